@@ -1,0 +1,135 @@
+package choir
+
+import (
+	"encoding/json"
+	"math"
+	"slices"
+	"strconv"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// Canonical encodes a value as canonical JSON (RFC 8785, JCS).
+func Canonical(v any) ([]byte, error) {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return nil, Wrap("choir.canonical", CodeInvalid, err, "encode %T", v)
+	}
+	return Canonicalize(raw)
+}
+
+// Canonicalize rewrites JSON as canonical JSON (RFC 8785, JCS). It refuses what
+// is not I-JSON: duplicate names, lone surrogates, numbers outside a double.
+func Canonicalize(raw []byte) ([]byte, error) {
+	n, err := parseJSON(raw)
+	if err != nil {
+		return nil, err
+	}
+	return appendCanonical(make([]byte, 0, len(raw)), &n)
+}
+
+func appendCanonical(out []byte, n *node) ([]byte, error) {
+	switch n.kind {
+	case nodeNull:
+		return append(out, "null"...), nil
+	case nodeBool:
+		return strconv.AppendBool(out, n.boolean), nil
+	case nodeString:
+		return AppendCanonicalString(out, n.text), nil
+	case nodeNumber:
+		f, err := n.float()
+		if err != nil {
+			return nil, Invalid("$", "%s is not a number a double can hold", n.text)
+		}
+		return appendNumber(out, f), nil
+	case nodeArray:
+		out = append(out, '[')
+		for i := range n.items {
+			if i > 0 {
+				out = append(out, ',')
+			}
+			var err error
+			if out, err = appendCanonical(out, &n.items[i]); err != nil {
+				return nil, err
+			}
+		}
+		return append(out, ']'), nil
+	}
+	slices.SortFunc(n.members, func(a, b member) int { return compareUTF16(a.name, b.name) })
+	out = append(out, '{')
+	for i := range n.members {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = append(AppendCanonicalString(out, n.members[i].name), ':')
+		var err error
+		if out, err = appendCanonical(out, &n.members[i].value); err != nil {
+			return nil, err
+		}
+	}
+	return append(out, '}'), nil
+}
+
+// compareUTF16 orders names by their UTF-16 code units (RFC 8785, 3.2.3). The
+// order differs from that of the bytes only above the basic plane.
+func compareUTF16(a, b string) int {
+	for a != "" && b != "" {
+		ra, na := utf8.DecodeRuneInString(a)
+		rb, nb := utf8.DecodeRuneInString(b)
+		if ra != rb {
+			return slices.Compare(utf16.Encode([]rune{ra}), utf16.Encode([]rune{rb}))
+		}
+		a, b = a[na:], b[nb:]
+	}
+	return len(a) - len(b)
+}
+
+// AppendCanonicalString writes a JSON string as RFC 8785, 3.2.2.2 says.
+func AppendCanonicalString(out []byte, s string) []byte {
+	const hex = "0123456789abcdef"
+	out = append(out, '"')
+	start := 0
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		if c >= 0x20 && c != '"' && c != '\\' {
+			continue
+		}
+		out = append(out, s[start:i]...)
+		start = i + 1
+		switch c {
+		case '"', '\\':
+			out = append(out, '\\', c)
+		case '\b':
+			out = append(out, '\\', 'b')
+		case '\t':
+			out = append(out, '\\', 't')
+		case '\n':
+			out = append(out, '\\', 'n')
+		case '\f':
+			out = append(out, '\\', 'f')
+		case '\r':
+			out = append(out, '\\', 'r')
+		default:
+			out = append(out, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
+		}
+	}
+	return append(append(out, s[start:]...), '"')
+}
+
+// appendNumber writes a double as ECMAScript's Number::toString does (RFC 8785,
+// 3.2.2.3).
+func appendNumber(out []byte, f float64) []byte {
+	if f == 0 {
+		return append(out, '0')
+	}
+	if a := math.Abs(f); a >= 1e-6 && a < 1e21 {
+		return strconv.AppendFloat(out, f, 'f', -1, 64)
+	}
+	out = strconv.AppendFloat(out, f, 'e', -1, 64)
+	// Go writes e-07, ECMAScript e-7.
+	if n := len(out); out[n-2] == '0' && (out[n-3] == '-' || out[n-3] == '+') {
+		out[n-2] = out[n-1]
+		out = out[:n-1]
+	}
+	return out
+}

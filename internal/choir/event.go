@@ -1,0 +1,132 @@
+package choir
+
+import (
+	"encoding/json"
+)
+
+// Limits on one event, in bytes. Content above InlineLimit goes to the blob
+// store and the event carries its digest.
+const (
+	InlineLimit   = 64 << 10
+	MaxEventBytes = 256 << 10
+)
+
+// Event is one fact in a computer's log. It is never changed and never deleted.
+//
+// Hash is the SHA-256 over the canonical JSON (RFC 8785) of all other fields;
+// PrevHash is the hash of the event before it, 64 zeros for the first.
+type Event struct {
+	Seq      uint64          `json:"seq" choir:"range=1..9007199254740991"`
+	ID       ID              `json:"id" choir:"id"`
+	Time     Time            `json:"time"`
+	Computer ID              `json:"computer" choir:"id"`
+	User     ID              `json:"user" choir:"id"`
+	Source   Source          `json:"source" choir:"enum=user|desktop|director|associate|agent|system"`
+	Type     Type            `json:"type" choir:"len=3..64"`
+	Run      ID              `json:"run,omitempty" choir:"id"`
+	Task     ID              `json:"task,omitempty" choir:"id"`
+	Cause    ID              `json:"cause,omitempty" choir:"id"`
+	Payload  json.RawMessage `json:"payload"`
+	Blob     Digest          `json:"blob,omitempty" choir:"digest"`
+	PrevHash Digest          `json:"prev_hash" choir:"digest"`
+	Hash     Digest          `json:"hash" choir:"digest"`
+}
+
+// ZeroHash is the PrevHash of the first event of a log.
+const ZeroHash Digest = "0000000000000000000000000000000000000000000000000000000000000000"
+
+// Draft is an event before the log has accepted it: what a client asks to
+// append. Source, seq, time and chain are stamped by the store. ID is the
+// idempotency key: a second draft with the same id appends nothing and gets the
+// first receipt.
+type Draft struct {
+	ID      ID              `json:"id" choir:"id"`
+	Type    Type            `json:"type" choir:"len=3..64"`
+	Run     ID              `json:"run,omitempty" choir:"id"`
+	Task    ID              `json:"task,omitempty" choir:"id"`
+	Cause   ID              `json:"cause,omitempty" choir:"id"`
+	Payload json.RawMessage `json:"payload"`
+	Blob    Digest          `json:"blob,omitempty" choir:"digest"`
+}
+
+// Receipt acknowledges one durable event.
+type Receipt struct {
+	Seq       uint64 `json:"seq"`
+	ID        ID     `json:"id"`
+	Hash      Digest `json:"hash"`
+	Duplicate bool   `json:"duplicate,omitempty"`
+}
+
+// Source says who an event comes from. It follows from the role of the
+// connection that appended it and cannot be claimed.
+type Source string
+
+// The sources.
+const (
+	SourceUser      Source = "user"
+	SourceDesktop   Source = "desktop"
+	SourceDirector  Source = "director"
+	SourceAssociate Source = "associate"
+	SourceAgent     Source = "agent"
+	SourceSystem    Source = "system"
+)
+
+// Role is what a connection to the computer may do.
+type Role string
+
+// The roles.
+const (
+	RoleShell     Role = "shell"
+	RoleDesktop   Role = "desktop"
+	RoleCLI       Role = "cli"
+	RoleDirector  Role = "director"
+	RoleAssociate Role = "associate"
+	RolePool      Role = "pool"
+	RoleControl   Role = "control"
+)
+
+// Roles lists every role, in the order of CONTRACTS.md.
+func Roles() []Role {
+	return []Role{RoleShell, RoleDesktop, RoleCLI, RoleDirector, RoleAssociate, RolePool, RoleControl}
+}
+
+// Source is the source stamped on events that the role appends; empty for an
+// unknown role.
+func (r Role) Source() Source {
+	switch r {
+	case RoleShell, RoleCLI:
+		return SourceUser
+	case RoleDesktop:
+		return SourceDesktop
+	case RoleDirector:
+		return SourceDirector
+	case RoleAssociate:
+		return SourceAssociate
+	case RolePool:
+		return SourceAgent
+	case RoleControl:
+		return SourceSystem
+	}
+	return ""
+}
+
+// NewDraft encodes a payload into a draft. The id is the idempotency key.
+func NewDraft(id ID, payload Payload) (Draft, error) {
+	raw, err := Canonical(payload)
+	if err != nil {
+		return Draft{}, err
+	}
+	return Draft{ID: id, Type: payload.EventType(), Payload: raw}, nil
+}
+
+// ForRun sets the run (and the task, when given) a draft belongs to.
+func (d Draft) ForRun(run ID, task ID) Draft {
+	d.Run, d.Task = run, task
+	return d
+}
+
+// CausedBy names the event that caused the draft.
+func (d Draft) CausedBy(cause ID) Draft {
+	d.Cause = cause
+	return d
+}

@@ -1,0 +1,121 @@
+package choir
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"io"
+)
+
+// ID is a UUID in its lower-case text form. Identifiers that the system makes
+// are version 7 (RFC 9562), so they sort by the time they were made.
+type ID string
+
+// NewID makes a UUIDv7 from a time and 10 bytes of randomness, both injected so
+// that whatever is replayed can be replayed exactly.
+func NewID(now Time, random io.Reader) (ID, error) {
+	var b [16]byte
+	if _, err := io.ReadFull(random, b[6:]); err != nil {
+		return "", fmt.Errorf("read randomness for an id: %w", err)
+	}
+	return stampID(b, now), nil
+}
+
+// DeriveID makes the UUIDv7 that always follows from a base id and the given
+// parts. It keeps the base's time and replaces its randomness by a SHA-256, so
+// an effect that is repeated after a crash carries the id it had before.
+func DeriveID(base ID, parts ...string) ID {
+	h := sha256.New()
+	io.WriteString(h, string(base))
+	for _, p := range parts {
+		h.Write([]byte{0})
+		io.WriteString(h, p)
+	}
+	var b [16]byte
+	copy(b[6:], h.Sum(nil))
+	return stampID(b, base.Time())
+}
+
+func stampID(b [16]byte, at Time) ID {
+	var ms [8]byte
+	binary.BigEndian.PutUint64(ms[:], uint64(at))
+	copy(b[:6], ms[2:])
+	b[6] = b[6]&0x0f | 0x70
+	b[8] = b[8]&0x3f | 0x80
+	var out [36]byte
+	hex.Encode(out[:8], b[:4])
+	hex.Encode(out[9:13], b[4:6])
+	hex.Encode(out[14:18], b[6:8])
+	hex.Encode(out[19:23], b[8:10])
+	hex.Encode(out[24:], b[10:])
+	out[8], out[13], out[18], out[23] = '-', '-', '-', '-'
+	return ID(out[:])
+}
+
+// Valid reports whether the id is a UUID in lower-case text form.
+func (id ID) Valid() bool {
+	if len(id) != 36 {
+		return false
+	}
+	for i := 0; i < len(id); i++ {
+		switch c := id[i]; i {
+		case 8, 13, 18, 23:
+			if c != '-' {
+				return false
+			}
+		default:
+			if (c < '0' || c > '9') && (c < 'a' || c > 'f') {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// Time is the moment written into the first 48 bits of a UUIDv7, in Unix
+// milliseconds; zero for an invalid id.
+func (id ID) Time() Time {
+	if !id.Valid() {
+		return 0
+	}
+	var b [8]byte
+	if _, err := hex.Decode(b[2:], []byte(id[:8]+id[9:13])); err != nil {
+		return 0
+	}
+	return Time(binary.BigEndian.Uint64(b[:]))
+}
+
+// Digest is a SHA-256 in lower-case hexadecimal: the name of some content.
+type Digest string
+
+// DigestOf is the digest of content.
+func DigestOf(content []byte) Digest {
+	sum := sha256.Sum256(content)
+	return Digest(hex.EncodeToString(sum[:]))
+}
+
+// DigestFrom is the digest whose 32 raw bytes are given.
+func DigestFrom(sum [32]byte) Digest { return Digest(hex.EncodeToString(sum[:])) }
+
+// Bytes are the 32 raw bytes; ok is false when the digest is malformed.
+func (d Digest) Bytes() (sum [32]byte, ok bool) {
+	if !d.Valid() {
+		return sum, false
+	}
+	_, err := hex.Decode(sum[:], []byte(d))
+	return sum, err == nil
+}
+
+// Valid reports whether the digest is 64 lower-case hexadecimal digits.
+func (d Digest) Valid() bool {
+	if len(d) != 64 {
+		return false
+	}
+	for i := 0; i < len(d); i++ {
+		if c := d[i]; (c < '0' || c > '9') && (c < 'a' || c > 'f') {
+			return false
+		}
+	}
+	return true
+}

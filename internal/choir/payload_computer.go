@@ -1,0 +1,154 @@
+package choir
+
+// ComputerCreated is the first event of every log.
+type ComputerCreated struct {
+	Name   string `json:"name" choir:"len=1..100" doc:"Name the owner sees."`
+	Format int    `json:"format" choir:"range=1..1" doc:"Version of the log format, see docs/FORMAT.md."`
+}
+
+// SessionStarted says that the computer woke.
+type SessionStarted struct {
+	Version   string `json:"version" choir:"len=1..100" doc:"Version of choir."`
+	Isolation string `json:"isolation" choir:"len=1..200" doc:"Isolation level that is really in force."`
+	Recovered bool   `json:"recovered,omitempty" doc:"The session before did not end in order."`
+}
+
+// SessionEnded says that the computer went to sleep.
+type SessionEnded struct {
+	Reason string `json:"reason" choir:"len=1..400" doc:"Why."`
+}
+
+// SandboxStarted says that a sandbox runs and how well it is isolated.
+type SandboxStarted struct {
+	Role      Role     `json:"role" choir:"enum=director|associate|pool" doc:"Whose sandbox."`
+	Driver    string   `json:"driver" choir:"len=1..40" doc:"Rung of the isolation ladder."`
+	Level     string   `json:"level" choir:"len=1..400" doc:"Level that is really in force."`
+	Missing   []string `json:"missing,omitempty" choir:"len=0..32,each=1..400" doc:"Protections that this machine could not give."`
+	PublicKey string   `json:"public_key,omitempty" choir:"len=1..200" doc:"Ed25519 key, base64, made in the sandbox; verifies the Director's answers."`
+	Recovered bool     `json:"recovered,omitempty" doc:"It ran already and was taken up again."`
+}
+
+// SandboxStopped says that a sandbox is gone.
+type SandboxStopped struct {
+	Role   Role   `json:"role" choir:"enum=director|associate|pool" doc:"Whose sandbox."`
+	Reason string `json:"reason" choir:"len=1..400" doc:"Why."`
+}
+
+// SnapshotTaken says that the whole workspace, exactly, is in the store.
+type SnapshotTaken struct {
+	Snapshot Digest `json:"snapshot" choir:"digest" doc:"Digest of the root folder's manifest."`
+	Reason   string `json:"reason" choir:"enum=created|task_started|task_ended|checkpoint|rewind|repo_added|changed_outside" doc:"Why it was taken."`
+	Files    int64  `json:"files" choir:"range=0..9007199254740991" doc:"Files and links in the tree."`
+	Bytes    int64  `json:"bytes" choir:"range=0..9007199254740991" doc:"Bytes of content in the tree."`
+}
+
+// FileWritten lists files that are new or changed. Paths are below the
+// workspace root and escaped as in FileChange.
+type FileWritten struct {
+	Files    []FileState `json:"files" choir:"len=1..4096" doc:"The files as they are now."`
+	Snapshot Digest      `json:"snapshot" choir:"digest" doc:"The snapshot in which they are."`
+}
+
+// FileState is one file as it is.
+type FileState struct {
+	Path   string `json:"path" choir:"len=1..4096" doc:"Path below the workspace root."`
+	Kind   string `json:"kind" choir:"enum=file|dir|symlink|fifo" doc:"What it is."`
+	Mode   uint32 `json:"mode" choir:"range=0..4095" doc:"Permission bits."`
+	Size   int64  `json:"size" choir:"range=0..9007199254740991" doc:"Bytes."`
+	MTime  int64  `json:"mtime_ms" choir:"range=-9007199254740991..9007199254740991" doc:"Modification time, Unix milliseconds; the snapshot has nanoseconds."`
+	Digest Digest `json:"digest,omitempty" choir:"digest" doc:"Content of a file."`
+	Target string `json:"target,omitempty" choir:"len=0..4096" doc:"Target of a link, escaped as a path."`
+}
+
+// FileRemoved lists files that are gone.
+type FileRemoved struct {
+	Paths    []string `json:"paths" choir:"len=1..4096,each=1..4096" doc:"Paths below the workspace root."`
+	Snapshot Digest   `json:"snapshot" choir:"digest" doc:"The snapshot in which they are gone."`
+}
+
+// CheckpointCreated names a snapshot and its git commits.
+type CheckpointCreated struct {
+	Checkpoint ID       `json:"checkpoint" choir:"id" doc:"Name of the checkpoint."`
+	Snapshot   Digest   `json:"snapshot" choir:"digest" doc:"The workspace, exactly."`
+	Subject    string   `json:"subject" choir:"len=1..200" doc:"First line of the commit message."`
+	Trigger    string   `json:"trigger" choir:"enum=task|manual|count|time|deploy" doc:"Why it was made."`
+	Verified   bool     `json:"verified" doc:"The change passed verification, says the Associate."`
+	Commits    []Commit `json:"commits,omitempty" choir:"len=0..64" doc:"Git commits; none when there was nothing to commit."`
+	Withheld   []string `json:"withheld,omitempty" choir:"len=0..256,each=1..4096" doc:"Paths that look like keys: in the snapshot, not in the commit."`
+}
+
+// Commit is one git commit.
+type Commit struct {
+	Repo   string `json:"repo" choir:"len=0..100" doc:"Project under workspace/; empty for the workspace's own repository."`
+	Commit string `json:"commit" choir:"len=40..64" doc:"Object name."`
+}
+
+// TimelineRewound says that what can be rewound is as it was after event ToSeq.
+type TimelineRewound struct {
+	ToSeq    uint64 `json:"to_seq" choir:"range=1..9007199254740991" doc:"The moment gone back to."`
+	Snapshot Digest `json:"snapshot" choir:"digest" doc:"The workspace now, as it was then."`
+	Before   Digest `json:"before" choir:"digest" doc:"The workspace just before, so that this can be rewound."`
+	Files    int64  `json:"files" choir:"range=0..9007199254740991" doc:"Paths that were rewritten."`
+}
+
+// RepoAdded says that a person brought a project.
+type RepoAdded struct {
+	Name  string `json:"name" choir:"len=1..100" doc:"Folder under workspace/."`
+	Files int64  `json:"files" choir:"range=0..9007199254740991" doc:"Files unpacked."`
+	Bytes int64  `json:"bytes" choir:"range=0..9007199254740991" doc:"Bytes unpacked."`
+	Head  string `json:"head,omitempty" choir:"len=1..64" doc:"Commit it came with."`
+}
+
+// RepoExported says that work left the computer.
+type RepoExported struct {
+	Name   string `json:"name" choir:"len=1..100" doc:"Folder under workspace/."`
+	Format string `json:"format" choir:"enum=bundle|patch" doc:"A branch in a bundle, or a patch."`
+	Commit string `json:"commit,omitempty" choir:"len=1..64" doc:"Commit exported."`
+}
+
+// LogRepaired says that a damaged copy was restored from the other.
+type LogRepaired struct {
+	Copy   string `json:"copy" choir:"enum=journal|sqlite" doc:"The copy that was damaged."`
+	From   uint64 `json:"from" choir:"range=1..9007199254740991" doc:"First event restored."`
+	To     uint64 `json:"to" choir:"range=1..9007199254740991" doc:"Last event restored."`
+	Damage string `json:"damage" choir:"len=1..400" doc:"What was wrong."`
+}
+
+// EventType implements Payload.
+func (ComputerCreated) EventType() Type { return "computer.created" }
+
+// EventType implements Payload.
+func (SessionStarted) EventType() Type { return "session.started" }
+
+// EventType implements Payload.
+func (SessionEnded) EventType() Type { return "session.ended" }
+
+// EventType implements Payload.
+func (SandboxStarted) EventType() Type { return "sandbox.started" }
+
+// EventType implements Payload.
+func (SandboxStopped) EventType() Type { return "sandbox.stopped" }
+
+// EventType implements Payload.
+func (SnapshotTaken) EventType() Type { return "snapshot.taken" }
+
+// EventType implements Payload.
+func (FileWritten) EventType() Type { return "file.written" }
+
+// EventType implements Payload.
+func (FileRemoved) EventType() Type { return "file.removed" }
+
+// EventType implements Payload.
+func (CheckpointCreated) EventType() Type { return "checkpoint.created" }
+
+// EventType implements Payload.
+func (TimelineRewound) EventType() Type { return "timeline.rewound" }
+
+// EventType implements Payload.
+func (RepoAdded) EventType() Type { return "repo.added" }
+
+// EventType implements Payload.
+func (RepoExported) EventType() Type { return "repo.exported" }
+
+// EventType implements Payload.
+func (LogRepaired) EventType() Type { return "log.repaired" }

@@ -1,0 +1,302 @@
+package choir
+
+// PromptSubmitted begins a run.
+type PromptSubmitted struct {
+	Text string `json:"text" choir:"len=1..20000" doc:"What the person asked for."`
+	Repo string `json:"repo,omitempty" choir:"len=1..100" doc:"Project under workspace/ it is about."`
+}
+
+// SteeringSubmitted adds to a run while it works.
+type SteeringSubmitted struct {
+	Text string `json:"text" choir:"len=1..20000" doc:"What the person added."`
+}
+
+// RunCancelRequested stops a run.
+type RunCancelRequested struct {
+	Reason string `json:"reason,omitempty" choir:"len=1..400" doc:"Why."`
+}
+
+// RunFinished ends a run. Signature is Ed25519 over SignedText.
+type RunFinished struct {
+	Outcome   Outcome `json:"outcome" choir:"enum=done|failed|cancelled" doc:"How it ended."`
+	Code      Code    `json:"code,omitempty" choir:"len=1..40" doc:"Stable reason when not done."`
+	Answer    string  `json:"answer" choir:"len=0..20000" doc:"The Director's answer to the user."`
+	Signature string  `json:"signature,omitempty" choir:"len=1..200" doc:"Ed25519, base64, by the key in sandbox.started."`
+}
+
+// Outcome is how a run ended.
+type Outcome string
+
+// The outcomes.
+const (
+	OutcomeDone      Outcome = "done"
+	OutcomeFailed    Outcome = "failed"
+	OutcomeCancelled Outcome = "cancelled"
+)
+
+// SignedText is what the Director signs: the kind of answer, the run and the
+// text, separated by newlines, after a fixed first line.
+func SignedText(t Type, run ID, text string) []byte {
+	return []byte("choir answer 1\n" + string(t) + "\n" + string(run) + "\n" + text)
+}
+
+// PlanMade is an accepted plan.
+type PlanMade struct {
+	Goal  string     `json:"goal" choir:"len=1..4000" doc:"What the run shall reach."`
+	Steps []PlanStep `json:"steps" choir:"len=1..32" doc:"Steps in an order in which they can run."`
+}
+
+// PlanStep is one step of a plan; it becomes one or more tasks.
+type PlanStep struct {
+	ID                 string         `json:"id" choir:"len=1..64" doc:"Unique within the plan."`
+	Title              string         `json:"title" choir:"len=1..200" doc:"For people."`
+	Kind               TaskKind       `json:"kind" choir:"enum=edit_repo|run|git|inspect" doc:"As in DirectorTask."`
+	Instruction        string         `json:"instruction" choir:"len=1..20000" doc:"As in DirectorTask."`
+	AcceptanceCriteria []string       `json:"acceptance_criteria" choir:"len=1..64,each=1..2000" doc:"As in DirectorTask."`
+	DependsOn          []string       `json:"depends_on,omitempty" choir:"len=0..32,each=1..64" doc:"Steps that must be accepted before."`
+	GitAction          GitAction      `json:"git_action,omitempty" choir:"enum=git_checkpoint|git_reset|git_checkout|git_status" doc:"As in DirectorTask."`
+	GitArgs            []string       `json:"git_args,omitempty" choir:"len=0..64,each=0..4096" doc:"As in DirectorTask."`
+	AllowedTools       []Tool         `json:"allowed_tools,omitempty" choir:"len=0..16,enum=read_file|write_file|edit_file|list_files|search_files|bash|fetch_url" doc:"As in DirectorTask."`
+	EgressProfile      *EgressProfile `json:"egress_profile,omitempty" doc:"As in DirectorTask."`
+	VerifyProfile      *VerifyProfile `json:"verify_profile,omitempty" doc:"As in DirectorTask."`
+	Commands           []Command      `json:"commands,omitempty" choir:"len=0..256" doc:"As in DirectorTask."`
+	TimeBudgetS        int            `json:"time_budget_s,omitempty" choir:"range=1..86400" doc:"As in DirectorTask."`
+}
+
+// PlanRefused says why a plan did not hold.
+type PlanRefused struct {
+	Problems []string `json:"problems" choir:"len=1..64,each=1..2000" doc:"What is wrong, each with the field's path."`
+}
+
+// TaskDispatched hands a task to the Associate.
+type TaskDispatched struct {
+	Task DirectorTask `json:"task" doc:"The task."`
+	Step string       `json:"step,omitempty" choir:"len=1..64" doc:"Step of the plan it serves."`
+}
+
+// TaskStarted says that the Associate took a task up.
+type TaskStarted struct {
+	Base    Digest `json:"base" choir:"digest" doc:"Snapshot of the workspace as it was; a rollback goes here."`
+	Attempt int    `json:"attempt" choir:"range=1..1000" doc:"1 for the first delivery."`
+}
+
+// TaskProgressed is one message of a worker to the Conductor.
+type TaskProgressed struct {
+	Kind    string `json:"kind" choir:"enum=progress|request" doc:"progress or request; result and failed are task.returned."`
+	Request string `json:"request,omitempty" choir:"enum=blocked|approval|conflict|reprioritize" doc:"Only for kind request."`
+	Text    string `json:"text" choir:"len=1..4000" doc:"In words."`
+}
+
+// TaskReturned answers a task.
+type TaskReturned struct {
+	Result AssociateResult `json:"result" doc:"The result."`
+}
+
+// TaskJudged holds a result against the acceptance criteria.
+type TaskJudged struct {
+	Task     ID             `json:"task" choir:"id" doc:"The task judged."`
+	Step     string         `json:"step" choir:"len=1..64" doc:"Step of the plan."`
+	Verdict  Verdict        `json:"verdict" choir:"enum=accept|revise|abort" doc:"What follows."`
+	Criteria []CriterionMet `json:"criteria" choir:"len=0..64" doc:"Each acceptance criterion."`
+	Reason   string         `json:"reason" choir:"len=1..4000" doc:"Why."`
+}
+
+// Verdict is what follows from a judgement.
+type Verdict string
+
+// The verdicts.
+const (
+	VerdictAccept Verdict = "accept"
+	VerdictRevise Verdict = "revise"
+	VerdictAbort  Verdict = "abort"
+)
+
+// CriterionMet is the judgement of one criterion.
+type CriterionMet struct {
+	Criterion string `json:"criterion" choir:"len=1..2000" doc:"The criterion."`
+	Met       bool   `json:"met" doc:"Whether it is met."`
+	Evidence  string `json:"evidence,omitempty" choir:"len=1..2000" doc:"Where that can be seen."`
+}
+
+// QuestionAsked waits for the user.
+type QuestionAsked struct {
+	Question Question `json:"question" doc:"The question."`
+}
+
+// QuestionAnswered is the user's answer.
+type QuestionAnswered struct {
+	Question string `json:"question" choir:"len=1..64" doc:"Id of the question."`
+	Text     string `json:"text" choir:"len=1..20000" doc:"The answer."`
+}
+
+// ToastShown is a short answer that needs no document.
+type ToastShown struct {
+	Text      string `json:"text" choir:"len=1..500" doc:"The answer."`
+	Signature string `json:"signature" choir:"len=1..200" doc:"Ed25519, base64, over SignedText."`
+}
+
+// ToolCalled is a tool call about to run.
+type ToolCalled struct {
+	Call   ID        `json:"call" choir:"id" doc:"Joins it to its tool.returned."`
+	Tool   string    `json:"tool" choir:"len=1..64" doc:"Name, as the model called it."`
+	Input  ToolInput `json:"input" doc:"Its input."`
+	Writes bool      `json:"writes" doc:"It may have effects."`
+}
+
+// ToolInput is the input of any tool; each tool uses some of the fields.
+// Content above the inline limit is a blob.
+type ToolInput struct {
+	Path     string     `json:"path,omitempty" choir:"len=0..4096" doc:"File or folder."`
+	Content  string     `json:"content,omitempty" doc:"Content to write."`
+	Blob     Digest     `json:"blob,omitempty" choir:"digest" doc:"The whole input as JSON, when above 64 KiB."`
+	Edits    []TextEdit `json:"edits,omitempty" choir:"len=0..256" doc:"Replacements, all or none."`
+	Pattern  string     `json:"pattern,omitempty" choir:"len=0..4096" doc:"Glob or regular expression."`
+	Command  string     `json:"command,omitempty" choir:"len=0..131072" doc:"Command line for bash."`
+	URL      string     `json:"url,omitempty" choir:"len=0..8192" doc:"Address to fetch."`
+	Offset   int        `json:"offset,omitempty" choir:"range=0..1000000000" doc:"First line, from 1."`
+	Limit    int        `json:"limit,omitempty" choir:"range=0..1000000000" doc:"Number of lines or results."`
+	TimeoutS int        `json:"timeout_s,omitempty" choir:"range=0..86400" doc:"Seconds."`
+	Raw      string     `json:"raw,omitempty" doc:"The input as the model gave it, when it did not fit the tool."`
+}
+
+// TextEdit replaces exactly one match.
+type TextEdit struct {
+	Old string `json:"old" doc:"Text that occurs exactly once."`
+	New string `json:"new" doc:"What takes its place."`
+}
+
+// ToolReturned ends a tool call.
+type ToolReturned struct {
+	Call       ID     `json:"call" choir:"id" doc:"Joins it to its tool.called."`
+	OK         bool   `json:"ok" doc:"It did what was asked."`
+	Code       Code   `json:"code,omitempty" choir:"len=1..40" doc:"Stable reason when not ok."`
+	Output     string `json:"output,omitempty" doc:"What the model is shown, up to 64 KiB."`
+	Blob       Digest `json:"blob,omitempty" choir:"digest" doc:"The whole output, when it was cut."`
+	ExitCode   *int   `json:"exit_code,omitempty" choir:"range=-1..255" doc:"For bash."`
+	DurationMS int64  `json:"duration_ms" choir:"range=0..9007199254740991" doc:"Wall time in milliseconds."`
+}
+
+// ModelCalled says that a model call left through the gateway.
+type ModelCalled struct {
+	Call     ID     `json:"call" choir:"id" doc:"Joins it to its model.returned."`
+	Caller   string `json:"caller" choir:"enum=director|associate|tool" doc:"Who called."`
+	Provider string `json:"provider" choir:"len=1..64" doc:"Which provider."`
+	Model    string `json:"model" choir:"len=1..200" doc:"Which model."`
+	Request  Digest `json:"request" choir:"digest" doc:"The exact request, a blob."`
+}
+
+// ModelReturned says that a model call ended.
+type ModelReturned struct {
+	Call         ID      `json:"call" choir:"id" doc:"Joins it to its model.called."`
+	Caller       string  `json:"caller" choir:"enum=director|associate|tool" doc:"Who called."`
+	Provider     string  `json:"provider" choir:"len=1..64" doc:"Which provider."`
+	Model        string  `json:"model" choir:"len=1..200" doc:"The model that answered."`
+	Response     Digest  `json:"response,omitempty" choir:"digest" doc:"The exact response, a blob."`
+	Stop         string  `json:"stop,omitempty" choir:"len=1..40" doc:"Why it stopped."`
+	InputTokens  int64   `json:"input_tokens" choir:"range=0..9007199254740991" doc:"Input tokens."`
+	OutputTokens int64   `json:"output_tokens" choir:"range=0..9007199254740991" doc:"Output tokens."`
+	CachedTokens int64   `json:"cached_tokens" choir:"range=0..9007199254740991" doc:"Input tokens read from the provider's cache."`
+	CostUSD      float64 `json:"cost_usd" choir:"range=0..1000000000" doc:"US dollars, by the price table."`
+	DurationMS   int64   `json:"duration_ms" choir:"range=0..9007199254740991" doc:"Wall time in milliseconds."`
+	FirstTokenMS int64   `json:"first_token_ms,omitempty" choir:"range=0..9007199254740991" doc:"Time to the first token."`
+	Recorded     bool    `json:"recorded,omitempty" doc:"It was served from a recording."`
+	Code         Code    `json:"code,omitempty" choir:"len=1..40" doc:"Stable reason when it failed."`
+	Error        string  `json:"error,omitempty" choir:"len=1..2000" doc:"The provider's reason, without secrets."`
+}
+
+// DocumentCreated begins a living document; its version 0 is the prompt.
+type DocumentCreated struct {
+	Document ID     `json:"document" choir:"id" doc:"The document."`
+	Title    string `json:"title" choir:"len=1..200" doc:"Its title."`
+	Content  string `json:"content" doc:"Version 0, Markdown."`
+}
+
+// DocumentVersioned adds an immutable version.
+type DocumentVersioned struct {
+	Document ID     `json:"document" choir:"id" doc:"The document."`
+	Version  int    `json:"version" choir:"range=1..1000000" doc:"One more than the version before."`
+	Content  string `json:"content,omitempty" doc:"Markdown, up to 64 KiB."`
+	Blob     Digest `json:"blob,omitempty" choir:"digest" doc:"Markdown, above 64 KiB."`
+	Note     string `json:"note,omitempty" choir:"len=1..200" doc:"What changed."`
+}
+
+// EgressRefused says what was wanted and not allowed.
+type EgressRefused struct {
+	Host   string `json:"host" choir:"len=1..300" doc:"Host that was wanted."`
+	Port   int    `json:"port,omitempty" choir:"range=1..65535" doc:"Port that was wanted."`
+	Policy string `json:"policy" choir:"enum=none|git+pkg|allowlist" doc:"Policy in force."`
+}
+
+// BudgetReached says which limit ended something.
+type BudgetReached struct {
+	Scope string  `json:"scope" choir:"enum=run|task|computer" doc:"What it limits."`
+	Limit string  `json:"limit" choir:"enum=steps|tokens|time|cost|tasks" doc:"Which limit."`
+	Max   float64 `json:"max" choir:"range=0..9007199254740991" doc:"The limit: steps, tokens, seconds, US dollars or tasks."`
+	Used  float64 `json:"used" choir:"range=0..9007199254740991" doc:"What was used, in the same unit."`
+}
+
+// EventType implements Payload.
+func (PromptSubmitted) EventType() Type { return "prompt.submitted" }
+
+// EventType implements Payload.
+func (SteeringSubmitted) EventType() Type { return "steering.submitted" }
+
+// EventType implements Payload.
+func (RunCancelRequested) EventType() Type { return "run.cancel_requested" }
+
+// EventType implements Payload.
+func (RunFinished) EventType() Type { return "run.finished" }
+
+// EventType implements Payload.
+func (PlanMade) EventType() Type { return "plan.made" }
+
+// EventType implements Payload.
+func (PlanRefused) EventType() Type { return "plan.refused" }
+
+// EventType implements Payload.
+func (TaskDispatched) EventType() Type { return "task.dispatched" }
+
+// EventType implements Payload.
+func (TaskStarted) EventType() Type { return "task.started" }
+
+// EventType implements Payload.
+func (TaskProgressed) EventType() Type { return "task.progressed" }
+
+// EventType implements Payload.
+func (TaskReturned) EventType() Type { return "task.returned" }
+
+// EventType implements Payload.
+func (TaskJudged) EventType() Type { return "task.judged" }
+
+// EventType implements Payload.
+func (QuestionAsked) EventType() Type { return "question.asked" }
+
+// EventType implements Payload.
+func (QuestionAnswered) EventType() Type { return "question.answered" }
+
+// EventType implements Payload.
+func (ToastShown) EventType() Type { return "toast.shown" }
+
+// EventType implements Payload.
+func (ToolCalled) EventType() Type { return "tool.called" }
+
+// EventType implements Payload.
+func (ToolReturned) EventType() Type { return "tool.returned" }
+
+// EventType implements Payload.
+func (ModelCalled) EventType() Type { return "model.called" }
+
+// EventType implements Payload.
+func (ModelReturned) EventType() Type { return "model.returned" }
+
+// EventType implements Payload.
+func (DocumentCreated) EventType() Type { return "document.created" }
+
+// EventType implements Payload.
+func (DocumentVersioned) EventType() Type { return "document.versioned" }
+
+// EventType implements Payload.
+func (EgressRefused) EventType() Type { return "egress.refused" }
+
+// EventType implements Payload.
+func (BudgetReached) EventType() Type { return "budget.reached" }

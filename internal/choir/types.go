@@ -1,0 +1,128 @@
+package choir
+
+import "reflect"
+
+// Type names what happened: lower-case and dotted, noun first.
+type Type string
+
+// Payload is the body of one event type. Each type has exactly one struct.
+type Payload interface {
+	EventType() Type
+}
+
+// Class says what a rewind does to what the event established.
+type Class string
+
+const (
+	// ClassFact is trust, money or history: never rewound.
+	ClassFact Class = "fact"
+	// ClassState is what the owner sees and works on: a rewind writes its
+	// earlier version again, as a new event.
+	ClassState Class = "state"
+)
+
+// TypeInfo declares one event type: its payload, who may append it and whether
+// it can be rewound.
+type TypeInfo struct {
+	Type  Type
+	Doc   string
+	Class Class
+	// Run says whether the event must name a run.
+	Run bool
+	// Roles that may append it.
+	Roles []Role
+	// Sample is a zero payload; New returns a pointer to a fresh one.
+	Sample Payload
+}
+
+// New returns a pointer to a zero payload of this type.
+func (t TypeInfo) New() Payload {
+	return reflect.New(reflect.TypeOf(t.Sample)).Interface().(Payload)
+}
+
+// MayAppend reports whether the role may append events of this type.
+func (t TypeInfo) MayAppend(role Role) bool {
+	for _, r := range t.Roles {
+		if r == role {
+			return true
+		}
+	}
+	return false
+}
+
+var (
+	owner     = []Role{RoleShell, RoleCLI}
+	person    = []Role{RoleShell, RoleDesktop, RoleCLI}
+	director  = []Role{RoleDirector}
+	associate = []Role{RoleAssociate}
+	control   = []Role{RoleControl}
+)
+
+var types = []TypeInfo{
+	{Type: "computer.created", Class: ClassFact, Roles: control, Sample: ComputerCreated{}, Doc: "The computer exists; always the first event of a log."},
+	{Type: "session.started", Class: ClassFact, Roles: control, Sample: SessionStarted{}, Doc: "The computer woke."},
+	{Type: "session.ended", Class: ClassFact, Roles: control, Sample: SessionEnded{}, Doc: "The computer went to sleep."},
+	{Type: "sandbox.started", Class: ClassFact, Roles: control, Sample: SandboxStarted{}, Doc: "A sandbox runs, at the isolation level that is really in force."},
+	{Type: "sandbox.stopped", Class: ClassFact, Roles: control, Sample: SandboxStopped{}, Doc: "A sandbox ended or was ended."},
+	{Type: "prompt.submitted", Class: ClassFact, Run: true, Roles: person, Sample: PromptSubmitted{}, Doc: "A person asked for something; a run begins."},
+	{Type: "steering.submitted", Class: ClassFact, Run: true, Roles: person, Sample: SteeringSubmitted{}, Doc: "A person added to a run while it works; taken up at the next step."},
+	{Type: "run.cancel_requested", Class: ClassFact, Run: true, Roles: person, Sample: RunCancelRequested{}, Doc: "A person stopped a run."},
+	{Type: "run.finished", Class: ClassFact, Run: true, Roles: []Role{RoleDirector, RoleControl}, Sample: RunFinished{}, Doc: "A run ended, with the Director's signed answer or the reason it failed."},
+	{Type: "plan.made", Class: ClassFact, Run: true, Roles: director, Sample: PlanMade{}, Doc: "The Director accepted a plan."},
+	{Type: "plan.refused", Class: ClassFact, Run: true, Roles: director, Sample: PlanRefused{}, Doc: "A plan did not hold; the model is told why."},
+	{Type: "task.dispatched", Class: ClassFact, Run: true, Roles: []Role{RoleDirector, RoleShell, RoleCLI}, Sample: TaskDispatched{}, Doc: "A DirectorTask is to be executed."},
+	{Type: "task.started", Class: ClassFact, Run: true, Roles: control, Sample: TaskStarted{}, Doc: "The Associate took a task up; the workspace as it was then."},
+	{Type: "task.progressed", Class: ClassFact, Run: true, Roles: associate, Sample: TaskProgressed{}, Doc: "The Associate speaks to the Conductor while it works."},
+	{Type: "task.returned", Class: ClassFact, Run: true, Roles: []Role{RoleAssociate, RoleControl}, Sample: TaskReturned{}, Doc: "The one AssociateResult of a task."},
+	{Type: "task.judged", Class: ClassFact, Run: true, Roles: director, Sample: TaskJudged{}, Doc: "The Director held a result against the acceptance criteria."},
+	{Type: "question.asked", Class: ClassFact, Run: true, Roles: director, Sample: QuestionAsked{}, Doc: "Only the user can answer this; the run waits."},
+	{Type: "question.answered", Class: ClassFact, Run: true, Roles: person, Sample: QuestionAnswered{}, Doc: "The user answered."},
+	{Type: "toast.shown", Class: ClassFact, Run: true, Roles: director, Sample: ToastShown{}, Doc: "A short signed answer that needs no document."},
+	{Type: "tool.called", Class: ClassFact, Run: true, Roles: associate, Sample: ToolCalled{}, Doc: "A tool call is about to run."},
+	{Type: "tool.returned", Class: ClassFact, Run: true, Roles: associate, Sample: ToolReturned{}, Doc: "A tool call ended, or was refused."},
+	{Type: "model.called", Class: ClassFact, Roles: control, Sample: ModelCalled{}, Doc: "A model call left through the gateway; the exact request is a blob."},
+	{Type: "model.returned", Class: ClassFact, Roles: control, Sample: ModelReturned{}, Doc: "A model call ended; the exact response is a blob."},
+	{Type: "file.written", Class: ClassState, Roles: control, Sample: FileWritten{}, Doc: "Files are new or changed, seen by comparing the tree."},
+	{Type: "file.removed", Class: ClassState, Roles: control, Sample: FileRemoved{}, Doc: "Files are gone, seen by comparing the tree."},
+	{Type: "snapshot.taken", Class: ClassFact, Roles: control, Sample: SnapshotTaken{}, Doc: "The whole workspace, exactly, is in the store."},
+	{Type: "document.created", Class: ClassState, Run: true, Roles: director, Sample: DocumentCreated{}, Doc: "A living document exists."},
+	{Type: "document.versioned", Class: ClassState, Run: true, Roles: director, Sample: DocumentVersioned{}, Doc: "A document has a new immutable version."},
+	{Type: "checkpoint.created", Class: ClassFact, Roles: []Role{RoleAssociate}, Sample: CheckpointCreated{}, Doc: "A snapshot with a name, and its git commits."},
+	{Type: "timeline.rewound", Class: ClassFact, Roles: owner, Sample: TimelineRewound{}, Doc: "What can be rewound is again as it was at an earlier moment."},
+	{Type: "repo.added", Class: ClassFact, Roles: owner, Sample: RepoAdded{}, Doc: "A person brought a project of their own."},
+	{Type: "repo.exported", Class: ClassFact, Roles: owner, Sample: RepoExported{}, Doc: "Verified work left the computer as a branch or a patch."},
+	{Type: "egress.refused", Class: ClassFact, Roles: control, Sample: EgressRefused{}, Doc: "Something in a sandbox wanted a host its profile does not allow."},
+	{Type: "budget.reached", Class: ClassFact, Roles: []Role{RoleDirector, RoleControl}, Sample: BudgetReached{}, Doc: "A limit on steps, tokens, time or cost was reached."},
+	{Type: "log.repaired", Class: ClassFact, Roles: control, Sample: LogRepaired{}, Doc: "One copy of the log was damaged and restored from the other."},
+}
+
+// Types lists every event type, in the order of docs/CONTRACTS.md.
+func Types() []TypeInfo { return append([]TypeInfo(nil), types...) }
+
+var typeIndex = func() map[Type]TypeInfo {
+	m := make(map[Type]TypeInfo, len(types))
+	for _, t := range types {
+		m[t.Type] = t
+	}
+	return m
+}()
+
+// LookupType finds the declaration of an event type.
+func LookupType(t Type) (TypeInfo, bool) {
+	info, ok := typeIndex[t]
+	return info, ok
+}
+
+// DecodePayload decodes the payload strictly into the struct of its type. The
+// error is an *Error with code invalid and the path of the field.
+func DecodePayload(t Type, raw []byte) (Payload, error) {
+	info, ok := LookupType(t)
+	if !ok {
+		return nil, Invalid("type", "%q is not an event type", t)
+	}
+	p := info.New()
+	if err := DecodeStrict(raw, p); err != nil {
+		return nil, Under("payload", err)
+	}
+	return p, nil
+}

@@ -1,0 +1,127 @@
+// Package model is the contract of model providers and the form in which the
+// guest speaks to the model gateway. Messages follow the providers' common
+// protocol: one assistant message holds text and all of its tool calls, and the
+// user message after it answers every one of them.
+package model
+
+import (
+	"context"
+	"encoding/json"
+)
+
+// Provider calls one kind of model service. It may be used by many goroutines.
+type Provider interface {
+	// Name of the provider: anthropic, openai, bedrock or replay.
+	Name() string
+	// Stream calls the model. on is called in order, from one goroutine, for
+	// every piece as it arrives, and never after Stream has returned. The
+	// response holds everything that was streamed.
+	//
+	// Errors are *choir.Error: overloaded (429, 529; retried with back-off by the
+	// provider before that), provider_error (other failures, malformed or cut
+	// streams), refused (bad key), invalid (the request), timeout, cancelled_by_you.
+	// A stream that ended without its closing message is an error, never a short
+	// answer. No error or log carries a key.
+	Stream(ctx context.Context, req Request, on func(Delta)) (Response, error)
+}
+
+// Request is one model call.
+type Request struct {
+	Model      string    `json:"model"`
+	System     string    `json:"system,omitempty"`
+	Messages   []Message `json:"messages"`
+	Tools      []ToolDef `json:"tools,omitempty"`
+	ToolChoice string    `json:"tool_choice,omitempty"` // auto (default), any, or the name of a tool
+	MaxTokens  int       `json:"max_tokens"`
+}
+
+// Message is one turn.
+type Message struct {
+	Role    Role    `json:"role"`
+	Content []Block `json:"content"`
+}
+
+// Role is who speaks.
+type Role string
+
+// The roles.
+const (
+	User      Role = "user"
+	Assistant Role = "assistant"
+)
+
+// Block is a part of a message: text, a tool call or a tool's result.
+type Block struct {
+	Kind    BlockKind       `json:"kind"`
+	Text    string          `json:"text,omitempty"`     // text; result of a tool
+	CallID  string          `json:"call_id,omitempty"`  // tool call and its result
+	Tool    string          `json:"tool,omitempty"`     // tool call
+	Input   json.RawMessage `json:"input,omitempty"`    // tool call: a JSON object
+	IsError bool            `json:"is_error,omitempty"` // tool's result
+}
+
+// BlockKind says what a block is.
+type BlockKind string
+
+// The kinds of block.
+const (
+	Text       BlockKind = "text"
+	ToolCall   BlockKind = "tool_call"
+	ToolResult BlockKind = "tool_result"
+)
+
+// ToolDef declares a tool; Schema is a JSON Schema of its input.
+type ToolDef struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description"`
+	Schema      json.RawMessage `json:"schema"`
+}
+
+// Delta is a piece of a stream: some text, or some of a tool call's input.
+type Delta struct {
+	Text  string `json:"text,omitempty"`
+	Tool  string `json:"tool,omitempty"` // name, with the first piece of a call
+	Input string `json:"input,omitempty"`
+}
+
+// Response is a whole answer.
+type Response struct {
+	Model   string  `json:"model"`
+	Content []Block `json:"content"`
+	Stop    Stop    `json:"stop"`
+	Usage   Usage   `json:"usage"`
+}
+
+// Stop is why a model stopped.
+type Stop string
+
+// The reasons.
+const (
+	StopEnd     Stop = "end"
+	StopTool    Stop = "tool_call"
+	StopLength  Stop = "length"
+	StopRefusal Stop = "refusal"
+)
+
+// Usage counts tokens. Input counts every input token, the cached ones too.
+type Usage struct {
+	Input       int64   `json:"input_tokens"`
+	Output      int64   `json:"output_tokens"`
+	CacheRead   int64   `json:"cache_read_tokens,omitempty"`
+	CacheWrite  int64   `json:"cache_write_tokens,omitempty"`
+	CostUSD     float64 `json:"cost_usd,omitempty"`
+	PriceKnown  bool    `json:"price_known,omitempty"`
+	FromRecord  bool    `json:"recorded,omitempty"`
+	ServedCache bool    `json:"served_from_log,omitempty"`
+}
+
+// ToolCalls are the tool calls of the answer, in order.
+func (r Response) ToolCalls() []Block {
+	var calls []Block
+	for _, b := range r.Content {
+		if b.Kind == ToolCall {
+			calls = append(calls, b)
+		}
+	}
+	return calls
+}
