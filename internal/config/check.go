@@ -1,0 +1,115 @@
+package config
+
+import (
+	"fmt"
+	"net"
+	"slices"
+	"strings"
+
+	"choiros/internal/choir"
+)
+
+// Check refuses values out of range and features that do not exist yet.
+func (c Config) Check() error {
+	for _, f := range []func() error{c.checkFeatures, c.checkRanges, c.checkModels} {
+		if err := f(); err != nil {
+			return err
+		}
+	}
+	if _, _, err := net.SplitHostPort(c.Listen.Address); err != nil {
+		return choir.Invalid("listen.address", "%q is not host:port", c.Listen.Address)
+	}
+	if c.Listen.Shell == "" || strings.ContainsAny(c.Listen.Shell, "/: ") {
+		return choir.Invalid("listen.shell", "%q is not a host name", c.Listen.Shell)
+	}
+	return nil
+}
+
+func notYet(key, what string) error {
+	return &choir.Error{Op: "config", Code: choir.CodeUnavailable, Path: key, Msg: "asks for " + what + ", which this version of choir cannot do yet", Remedy: "remove the key"}
+}
+
+func (c Config) checkFeatures() error {
+	rungs := []string{"gvisor", "container", "microvm", "sprites", "tee"}
+	switch {
+	case slices.Contains(rungs, c.Runtime.Mode):
+		return notYet("runtime.mode", "the "+c.Runtime.Mode+" rung")
+	case c.Runtime.Mode != "local":
+		return choir.Invalid("runtime.mode", "must be local, not %q", c.Runtime.Mode)
+	case c.Storage.BlobsURL != "":
+		return notYet("storage.blobs_url", "an object store")
+	case c.Storage.Durability == "replicated":
+		return notYet("storage.durability", "replication")
+	case c.Storage.Durability != "local":
+		return choir.Invalid("storage.durability", "must be local, not %q", c.Storage.Durability)
+	case c.Git.RemoteTemplate != "":
+		return notYet("git.remote_template", "pushing checkpoints")
+	case c.TEE.AttestationServer != "":
+		return notYet("tee.attestation_server", "attestation")
+	case c.TEE.KeyServer != "":
+		return notYet("tee.key_server", "key release")
+	case c.Auth.Mode != "local":
+		return notYet("auth.mode", c.Auth.Mode+" login")
+	case c.Bus.Mode != "embedded":
+		return notYet("bus.mode", "an external bus")
+	case c.MicroVM != (MicroVM{}):
+		return notYet("microvm", "the microvm rung")
+	}
+	return nil
+}
+
+func (c Config) checkRanges() error {
+	l := c.Limits
+	for _, r := range []struct {
+		key          string
+		v, low, high float64
+	}{
+		{"git.auto_commit_interval", float64(c.Git.AutoCommitInterval), 10, 86_400},
+		{"git.auto_commit_threshold", float64(c.Git.AutoCommitThreshold), 1, 100_000},
+		{"limits.processes", float64(l.Processes), 16, 1 << 20},
+		{"limits.memory_mb", float64(l.MemoryMB), 64, 1 << 24},
+		{"limits.cpu_milli", float64(l.CPUMilli), 50, 1 << 20},
+		{"limits.run_steps", float64(l.RunSteps), 1, 10_000},
+		{"limits.run_tokens", float64(l.RunTokens), 1, 1e12},
+		{"limits.run_cost_usd", l.RunCostUSD, 0, 1e6},
+		{"limits.run_seconds", float64(l.RunSeconds), 1, 604_800},
+		{"limits.run_tasks", float64(l.RunTasks), 1, 10_000},
+		{"limits.day_cost_usd", l.DayCostUSD, 0, 1e6},
+		{"limits.prompt_burst", float64(l.PromptBurst), 1, 1000},
+		{"limits.prompt_window", float64(l.PromptWindow), 1, 3600},
+		{"bus.stream_mb", float64(c.Bus.StreamMB), 16, 1 << 20},
+	} {
+		if r.v < r.low || r.v > r.high {
+			return choir.Invalid(r.key, "must be %g to %g, not %g", r.low, r.high, r.v)
+		}
+	}
+	return nil
+}
+
+func (c Config) checkModels() error {
+	names := map[string]bool{}
+	for i, p := range c.Models.Providers {
+		at := fmt.Sprintf("models.provider[%d]", i)
+		switch {
+		case p.Name == "" || strings.Contains(p.Name, "/"):
+			return choir.Invalid(at+".name", "%q is not a name", p.Name)
+		case names[p.Name]:
+			return choir.Invalid(at+".name", "%q is given twice", p.Name)
+		case !slices.Contains([]string{"anthropic", "openai", "bedrock"}, p.Kind):
+			return choir.Invalid(at+".kind", "must be anthropic, openai or bedrock, not %q", p.Kind)
+		case p.KeyFile != "" && p.KeyEnv != "":
+			return choir.Invalid(at+".key_env", "give key_file or key_env, not both")
+		}
+		names[p.Name] = true
+	}
+	for _, m := range []struct{ key, value string }{{"models.director", c.Models.Director}, {"models.associate", c.Models.Associate}} {
+		if m.value == "" {
+			continue
+		}
+		provider, name, ok := strings.Cut(m.value, "/")
+		if !ok || name == "" || !names[provider] {
+			return choir.Invalid(m.key, "%q must be provider/model with a provider from [[models.provider]]", m.value)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,189 @@
+// Package config reads the one TOML file of choir: every key documented, every
+// default safe, unknown keys refused, and keys whose feature does not exist yet
+// refused with that reason.
+package config
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/pelletier/go-toml/v2"
+
+	"choiros/internal/choir"
+)
+
+// Config is the whole file.
+type Config struct {
+	Runtime Runtime `toml:"runtime"`
+	Storage Storage `toml:"storage"`
+	Git     Git     `toml:"git"`
+	TEE     TEE     `toml:"tee"`
+	Listen  Listen  `toml:"listen"`
+	Models  Models  `toml:"models"`
+	Auth    Auth    `toml:"auth"`
+	Limits  Limits  `toml:"limits"`
+	Bus     Bus     `toml:"bus"`
+	MicroVM MicroVM `toml:"microvm"`
+}
+
+// Runtime is where sandboxes run.
+type Runtime struct {
+	Mode          string `toml:"mode" doc:"Rung of the isolation ladder: local."`
+	RequireLimits bool   `toml:"require_limits" doc:"Refuse to start where process, memory and CPU limits cannot be held by cgroups."`
+}
+
+// Storage is where content lives.
+type Storage struct {
+	BlobsURL   string `toml:"blobs_url" doc:"Where blobs go; empty means the data folder."`
+	Durability string `toml:"durability" doc:"What an acknowledgement waits for: local."`
+}
+
+// Git is about checkpoints and remotes.
+type Git struct {
+	RemoteTemplate      string `toml:"remote_template" doc:"Remote that checkpoints are pushed to."`
+	AutoCommitInterval  int    `toml:"auto_commit_interval" doc:"Seconds between automatic checkpoints."`
+	AutoCommitThreshold int    `toml:"auto_commit_threshold" doc:"Tasks between automatic checkpoints."`
+}
+
+// TEE is about confidential VMs.
+type TEE struct {
+	AttestationServer string `toml:"attestation_server" doc:"Verifies attestation reports."`
+	KeyServer         string `toml:"key_server" doc:"Releases keys against attestation."`
+}
+
+// Listen is the one port.
+type Listen struct {
+	Address string `toml:"address" doc:"Host and port the gateway listens on."`
+	Shell   string `toml:"shell" doc:"Host name of the trusted shell."`
+}
+
+// Models says which model plays which part.
+type Models struct {
+	Director  string     `toml:"director" doc:"Model of the Director, as provider/model."`
+	Associate string     `toml:"associate" doc:"Model of the Associate, as provider/model."`
+	Providers []Provider `toml:"provider" doc:"Model services, one table each."`
+}
+
+// Provider is one model service.
+type Provider struct {
+	Name    string `toml:"name" doc:"Name used in director and associate."`
+	Kind    string `toml:"kind" doc:"anthropic, openai (any compatible endpoint) or bedrock."`
+	BaseURL string `toml:"base_url" doc:"Address; default the provider's own."`
+	KeyFile string `toml:"key_file" doc:"File with the key, readable by you alone; else the key comes from key_env."`
+	KeyEnv  string `toml:"key_env" doc:"Environment variable of choir up that holds the key."`
+	Region  string `toml:"region" doc:"Region, for bedrock."`
+}
+
+// Auth is who may come in.
+type Auth struct {
+	Mode string `toml:"mode" doc:"local: a one-time link printed at start."`
+}
+
+// Limits bound one computer.
+type Limits struct {
+	Processes    int     `toml:"processes" doc:"Processes in one sandbox."`
+	MemoryMB     int64   `toml:"memory_mb" doc:"Memory of one sandbox, MiB."`
+	CPUMilli     int     `toml:"cpu_milli" doc:"CPU of one sandbox, thousandths of a core."`
+	RunSteps     int     `toml:"run_steps" doc:"Model calls of the Director in one run."`
+	RunTokens    int64   `toml:"run_tokens" doc:"Tokens of one run, Director and Associate together."`
+	RunCostUSD   float64 `toml:"run_cost_usd" doc:"Cost of one run, US dollars."`
+	RunSeconds   int     `toml:"run_seconds" doc:"Wall time of one run."`
+	RunTasks     int     `toml:"run_tasks" doc:"Tasks of one run."`
+	DayCostUSD   float64 `toml:"day_cost_usd" doc:"Cost of one computer in a day, US dollars."`
+	PromptBurst  int     `toml:"prompt_burst" doc:"Prompts within prompt_window seconds."`
+	PromptWindow int     `toml:"prompt_window" doc:"Seconds, see prompt_burst."`
+}
+
+// Bus is the NATS bus.
+type Bus struct {
+	Mode     string `toml:"mode" doc:"embedded."`
+	StreamMB int64  `toml:"stream_mb" doc:"Size of the delivery stream on disk, MiB."`
+}
+
+// MicroVM is about the microvm rung.
+type MicroVM struct {
+	Kernel string `toml:"kernel" doc:"Guest kernel."`
+	Rootfs string `toml:"rootfs" doc:"Guest root file system."`
+}
+
+// Default is the configuration without a file.
+func Default() Config {
+	return Config{
+		Runtime: Runtime{Mode: "local"},
+		Storage: Storage{Durability: "local"},
+		Git:     Git{AutoCommitInterval: 300, AutoCommitThreshold: 50},
+		Listen:  Listen{Address: "127.0.0.1:8080", Shell: "choir.localhost"},
+		Auth:    Auth{Mode: "local"},
+		Limits: Limits{
+			Processes: 1024, MemoryMB: 4096, CPUMilli: 2000,
+			RunSteps: 60, RunTokens: 2_000_000, RunCostUSD: 5, RunSeconds: 3600, RunTasks: 40, DayCostUSD: 50,
+			PromptBurst: 5, PromptWindow: 10,
+		},
+		Bus: Bus{Mode: "embedded", StreamMB: 512},
+	}
+}
+
+// Load reads the first of the given files that exists over the defaults and
+// says which it was. An explicit file must exist.
+func Load(explicit string, candidates ...string) (Config, string, error) {
+	paths := candidates
+	if explicit != "" {
+		paths = []string{explicit}
+	}
+	for _, p := range paths {
+		raw, err := os.ReadFile(p)
+		if errors.Is(err, fs.ErrNotExist) && explicit == "" {
+			continue
+		}
+		if err != nil {
+			return Config{}, p, choir.Wrap("config.load", choir.CodeNotFound, err, "read the configuration")
+		}
+		c, err := Parse(raw)
+		return c, p, choir.Under(filepath.Base(p), err)
+	}
+	return Default(), "", nil
+}
+
+// Parse reads TOML over the defaults and checks every value.
+func Parse(raw []byte) (Config, error) {
+	c := Default()
+	dec := toml.NewDecoder(bytes.NewReader(raw))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&c); err != nil {
+		return Config{}, refusal(err)
+	}
+	return c, c.Check()
+}
+
+// refusal names the key a TOML error is about.
+func refusal(err error) error {
+	var strict *toml.StrictMissingError
+	if errors.As(err, &strict) && len(strict.Errors) > 0 {
+		return choir.Invalid(key(strict.Errors[0].Key()), "is not a known key")
+	}
+	var dec *toml.DecodeError
+	if errors.As(err, &dec) {
+		line, col := dec.Position()
+		path := key(dec.Key())
+		if path == "" {
+			path = fmt.Sprintf("line %d", line)
+		}
+		return choir.Invalid(path, "%s (line %d, column %d)", dec.Error(), line, col)
+	}
+	return choir.Invalid("$", "%v", err)
+}
+
+func key(k toml.Key) string {
+	var b bytes.Buffer
+	for i, part := range k {
+		if i > 0 {
+			b.WriteByte('.')
+		}
+		b.WriteString(part)
+	}
+	return b.String()
+}

@@ -1,0 +1,84 @@
+package config
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"choiros/internal/choir"
+)
+
+func TestRefusalsNameTheKey(t *testing.T) {
+	for _, c := range []struct {
+		name, toml, path string
+		code             choir.Code
+	}{
+		{"unknown key", "[runtime]\nmod = 'local'", "runtime.mod", choir.CodeInvalid},
+		{"unknown section", "[rutime]\nmode = 'local'", "rutime", choir.CodeInvalid},
+		{"wrong type", "[limits]\nprocesses = 'many'", "limits.processes", choir.CodeInvalid},
+		{"out of range", "[limits]\nmemory_mb = 1", "limits.memory_mb", choir.CodeInvalid},
+		{"not TOML", "[limits", "line 1", choir.CodeInvalid},
+		{"rung to come", "[runtime]\nmode = 'microvm'", "runtime.mode", choir.CodeUnavailable},
+		{"no such rung", "[runtime]\nmode = 'host'", "runtime.mode", choir.CodeInvalid},
+		{"object store", "[storage]\nblobs_url = 's3://x'", "storage.blobs_url", choir.CodeUnavailable},
+		{"replication", "[storage]\ndurability = 'replicated'", "storage.durability", choir.CodeUnavailable},
+		{"remote", "[git]\nremote_template = 'x'", "git.remote_template", choir.CodeUnavailable},
+		{"attestation", "[tee]\nattestation_server = 'x'", "tee.attestation_server", choir.CodeUnavailable},
+		{"key server", "[tee]\nkey_server = 'x'", "tee.key_server", choir.CodeUnavailable},
+		{"login", "[auth]\nmode = 'passkey'", "auth.mode", choir.CodeUnavailable},
+		{"address", "[listen]\naddress = 'nowhere'", "listen.address", choir.CodeInvalid},
+		{"unknown provider", "[models]\ndirector = 'x/y'", "models.director", choir.CodeInvalid},
+		{"provider kind", "[[models.provider]]\nname = 'a'\nkind = 'b'", "models.provider[0].kind", choir.CodeInvalid},
+		{"two keys", "[[models.provider]]\nname = 'a'\nkind = 'openai'\nkey_file = 'x'\nkey_env = 'Y'", "models.provider[0].key_env", choir.CodeInvalid},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := Parse([]byte(c.toml))
+			var e *choir.Error
+			if !errors.As(err, &e) || e.Path != c.path || e.Code != c.code {
+				t.Fatalf("got %v, want code %s at %s", err, c.code, c.path)
+			}
+		})
+	}
+}
+
+func TestEveryKeyIsDocumentedAndItsOriginKnown(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "choir.toml")
+	if err := os.WriteFile(file, []byte("[git]\nauto_commit_interval = 60\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c, from, err := Load("", filepath.Join(t.TempDir(), "absent.toml"), file)
+	if err != nil || from != file {
+		t.Fatalf("loaded %q: %v", from, err)
+	}
+	for _, s := range c.List(from) {
+		if s.Doc == "" {
+			t.Errorf("%s has no documentation", s.Key)
+		}
+		want := "default"
+		if s.Key == "git.auto_commit_interval" {
+			want = file
+		}
+		if s.From != want {
+			t.Errorf("%s comes from %s, want %s", s.Key, s.From, want)
+		}
+	}
+}
+
+func TestAnExplicitFileMustExist(t *testing.T) {
+	if _, _, err := Load(filepath.Join(t.TempDir(), "no.toml")); choir.CodeOf(err) != choir.CodeNotFound {
+		t.Fatalf("got %v", err)
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add("[runtime]\nmode = 'local'\n")
+	f.Add("[limits]\nprocesses = 'x'")
+	f.Fuzz(func(t *testing.T, s string) {
+		_, err := Parse([]byte(s))
+		var e *choir.Error
+		if err != nil && (!errors.As(err, &e) || e.Path == "") {
+			t.Fatalf("a refusal without a path: %v", err)
+		}
+	})
+}

@@ -1,0 +1,38 @@
+package config
+
+import (
+	"fmt"
+	"reflect"
+)
+
+// Setting is one key as it is in force.
+type Setting struct {
+	Key   string `json:"key"`
+	Value string `json:"value"`
+	From  string `json:"from"` // "default" or the file it came from
+	Doc   string `json:"doc"`
+}
+
+// List shows every key with its effective value and where it came from.
+func (c Config) List(file string) []Setting {
+	var out []Setting
+	def := reflect.ValueOf(Default())
+	v := reflect.ValueOf(c)
+	for i := range v.NumField() {
+		section := v.Type().Field(i)
+		for j := range v.Field(i).NumField() {
+			f := section.Type.Field(j)
+			s := Setting{
+				Key:   section.Tag.Get("toml") + "." + f.Tag.Get("toml"),
+				Value: fmt.Sprint(v.Field(i).Field(j).Interface()),
+				From:  "default",
+				Doc:   f.Tag.Get("doc"),
+			}
+			if !reflect.DeepEqual(v.Field(i).Field(j).Interface(), def.Field(i).Field(j).Interface()) {
+				s.From = file
+			}
+			out = append(out, s)
+		}
+	}
+	return out
+}
