@@ -1,6 +1,7 @@
 package choir
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"math"
 	"reflect"
@@ -92,6 +93,7 @@ func parseSpan(s string) (*span, error) {
 var (
 	timeType = reflect.TypeOf(Time(0))
 	rawType  = reflect.TypeOf(json.RawMessage(nil))
+	byteType = reflect.TypeOf([]byte(nil))
 )
 
 func decodeNode(n *node, v reflect.Value, r rules) error {
@@ -102,6 +104,8 @@ func decodeNode(n *node, v reflect.Value, r rules) error {
 		raw, err := appendCanonical(nil, n)
 		v.SetBytes(raw)
 		return err
+	case v.Type() == byteType:
+		return decodeBytes(n, v, r)
 	}
 	switch v.Kind() {
 	case reflect.Pointer:
@@ -143,6 +147,19 @@ func decodeTime(n *node, v reflect.Value) error {
 	}
 	v.SetInt(int64(t))
 	return nil
+}
+
+// decodeBytes reads base64; the length rule counts the bytes.
+func decodeBytes(n *node, v reflect.Value, r rules) error {
+	if n.kind != nodeString {
+		return wrongType("base64", n)
+	}
+	b, err := base64.StdEncoding.Strict().DecodeString(n.text)
+	if err != nil {
+		return Invalid("$", "must be base64 with padding")
+	}
+	v.SetBytes(b)
+	return length(r.len, len(b), "bytes")
 }
 
 func decodeNumber(n *node, v reflect.Value, r rules) error {
@@ -205,7 +222,15 @@ func clip(s string) string {
 	if len(s) <= 80 {
 		return s
 	}
-	return strings.ToValidUTF8(s[:80], "") + "..."
+	return cut(s, 80) + "..."
+}
+
+// cut keeps at most n bytes of s, and whole characters.
+func cut(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return strings.ToValidUTF8(s[:n], "")
 }
 
 func contains(list []string, s string) bool {

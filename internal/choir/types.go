@@ -41,14 +41,7 @@ func (t TypeInfo) New() Payload {
 }
 
 // MayAppend reports whether the role may append events of this type.
-func (t TypeInfo) MayAppend(role Role) bool {
-	for _, r := range t.Roles {
-		if r == role {
-			return true
-		}
-	}
-	return false
-}
+func (t TypeInfo) MayAppend(role Role) bool { return hasRole(t.Roles, role) }
 
 var (
 	owner     = []Role{RoleShell, RoleCLI}

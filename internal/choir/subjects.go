@@ -1,0 +1,111 @@
+package choir
+
+import "strings"
+
+// Subject declares one kind of bus subject and who may publish and subscribe.
+// It is the one table of permissions: the bus mints credentials from it, and
+// docs/CONTRACTS.md is generated from it.
+//
+// Pattern names its parts: <uid> and <cid> are the user and the computer of the
+// connection, <role> and <connection> its own role and token, <run> and <class>
+// any one token, <type> an event type, which is two tokens. A <verb> is one of
+// those the role may use, see Verbs.
+type Subject struct {
+	Pattern   string
+	Publish   []Role
+	Subscribe []Role
+	Doc       string
+}
+
+var subjects = []Subject{
+	{"user.<uid>.<cid>.<type>", control, watchers, "Committed events without a run, whatever their source."},
+	{"agent.<uid>.<cid>.<run>.<type>", control, watchers, "Committed events with a run, whatever their source."},
+	{"live.<uid>.<cid>.<role>.<run>", workers, person, "Streaming text, never in a stream. Each role publishes under its own name."},
+	{"cmd.<uid>.<cid>.<verb>.<role>.<connection>", readers, control, "Request and reply. The last two parts carry the caller: a connection can publish only under its own."},
+	{"task.<uid>.<cid>.<role>", control, workers, "Prompts, steering, tasks and cancels, each role its own. Sent after the event that causes it is committed, and again until the answering event is committed."},
+	{"job.<class>", control, []Role{RolePool}, "Work for the agent pool."},
+	{"citation.created", control, Roles(), "Thought Bank."},
+	{"citation.notify.<uid>", control, []Role{RoleShell}, "Thought Bank, for one user."},
+	{"system.health", control, Roles(), "Heartbeats."},
+	{"system.announce", control, Roles(), "Announcements."},
+}
+
+var watchers = []Role{RoleShell, RoleDesktop, RoleCLI, RoleDirector}
+
+// Subjects lists every kind of subject, in the order of docs/CONTRACTS.md.
+func Subjects() []Subject { return append([]Subject(nil), subjects...) }
+
+// Caller is a connection to the bus: its role, and the user and computer it is
+// bound to. Control serves them all: its empty User and Computer match any.
+type Caller struct {
+	Role           Role
+	User, Computer ID
+	Connection     string // random token, one to a connection
+}
+
+// Publishes lists the subjects this connection may publish to, wildcards
+// included, without inboxes. A bound role without its user and computer may
+// publish nothing.
+func (c Caller) Publishes() []string {
+	return c.expand(func(s Subject) (list []Role, own bool) { return s.Publish, true })
+}
+
+// Subscribes lists the subjects this connection may subscribe to, without its
+// inbox. A bound role without its user and computer may subscribe to nothing.
+func (c Caller) Subscribes() []string {
+	return c.expand(func(s Subject) (list []Role, own bool) {
+		// In what workers publish, <role> is the publisher: others hear them all.
+		return s.Subscribe, hasRole(s.Publish, RoleControl)
+	})
+}
+
+func (c Caller) expand(side func(Subject) (list []Role, own bool)) []string {
+	bound := c.Role != RoleControl
+	if bound && (!c.User.Valid() || !c.Computer.Valid()) {
+		return nil
+	}
+	var out []string
+	for _, s := range subjects {
+		list, own := side(s)
+		if !hasRole(list, c.Role) {
+			continue
+		}
+		role, connection := "*", "*"
+		if bound && own {
+			role, connection = string(c.Role), c.Connection
+		}
+		subject := strings.NewReplacer("<uid>", orAny(c.User), "<cid>", orAny(c.Computer), "<role>", role,
+			"<connection>", connection, "<run>", "*", "<class>", "*", "<type>", ">").Replace(s.Pattern)
+		out = append(out, c.expandVerb(subject, bound)...)
+	}
+	return out
+}
+
+func (c Caller) expandVerb(subject string, bound bool) []string {
+	if !strings.Contains(subject, "<verb>") || !bound {
+		return []string{strings.Replace(subject, "<verb>", "*", 1)}
+	}
+	var out []string
+	for _, v := range verbs {
+		if v.MayAsk(c.Role) {
+			out = append(out, strings.Replace(subject, "<verb>", string(v.Verb), 1))
+		}
+	}
+	return out
+}
+
+func orAny(id ID) string {
+	if id == "" {
+		return "*"
+	}
+	return string(id)
+}
+
+func hasRole(list []Role, role Role) bool {
+	for _, r := range list {
+		if r == role {
+			return true
+		}
+	}
+	return false
+}

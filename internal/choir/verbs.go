@@ -1,0 +1,180 @@
+package choir
+
+import "encoding/json"
+
+// Verb names what is asked of a computer by cmd, see Subjects.
+type Verb string
+
+// The verbs.
+const (
+	VerbAppend       Verb = "append"
+	VerbEventsAfter  Verb = "events-after"
+	VerbBlobPut      Verb = "blob-put"
+	VerbBlobGet      Verb = "blob-get"
+	VerbHello        Verb = "hello"
+	VerbTaskBegin    Verb = "task-begin"
+	VerbTaskTree     Verb = "task-tree"
+	VerbTaskRollback Verb = "task-rollback"
+	VerbTaskCommit   Verb = "task-commit"
+)
+
+// Limits of the verbs.
+const (
+	MaxDrafts      = 256       // drafts in one append
+	MaxEventsAfter = 1000      // events in one answer
+	BlobChunk      = 512 << 10 // bytes of content in one blob-put or blob-get
+)
+
+// VerbInfo declares one verb: who may ask, with what, and what is answered.
+type VerbInfo struct {
+	Verb  Verb
+	Doc   string
+	Roles []Role
+	// Request and Reply are zero values of the types on the wire.
+	Request, Reply any
+}
+
+var verbs = []VerbInfo{
+	{VerbAppend, "Append events: all of them or none, acknowledged when they are durable.", workers, AppendRequest{}, AppendReply{}},
+	{VerbEventsAfter, "Read committed events in order.", readers, EventsAfterRequest{}, EventsAfterReply{}},
+	{VerbBlobPut, "Store one chunk of a blob.", workers, BlobPutRequest{}, BlobPutReply{}},
+	{VerbBlobGet, "Read one chunk of a blob.", workers, BlobGetRequest{}, BlobGetReply{}},
+	{VerbHello, "Say that the Director runs, and the key it signs with.", director, HelloRequest{}, Done{}},
+	{VerbTaskBegin, "Take a task up; the workspace as it is now becomes the base of its rollback.", associate, TaskBeginRequest{}, TaskBeginReply{}},
+	{VerbTaskTree, "Compare the workspace with the base of a task; appends nothing.", associate, TaskTreeRequest{}, TaskTreeReply{}},
+	{VerbTaskRollback, "Put the workspace back to the base of a task, except what the owner wrote meanwhile.", associate, TaskRollbackRequest{}, TaskRollbackReply{}},
+	{VerbTaskCommit, "Take a snapshot and append what changed.", associate, TaskCommitRequest{}, TaskCommitReply{}},
+}
+
+var (
+	workers = []Role{RoleDirector, RoleAssociate}
+	readers = []Role{RoleShell, RoleDesktop, RoleCLI, RoleDirector, RoleAssociate}
+)
+
+// Verbs lists every verb, in the order of docs/CONTRACTS.md.
+func Verbs() []VerbInfo { return append([]VerbInfo(nil), verbs...) }
+
+// LookupVerb finds the declaration of a verb.
+func LookupVerb(v Verb) (VerbInfo, bool) {
+	for _, info := range verbs {
+		if info.Verb == v {
+			return info, true
+		}
+	}
+	return VerbInfo{}, false
+}
+
+// MayAsk reports whether the role may use this verb.
+func (v VerbInfo) MayAsk(role Role) bool { return hasRole(v.Roles, role) }
+
+// Reply is the envelope of every answer: exactly one of its fields is set.
+type Reply struct {
+	OK    json.RawMessage `json:"ok,omitempty" doc:"The reply of the verb."`
+	Error *Problem        `json:"error,omitempty" doc:"Why it was refused."`
+}
+
+// Done is the reply of a verb that answers nothing.
+type Done struct{}
+
+// AppendRequest asks for events to be appended.
+type AppendRequest struct {
+	Drafts []Draft `json:"drafts" choir:"len=1..256" doc:"The events; a draft's id is its idempotency key."`
+}
+
+// AppendReply acknowledges durable events, in the order of the drafts.
+type AppendReply struct {
+	Receipts []Receipt `json:"receipts" doc:"One receipt for each draft."`
+}
+
+// EventsAfterRequest asks for committed events.
+type EventsAfterRequest struct {
+	Seq   uint64 `json:"seq" choir:"range=0..9007199254740991" doc:"The last sequence number already known; 0 for none."`
+	Limit int    `json:"limit,omitempty" choir:"range=1..1000" doc:"At most so many. Default 1000; fewer come when they are large."`
+}
+
+// EventsAfterReply are committed events, in order and without gaps.
+type EventsAfterReply struct {
+	Events []Event `json:"events" doc:"Events with larger sequence numbers; empty when there are none."`
+	Head   uint64  `json:"head" choir:"range=0..9007199254740991" doc:"Sequence number of the newest event."`
+}
+
+// BlobPutRequest carries one chunk of a blob. Chunks of one blob come in order;
+// the blob exists once its last byte arrived and the digest was checked.
+type BlobPutRequest struct {
+	Digest Digest `json:"digest" choir:"digest" doc:"SHA-256 of the whole content."`
+	Size   int64  `json:"size" choir:"range=0..1073741824" doc:"Bytes of the whole content."`
+	Offset int64  `json:"offset" choir:"range=0..1073741824" doc:"Where the chunk begins."`
+	Chunk  []byte `json:"chunk" choir:"len=0..524288" doc:"The bytes, base64."`
+}
+
+// BlobPutReply says how far the blob is.
+type BlobPutReply struct {
+	Next int64 `json:"next" choir:"range=0..1073741824" doc:"Where the next chunk begins; 0 starts again."`
+	Done bool  `json:"done" doc:"The blob is stored, or was already: send no more."`
+}
+
+// BlobGetRequest asks for one chunk of a blob.
+type BlobGetRequest struct {
+	Digest Digest `json:"digest" choir:"digest" doc:"The blob."`
+	Offset int64  `json:"offset" choir:"range=0..9007199254740991" doc:"Where the chunk begins."`
+}
+
+// BlobGetReply is one chunk of a blob.
+type BlobGetReply struct {
+	Size  int64  `json:"size" choir:"range=0..9007199254740991" doc:"Bytes of the whole content."`
+	Chunk []byte `json:"chunk" choir:"len=0..524288" doc:"The bytes, base64; fewer than asked only at the end."`
+}
+
+// HelloRequest says that the Director runs.
+type HelloRequest struct {
+	PublicKey string `json:"public_key" choir:"len=1..200" doc:"Ed25519 key, base64, made at boot; verifies the Director's answers."`
+}
+
+// TaskBeginRequest takes a task up.
+type TaskBeginRequest struct {
+	Task ID `json:"task" choir:"id" doc:"The task."`
+}
+
+// TaskBeginReply is where a task stands. On a redelivery it is the base of the
+// first delivery.
+type TaskBeginReply struct {
+	Base            Digest `json:"base" choir:"digest" doc:"Snapshot a rollback goes to."`
+	Attempt         int    `json:"attempt" choir:"range=1..1000" doc:"1 for the first delivery."`
+	Resumed         bool   `json:"resumed,omitempty" doc:"It was taken up before and did not end."`
+	UnfinishedCalls []ID   `json:"unfinished_calls,omitempty" choir:"id" doc:"Tool calls without a return: unknown, never silently repeated."`
+}
+
+// TaskTreeRequest asks what a task changed so far.
+type TaskTreeRequest struct {
+	Task ID `json:"task" choir:"id" doc:"The task."`
+}
+
+// TaskTreeReply is the workspace against the base of a task.
+type TaskTreeReply struct {
+	Snapshot Digest       `json:"snapshot" choir:"digest" doc:"The workspace as it is."`
+	Changes  []FileChange `json:"changes" doc:"What differs from the base, ignored files included."`
+}
+
+// TaskRollbackRequest puts the workspace back to the base of a task.
+type TaskRollbackRequest struct {
+	Task ID       `json:"task" choir:"id" doc:"The task."`
+	Keep []string `json:"keep,omitempty" choir:"len=0..65536,each=1..4096" doc:"Paths that stay as they are, with everything below them."`
+}
+
+// TaskRollbackReply says what was put back.
+type TaskRollbackReply struct {
+	Restored  int64    `json:"restored" choir:"range=0..9007199254740991" doc:"Paths that were rewritten."`
+	Conflicts []string `json:"conflicts,omitempty" doc:"Paths both the task and the owner wrote; the owner's are kept."`
+}
+
+// TaskCommitRequest makes what a task changed part of the log.
+type TaskCommitRequest struct {
+	Task   ID     `json:"task" choir:"id" doc:"The task."`
+	Reason string `json:"reason" choir:"enum=task_ended|checkpoint" doc:"As in snapshot.taken."`
+}
+
+// TaskCommitReply is what became part of the log.
+type TaskCommitReply struct {
+	Snapshot Digest       `json:"snapshot" choir:"digest" doc:"The workspace as it is."`
+	Changes  []FileChange `json:"changes" doc:"What differs from the base of the task."`
+}
