@@ -49,6 +49,9 @@ var (
 	director  = []Role{RoleDirector}
 	associate = []Role{RoleAssociate}
 	control   = []Role{RoleControl}
+	// anyWriter: the control plane for what a task did, a person for their own
+	// edits, which a rollback keeps.
+	anyWriter = []Role{RoleControl, RoleShell, RoleDesktop, RoleCLI}
 )
 
 var types = []TypeInfo{
@@ -75,8 +78,8 @@ var types = []TypeInfo{
 	{Type: "tool.returned", Class: ClassFact, Run: true, Roles: associate, Sample: ToolReturned{}, Doc: "A tool call ended, or was refused."},
 	{Type: "model.called", Class: ClassFact, Roles: control, Sample: ModelCalled{}, Doc: "A model call left through the gateway; the exact request is a blob."},
 	{Type: "model.returned", Class: ClassFact, Roles: control, Sample: ModelReturned{}, Doc: "A model call ended; the exact response is a blob."},
-	{Type: "file.written", Class: ClassState, Roles: control, Sample: FileWritten{}, Doc: "Files are new or changed, seen by comparing the tree."},
-	{Type: "file.removed", Class: ClassState, Roles: control, Sample: FileRemoved{}, Doc: "Files are gone, seen by comparing the tree."},
+	{Type: "file.written", Class: ClassState, Roles: anyWriter, Sample: FileWritten{}, Doc: "Files are new or changed, seen by comparing the tree."},
+	{Type: "file.removed", Class: ClassState, Roles: anyWriter, Sample: FileRemoved{}, Doc: "Files are gone, seen by comparing the tree."},
 	{Type: "snapshot.taken", Class: ClassFact, Roles: control, Sample: SnapshotTaken{}, Doc: "The whole workspace, exactly, is in the store."},
 	{Type: "document.created", Class: ClassState, Run: true, Roles: director, Sample: DocumentCreated{}, Doc: "A living document exists."},
 	{Type: "document.versioned", Class: ClassState, Run: true, Roles: director, Sample: DocumentVersioned{}, Doc: "A document has a new immutable version."},
