@@ -1,0 +1,71 @@
+package bus
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+
+	"choiros/internal/choir"
+)
+
+// maxLine bounds one line on a role's standard input, in bytes.
+const maxLine = 256 << 10
+
+// Boot is the first line on a role's standard input: who it is and how far it
+// may go. Every later line is new Credentials.
+type Boot struct {
+	User        choir.ID    `json:"user" choir:"id" doc:"Owner of the computer."`
+	Computer    choir.ID    `json:"computer" choir:"id" doc:"The computer."`
+	Role        choir.Role  `json:"role" choir:"enum=director|associate" doc:"What the process is."`
+	Credentials Credentials `json:"credentials" doc:"Its first identity on the bus."`
+	Limits      Limits      `json:"limits" doc:"How far one run may go."`
+}
+
+// Limits bound one run. Zero means the role's own default.
+type Limits struct {
+	Steps   int     `json:"steps,omitempty" choir:"range=1..100000" doc:"Model calls."`
+	Tokens  int     `json:"tokens,omitempty" choir:"range=1..1000000000" doc:"Input and output tokens together."`
+	Seconds int     `json:"seconds,omitempty" choir:"range=1..604800" doc:"Wall time."`
+	CostUSD float64 `json:"cost_usd,omitempty" choir:"range=0..1000000" doc:"US dollars."`
+}
+
+// ReadBoot reads the first line. The error is an *choir.Error with the path of
+// the field, or io.EOF when the input ended before a line began.
+func ReadBoot(r *bufio.Reader) (Boot, error) {
+	var b Boot
+	line, err := readLine(r)
+	if err != nil {
+		return b, err
+	}
+	return b, choir.DecodeStrict(line, &b)
+}
+
+// ReadCredentials reads a later line; io.EOF when there is none.
+func ReadCredentials(r *bufio.Reader) (Credentials, error) {
+	var c Credentials
+	line, err := readLine(r)
+	if err != nil {
+		return c, err
+	}
+	return c, choir.DecodeStrict(line, &c)
+}
+
+func readLine(r *bufio.Reader) ([]byte, error) {
+	var line []byte
+	for {
+		part, err := r.ReadSlice('\n')
+		line = append(line, part...)
+		switch {
+		case len(line) > maxLine:
+			return nil, choir.E("bus.boot", choir.CodeTooLarge, "a line of more than %d bytes on standard input", maxLine)
+		case errors.Is(err, bufio.ErrBufferFull):
+			continue
+		case errors.Is(err, io.EOF) && len(line) > 0:
+			return nil, choir.E("bus.boot", choir.CodeInvalid, "standard input ended inside a line of %d bytes", len(line))
+		case err != nil:
+			return nil, err
+		}
+		return bytes.TrimSpace(line), nil
+	}
+}
