@@ -1,0 +1,127 @@
+package model
+
+import (
+	"bytes"
+	"strconv"
+
+	"choiros/internal/choir"
+)
+
+// Limits on one request.
+const (
+	MaxTokensLimit = 1 << 20
+	MaxMessages    = 4096
+	MaxTools       = 256
+)
+
+// Check holds a request against the protocol: it begins with the user, and each
+// assistant message's tool calls are all answered by the user message after it.
+// The error has code invalid and the path of the field.
+func (r *Request) Check() error {
+	switch {
+	case r.Model == "" || len(r.Model) > 200:
+		return choir.Invalid("model", "must have 1 to 200 characters")
+	case len(r.Messages) == 0 || len(r.Messages) > MaxMessages:
+		return choir.Invalid("messages", "must have 1 to %d items, not %d", MaxMessages, len(r.Messages))
+	case r.MaxTokens < 1 || r.MaxTokens > MaxTokensLimit:
+		return choir.Invalid("max_tokens", "must be 1 to %d, not %d", MaxTokensLimit, r.MaxTokens)
+	case r.Messages[0].Role != User:
+		return choir.Invalid("messages[0].role", "must be user: the first message is the user's")
+	}
+	if err := r.checkTools(); err != nil {
+		return err
+	}
+	var open map[string]bool
+	for i := range r.Messages {
+		var err error
+		if open, err = r.Messages[i].check(open); err != nil {
+			return choir.Under("messages["+strconv.Itoa(i)+"]", err)
+		}
+	}
+	if len(open) > 0 {
+		return choir.Invalid("messages", "the last assistant message has tool calls without results")
+	}
+	return nil
+}
+
+func (r *Request) checkTools() error {
+	if len(r.Tools) > MaxTools {
+		return choir.Invalid("tools", "must have at most %d items, not %d", MaxTools, len(r.Tools))
+	}
+	known := map[string]bool{"": true, "auto": true, "any": true}
+	for i, t := range r.Tools {
+		at := "tools[" + strconv.Itoa(i) + "]"
+		if t.Name == "" || len(t.Name) > 128 || known[t.Name] {
+			return choir.Invalid(at+".name", "must be a new name of 1 to 128 characters, not %q", t.Name)
+		}
+		if !isObject(t.Schema) {
+			return choir.Invalid(at+".schema", "must be an object: the JSON Schema of the tool's input")
+		}
+		known[t.Name] = true
+	}
+	if !known[r.ToolChoice] {
+		return choir.Invalid("tool_choice", "must be auto, any or the name of a tool, not %q", r.ToolChoice)
+	}
+	if r.ToolChoice == "any" && len(r.Tools) == 0 {
+		return choir.Invalid("tool_choice", "is any, but there are no tools")
+	}
+	return nil
+}
+
+// check holds one message against the tool calls its predecessor left open and
+// returns those it leaves open itself.
+func (m *Message) check(open map[string]bool) (map[string]bool, error) {
+	if m.Role != User && m.Role != Assistant {
+		return nil, choir.Invalid("role", "must be user or assistant, not %q", m.Role)
+	}
+	if len(m.Content) == 0 {
+		return nil, choir.Invalid("content", "must not be empty")
+	}
+	if m.Role == Assistant && len(open) > 0 {
+		return nil, choir.Invalid("role", "must be user: tool calls before it have no results")
+	}
+	calls := map[string]bool{}
+	for i := range m.Content {
+		at := "content[" + strconv.Itoa(i) + "]"
+		if err := m.Content[i].check(m.Role, open, calls); err != nil {
+			return nil, choir.Under(at, err)
+		}
+	}
+	if m.Role == User && len(open) > 0 {
+		return nil, choir.Invalid("content", "does not answer every tool call of the message before it")
+	}
+	return calls, nil
+}
+
+func (b *Block) check(role Role, open, calls map[string]bool) error {
+	switch {
+	case b.Kind == Text:
+		return nil
+	case b.Kind == ToolCall && role == Assistant:
+		if b.CallID == "" || calls[b.CallID] {
+			return choir.Invalid("call_id", "must be an id that no other call of the message has, not %q", b.CallID)
+		}
+		if b.Tool == "" {
+			return choir.Invalid("tool", "is required")
+		}
+		if !isObject(b.Input) {
+			return choir.Invalid("input", "must be an object")
+		}
+		calls[b.CallID] = true
+		return nil
+	case b.Kind == ToolResult && role == User:
+		if !open[b.CallID] {
+			return choir.Invalid("call_id", "%q is no open tool call of the message before it", b.CallID)
+		}
+		delete(open, b.CallID)
+		return nil
+	case b.Kind == ToolCall || b.Kind == ToolResult:
+		return choir.Invalid("kind", "a %s cannot be in a message of the %s", b.Kind, role)
+	}
+	return choir.Invalid("kind", "must be text, tool_call or tool_result, not %q", b.Kind)
+}
+
+func isObject(raw []byte) bool {
+	raw = bytes.TrimSpace(raw)
+	return len(raw) >= 2 && raw[0] == '{' && raw[len(raw)-1] == '}'
+}
