@@ -1,0 +1,140 @@
+package eventstore
+
+import "choiros/internal/choir"
+
+// RunState is where a run stands.
+type RunState string
+
+// The states of a run.
+const (
+	RunPlanning  RunState = "planning"
+	RunRunning   RunState = "running"
+	RunWaiting   RunState = "waiting"
+	RunDone      RunState = "done"
+	RunFailed    RunState = "failed"
+	RunCancelled RunState = "cancelled"
+)
+
+// Open reports whether the run has not ended yet.
+func (s RunState) Open() bool { return s == RunPlanning || s == RunRunning || s == RunWaiting }
+
+// Run is one intent of the user, from prompt to outcome.
+type Run struct {
+	ID         choir.ID        `json:"id"`
+	Prompt     string          `json:"prompt"`
+	Repo       string          `json:"repo,omitempty"`
+	State      RunState        `json:"state"`
+	Code       choir.Code      `json:"code,omitempty"`
+	Answer     string          `json:"answer,omitempty"`
+	Signature  string          `json:"signature,omitempty"`
+	Document   choir.ID        `json:"document,omitempty"`
+	FirstSeq   uint64          `json:"first_seq"`
+	LastSeq    uint64          `json:"last_seq"`
+	StartedAt  choir.Time      `json:"started_at"`
+	FinishedAt choir.Time      `json:"finished_at,omitzero"`
+	Question   *choir.Question `json:"question,omitempty"`
+	Usage      Usage           `json:"usage"`
+}
+
+// Usage is what model calls cost, summed.
+type Usage struct {
+	Calls        int64   `json:"calls"`
+	Failed       int64   `json:"failed"`
+	InputTokens  int64   `json:"input_tokens"`
+	OutputTokens int64   `json:"output_tokens"`
+	CachedTokens int64   `json:"cached_tokens"`
+	CostUSD      float64 `json:"cost_usd"`
+	DurationMS   int64   `json:"duration_ms"`
+}
+
+// TaskState is where a task stands.
+type TaskState string
+
+// The states of a task.
+const (
+	TaskDispatched TaskState = "dispatched"
+	TaskStarted    TaskState = "started"
+	TaskReturned   TaskState = "returned"
+)
+
+// Task is one DirectorTask and, once it returned, its AssociateResult.
+type Task struct {
+	ID            choir.ID               `json:"id"`
+	Run           choir.ID               `json:"run"`
+	Kind          choir.TaskKind         `json:"kind"`
+	Instruction   string                 `json:"instruction"`
+	State         TaskState              `json:"state"`
+	Base          choir.Digest           `json:"base,omitempty"`
+	Attempt       int                    `json:"attempt,omitempty"`
+	Status        choir.Status           `json:"status,omitempty"`
+	Code          choir.ResultCode       `json:"code,omitempty"`
+	Summary       string                 `json:"summary,omitempty"`
+	Step          string                 `json:"step,omitempty"`
+	Verdict       choir.Verdict          `json:"verdict,omitempty"`
+	Task          choir.DirectorTask     `json:"task"`
+	Result        *choir.AssociateResult `json:"result,omitempty"`
+	DispatchedSeq uint64                 `json:"dispatched_seq"`
+	StartedSeq    uint64                 `json:"started_seq,omitempty"`
+	ReturnedSeq   uint64                 `json:"returned_seq,omitempty"`
+}
+
+// Checkpoint is a snapshot with a name.
+type Checkpoint struct {
+	ID       choir.ID       `json:"id"`
+	Seq      uint64         `json:"seq"`
+	At       choir.Time     `json:"at"`
+	Run      choir.ID       `json:"run,omitempty"`
+	Task     choir.ID       `json:"task,omitempty"`
+	Snapshot choir.Digest   `json:"snapshot"`
+	Subject  string         `json:"subject"`
+	Trigger  string         `json:"trigger"`
+	Verified bool           `json:"verified"`
+	Commits  []choir.Commit `json:"commits,omitempty"`
+	Withheld []string       `json:"withheld,omitempty"`
+}
+
+// Document is a living document at one of its versions.
+type Document struct {
+	ID      choir.ID     `json:"id"`
+	Run     choir.ID     `json:"run"`
+	Title   string       `json:"title"`
+	Version int          `json:"version"`
+	Content string       `json:"content,omitempty"`
+	Blob    choir.Digest `json:"blob,omitempty"`
+	Note    string       `json:"note,omitempty"`
+	Seq     uint64       `json:"seq"`
+	At      choir.Time   `json:"at"`
+}
+
+// Conversation is what was said in one run; its id is the run's.
+type Conversation struct {
+	ID       choir.ID   `json:"id"`
+	Title    string     `json:"title"`
+	FirstSeq uint64     `json:"first_seq"`
+	At       choir.Time `json:"at"`
+}
+
+// Message is one thing that was said in a conversation.
+type Message struct {
+	Conversation choir.ID     `json:"conversation"`
+	Seq          uint64       `json:"seq"`
+	At           choir.Time   `json:"at"`
+	From         choir.Source `json:"from"`
+	Type         choir.Type   `json:"type"`
+	Text         string       `json:"text"`
+}
+
+// Report is what Verify found.
+type Report struct {
+	Events   uint64              `json:"events"`   // records compared
+	Head     choir.Digest        `json:"head"`     // hash of the last one
+	Repaired []choir.LogRepaired `json:"repaired"` // damaged in one copy, restored from the other
+	Holes    []Hole              `json:"holes"`    // damaged in both
+}
+
+// Hole names events that neither copy has whole.
+type Hole struct {
+	From   uint64 `json:"from"`
+	To     uint64 `json:"to"`
+	Damage string `json:"damage"`
+}
