@@ -1,0 +1,81 @@
+package guest
+
+import (
+	"encoding/json"
+
+	"choiros/internal/choir"
+)
+
+// Info is what a running init says of itself.
+type Info struct {
+	Version string `json:"version"`
+	BootMS  int64  `json:"boot_ms"` // milliseconds since init started
+	RolePID int    `json:"role_pid,omitempty"`
+	Role    string `json:"role,omitempty"`
+}
+
+// NoticeKind says what a notice is about.
+type NoticeKind string
+
+// The kinds of notice.
+const (
+	NoticeRoleExited NoticeKind = "role_exited"
+)
+
+// Notice is something init tells whoever is attached.
+type Notice struct {
+	Kind NoticeKind `json:"kind"`
+	Role string     `json:"role,omitempty"`
+	PID  int        `json:"pid,omitempty"`
+	Exit *Exit      `json:"exit,omitempty"`
+	// Output is the end of what the role wrote to its standard error.
+	Output string `json:"output,omitempty"`
+}
+
+// RoleSpec says which role to start. Credentials is one JSON value that goes to
+// the role's standard input as its first line and exists in no file and no
+// environment; Config, when given, is the second line.
+type RoleSpec struct {
+	Name        string          `json:"name" choir:"enum=choir-director|choir-associate"`
+	Credentials json.RawMessage `json:"credentials"`
+	Config      json.RawMessage `json:"config,omitempty"`
+}
+
+// Size of a terminal, in characters.
+type Size struct {
+	Rows uint16 `json:"rows" choir:"range=1..1000"`
+	Cols uint16 `json:"cols" choir:"range=1..1000"`
+}
+
+// ExecSpec is a command to run. Env is added to the environment of init's
+// making (see Environment); the process inherits nothing else.
+type ExecSpec struct {
+	Argv      []string `json:"argv" choir:"len=1..4096,each=0..131072"`
+	Cwd       string   `json:"cwd,omitempty" choir:"len=0..4096"` // absolute; default the workspace, or / without one
+	Env       []string `json:"env,omitempty" choir:"len=0..1024,each=1..131072"`
+	Stdin     bool     `json:"stdin,omitempty"`                                // a pipe that the client writes; else /dev/null
+	TTY       *Size    `json:"tty,omitempty"`                                  // a terminal; its output is all stdout
+	TimeoutMS int64    `json:"timeout_ms,omitempty" choir:"range=0..86400000"` // then the whole tree is killed; 0 is no limit
+}
+
+// Exit is how a process ended.
+type Exit struct {
+	Code     int    `json:"code"`             // -1 when it was ended by a signal
+	Signal   string `json:"signal,omitempty"` // such as SIGKILL
+	TimedOut bool   `json:"timed_out,omitempty"`
+	CPUMS    int64  `json:"cpu_ms"`        // user and system, of it and the children it waited for
+	MaxRSS   int64  `json:"max_rss_bytes"` // largest resident size of one of them
+}
+
+// RestoreOptions narrow a restore to some paths, escaped and below the
+// workspace.
+type RestoreOptions struct {
+	Only   []string `json:"only,omitempty"` // exactly these paths, when Narrow is set
+	Narrow bool     `json:"narrow,omitempty"`
+}
+
+// Listing is one page of a folder.
+type Listing struct {
+	Entries []choir.FileState `json:"entries"`        // Path is the entry's path below the workspace
+	More    bool              `json:"more,omitempty"` // there are entries after the last one
+}

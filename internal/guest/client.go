@@ -1,0 +1,159 @@
+package guest
+
+import (
+	"context"
+	"io"
+	"net"
+
+	"choiros/internal/choir"
+	"choiros/internal/snapshot"
+)
+
+var errTODO = choir.E("guest", choir.CodeUnavailable, "not built yet")
+
+// Client speaks to one choir-init. It may be used by many goroutines; each
+// operation has a connection of its own and ends when its context does.
+type Client struct {
+	dial func(context.Context) (net.Conn, error)
+}
+
+// NewClient uses dial to reach the control door.
+func NewClient(dial func(context.Context) (net.Conn, error)) *Client { return &Client{dial: dial} }
+
+// Hello asks init who it is.
+func (c *Client) Hello(ctx context.Context) (Info, error) { return Info{}, errTODO }
+
+// Attach tells init that a control plane cares. While none is attached for 60
+// seconds init ends the sandbox.
+func (c *Client) Attach(ctx context.Context) (*Attachment, error) { return nil, errTODO }
+
+// Attachment is a control plane's presence. The context given to Attach does
+// not end it; Close does.
+type Attachment struct{}
+
+// Notices of init, in order; closed when the attachment ends.
+func (a *Attachment) Notices() <-chan Notice { return nil }
+
+// Err says why the attachment ended; nil after Close.
+func (a *Attachment) Err() error { return nil }
+
+// Close ends the attachment and waits for its end.
+func (a *Attachment) Close() error { return nil }
+
+// StartRole starts the role beside init, or again when it had exited; code
+// busy when it runs.
+func (c *Client) StartRole(ctx context.Context, spec RoleSpec) (pid int, err error) {
+	return 0, errTODO
+}
+
+// SendCredentials hands a running role new credentials, as a further line;
+// code not_found when none runs.
+func (c *Client) SendCredentials(ctx context.Context, credentials []byte) error { return errTODO }
+
+// StopRole ends the role (SIGTERM, after two seconds SIGKILL) and returns when
+// it has; no error when none runs.
+func (c *Client) StopRole(ctx context.Context) error { return errTODO }
+
+// Exec starts a command. When ctx ends or the connection breaks, init kills the
+// command's whole tree. The caller must call Wait.
+func (c *Client) Exec(ctx context.Context, spec ExecSpec) (*Process, error) { return nil, errTODO }
+
+// Process is a running command. Its methods may be called at once, Wait only
+// once.
+type Process struct{}
+
+// PID inside the sandbox.
+func (p *Process) PID() int { return 0 }
+
+// Write goes to the standard input (ExecSpec.Stdin or TTY).
+func (p *Process) Write(b []byte) (int, error) { return 0, errTODO }
+
+// CloseStdin ends the standard input.
+func (p *Process) CloseStdin() error { return errTODO }
+
+// Signal sends a signal, such as "SIGINT", to the process group.
+func (p *Process) Signal(name string) error { return errTODO }
+
+// Resize sets the terminal's size.
+func (p *Process) Resize(s Size) error { return errTODO }
+
+// Wait writes output as it comes (nil discards) and returns when the process
+// has ended and all of its output has come. Writers that block hold the process
+// up; nothing is buffered without bound. An error of a writer kills the process.
+func (p *Process) Wait(stdout, stderr io.Writer) (Exit, error) { return Exit{}, errTODO }
+
+// Close kills the process when it still runs and frees the connection.
+func (p *Process) Close() error { return nil }
+
+// Output of Run.
+type Output struct {
+	Stdout, Stderr []byte
+	Exit           Exit
+}
+
+// Run executes a command to its end and collects at most max bytes of each
+// output; code too_large beyond that.
+func (c *Client) Run(ctx context.Context, spec ExecSpec, stdin []byte, max int) (Output, error) {
+	return Output{}, errTODO
+}
+
+// Scan takes a snapshot of the workspace: init sends what is new, the keeper
+// checks and stores it, and asks for what it lacks. When Scan returns the
+// snapshot is durable and complete. Files and Bytes are counted by the keeper.
+func (c *Client) Scan(ctx context.Context, keeper *snapshot.Keeper) (snapshot.Result, error) {
+	return snapshot.Result{}, errTODO
+}
+
+// Restore makes the workspace what a snapshot says, in place.
+func (c *Client) Restore(ctx context.Context, target choir.Digest, keeper *snapshot.Keeper, opts RestoreOptions) (snapshot.RestoreResult, error) {
+	return snapshot.RestoreResult{}, errTODO
+}
+
+// Stat describes a path without following a last link. All paths of files are
+// escaped (snapshot.EscapePath) and relative to the workspace; links on the way
+// are resolved, and refused (code refused) when they lead out of it.
+func (c *Client) Stat(ctx context.Context, path string) (choir.FileState, error) {
+	return choir.FileState{}, errTODO
+}
+
+// List is one page of a folder, names in byte order, beginning after a name.
+func (c *Client) List(ctx context.Context, path, after string, limit int) (Listing, error) {
+	return Listing{}, errTODO
+}
+
+// ReadFile opens a file for reading; the caller closes.
+func (c *Client) ReadFile(ctx context.Context, path string) (*FileReader, error) { return nil, errTODO }
+
+// FileReader reads a file inside.
+type FileReader struct{ State choir.FileState }
+
+// Read implements io.Reader.
+func (f *FileReader) Read(b []byte) (int, error) { return 0, errTODO }
+
+// Close implements io.Closer.
+func (f *FileReader) Close() error { return nil }
+
+// WriteFile replaces or creates a file, whole or not at all. mode 0 keeps the
+// file's mode, or is 0644 for a new one.
+func (c *Client) WriteFile(ctx context.Context, path string, mode uint32, content io.Reader) (choir.FileState, error) {
+	return choir.FileState{}, errTODO
+}
+
+// Mkdir makes a folder; code conflict when something is there.
+func (c *Client) Mkdir(ctx context.Context, path string, mode uint32) error { return errTODO }
+
+// Rename moves a path; code conflict when something is at the new one.
+func (c *Client) Rename(ctx context.Context, from, to string) error { return errTODO }
+
+// Remove deletes a path and, with all, everything below it.
+func (c *Client) Remove(ctx context.Context, path string, all bool) error { return errTODO }
+
+// Unpack stores a tar stream as the new folder dest, whole or not at all; code
+// conflict when dest exists, refused for entries that lead out or are devices.
+func (c *Client) Unpack(ctx context.Context, dest string, tar io.Reader) (files, bytes int64, err error) {
+	return 0, 0, errTODO
+}
+
+// DialPort connects to a port on the sandbox's loopback; code unavailable when
+// nothing listens there.
+func (c *Client) DialPort(ctx context.Context, port int) (net.Conn, error) { return nil, errTODO }

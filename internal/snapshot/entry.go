@@ -1,0 +1,90 @@
+package snapshot
+
+import (
+	"choiros/internal/choir"
+)
+
+// Kind is what a path is.
+type Kind byte
+
+// The kinds. Sockets and devices are never part of a snapshot.
+const (
+	Dir     Kind = 'd'
+	File    Kind = 'f'
+	Symlink Kind = 'l'
+	Fifo    Kind = 'p'
+)
+
+// String is the kind's name in choir.FileState.
+func (k Kind) String() string {
+	switch k {
+	case Dir:
+		return "dir"
+	case File:
+		return "file"
+	case Symlink:
+		return "symlink"
+	case Fifo:
+		return "fifo"
+	}
+	return "unknown"
+}
+
+// Limits that a manifest and a tree must keep. They bound what a hostile guest
+// can make the control plane do.
+const (
+	MaxName          = 255       // bytes of one name, as in Linux
+	MaxTarget        = 4095      // bytes of a link's target, as in Linux
+	MaxDepth         = 1000      // folders below each other
+	MaxFileBytes     = 1 << 44   // one file
+	MaxManifestBytes = 64 << 20  // one folder's manifest, as encoded
+	MaxEntries       = 1 << 23   // paths in one tree
+	maxMode          = 1<<12 - 1 // permission bits
+)
+
+// Sum is the raw SHA-256 of an object.
+type Sum = [32]byte
+
+// Stamp is a modification time, exact to the nanosecond and wider than a
+// time.Time's UnixNano.
+type Stamp struct {
+	Sec  int64
+	Nsec uint32 // below 1e9
+}
+
+// UnixMilli drops everything below the millisecond.
+func (s Stamp) UnixMilli() int64 { return s.Sec*1000 + int64(s.Nsec/1e6) }
+
+// Entry is one path of a folder. Mode and MTime of a folder stand in its own
+// manifest, so they are zero in the entries of its parent's Manifest; Walk and
+// Diff fill them in.
+type Entry struct {
+	Name   string // raw bytes
+	Kind   Kind
+	Mode   uint32 // 12 permission bits
+	MTime  Stamp
+	Size   int64  // bytes of a file's content
+	Sum    Sum    // content of a file, manifest of a folder
+	Target string // raw bytes of a link's target
+}
+
+// Digest names the content of a file or the manifest of a folder; empty for
+// other kinds.
+func (e *Entry) Digest() choir.Digest {
+	if e.Kind != File && e.Kind != Dir {
+		return ""
+	}
+	return choir.DigestFrom(e.Sum)
+}
+
+// State is the entry in the form of file events; path is the escaped path.
+func (e *Entry) State(path string) choir.FileState {
+	s := choir.FileState{
+		Path: path, Kind: e.Kind.String(), Mode: e.Mode, Size: e.Size,
+		MTime: e.MTime.UnixMilli(), Target: EscapePath([]byte(e.Target)),
+	}
+	if e.Kind == File {
+		s.Digest = e.Digest()
+	}
+	return s
+}
