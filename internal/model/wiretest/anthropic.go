@@ -1,0 +1,113 @@
+package wiretest
+
+import (
+	"encoding/json"
+	"fmt"
+	"unicode/utf8"
+
+	"choiros/internal/model"
+)
+
+// event is one message of a stream before it is framed.
+type event struct {
+	name string
+	data []byte
+}
+
+// jsonf makes JSON from a format whose arguments are JSON already or numbers.
+func jsonf(format string, args ...any) []byte { return fmt.Appendf(nil, format, args...) }
+
+func quote(s string) string {
+	b, _ := json.Marshal(s)
+	return string(b)
+}
+
+// pieceSize is how many bytes of text or input one event carries.
+const pieceSize = 9
+
+// pieces cuts text between characters.
+func pieces(s string) []string {
+	var out []string
+	for len(s) > pieceSize {
+		n := pieceSize
+		for n > 1 && !utf8.RuneStart(s[n]) {
+			n--
+		}
+		out = append(out, s[:n])
+		s = s[n:]
+	}
+	return append(out, s)
+}
+
+var anthropicStops = map[model.Stop]string{
+	model.StopEnd: "end_turn", model.StopTool: "tool_use", model.StopLength: "max_tokens", model.StopRefusal: "refusal",
+}
+
+// anthropicEvents is an answer as the Messages API streams it.
+func anthropicEvents(r model.Response) []event {
+	var out []event
+	add := func(name, format string, args ...any) {
+		out = append(out, event{name, jsonf(format, args...)})
+	}
+	add("message_start", `{"type":"message_start","message":{"id":"msg_test","type":"message","role":"assistant","model":%s,"content":[],"stop_reason":null,"stop_sequence":null,"usage":%s}}`,
+		quote(r.Model), anthropicUsage(r.Usage, 1))
+	add("ping", `{"type":"ping"}`)
+	for i, b := range r.Content {
+		if b.Kind == model.ToolCall {
+			add("content_block_start", `{"type":"content_block_start","index":%d,"content_block":{"type":"tool_use","id":%s,"name":%s,"input":{}}}`, i, quote(b.CallID), quote(b.Tool))
+			for _, p := range pieces(string(b.Input)) {
+				add("content_block_delta", `{"type":"content_block_delta","index":%d,"delta":{"type":"input_json_delta","partial_json":%s}}`, i, quote(p))
+			}
+		} else {
+			add("content_block_start", `{"type":"content_block_start","index":%d,"content_block":{"type":"text","text":""}}`, i)
+			for _, p := range pieces(b.Text) {
+				add("content_block_delta", `{"type":"content_block_delta","index":%d,"delta":{"type":"text_delta","text":%s}}`, i, quote(p))
+			}
+		}
+		add("content_block_stop", `{"type":"content_block_stop","index":%d}`, i)
+	}
+	add("message_delta", `{"type":"message_delta","delta":{"stop_reason":%q,"stop_sequence":null},"usage":{"output_tokens":%d}}`, anthropicStops[r.Stop], r.Usage.Output)
+	add("message_stop", `{"type":"message_stop"}`)
+	return out
+}
+
+// anthropicUsage counts as the API does: input_tokens are those no cache served.
+func anthropicUsage(u model.Usage, output int64) []byte {
+	return jsonf(`{"input_tokens":%d,"cache_read_input_tokens":%d,"cache_creation_input_tokens":%d,"output_tokens":%d}`,
+		u.Input-u.CacheRead-u.CacheWrite, u.CacheRead, u.CacheWrite, output)
+}
+
+// anthropicMessage is an answer as the Messages API gives it without a stream.
+func anthropicMessage(r model.Response) []byte {
+	content := []byte{}
+	for i, b := range r.Content {
+		if i > 0 {
+			content = append(content, ',')
+		}
+		if b.Kind == model.ToolCall {
+			content = append(content, jsonf(`{"type":"tool_use","id":%s,"name":%s,"input":%s}`, quote(b.CallID), quote(b.Tool), b.Input)...)
+		} else {
+			content = append(content, jsonf(`{"type":"text","text":%s}`, quote(b.Text))...)
+		}
+	}
+	return jsonf(`{"id":"msg_test","type":"message","role":"assistant","model":%s,"content":[%s],"stop_reason":%q,"stop_sequence":null,"usage":%s}`,
+		quote(r.Model), content, anthropicStops[r.Stop], anthropicUsage(r.Usage, r.Usage.Output))
+}
+
+// anthropicError is an error body.
+func anthropicError(kind, message string) []byte {
+	return jsonf(`{"type":"error","error":{"type":%s,"message":%s}}`, quote(kind), quote(message))
+}
+
+// sse frames events as server-sent events.
+func sse(events []event) [][]byte {
+	out := make([][]byte, 0, len(events))
+	for _, e := range events {
+		var frame []byte
+		if e.name != "" {
+			frame = fmt.Appendf(frame, "event: %s\n", e.name)
+		}
+		out = append(out, fmt.Appendf(frame, "data: %s\n\n", e.data))
+	}
+	return out
+}

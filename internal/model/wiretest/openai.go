@@ -1,0 +1,45 @@
+package wiretest
+
+import (
+	"choiros/internal/model"
+)
+
+var openaiStops = map[model.Stop]string{
+	model.StopEnd: "stop", model.StopTool: "tool_calls", model.StopLength: "length", model.StopRefusal: "content_filter",
+}
+
+// openaiEvents is an answer as chat completions stream it: text first, then
+// tool calls whose arguments come in pieces, the finish, the usage and [DONE].
+func openaiEvents(r model.Response) []event {
+	var out []event
+	chunk := func(choices, rest string) {
+		out = append(out, event{"", jsonf(`{"id":"chatcmpl-test","object":"chat.completion.chunk","created":1,"model":%s,"choices":[%s]%s}`, quote(r.Model), choices, rest)})
+	}
+	delta := func(body string) {
+		chunk(`{"index":0,"delta":`+body+`,"finish_reason":null}`, "")
+	}
+	delta(`{"role":"assistant","content":""}`)
+	calls := 0
+	for _, b := range r.Content {
+		if b.Kind != model.ToolCall {
+			for _, p := range pieces(b.Text) {
+				delta(`{"content":` + quote(p) + `}`)
+			}
+			continue
+		}
+		delta(string(jsonf(`{"tool_calls":[{"index":%d,"id":%s,"type":"function","function":{"name":%s,"arguments":""}}]}`, calls, quote(b.CallID), quote(b.Tool))))
+		for _, p := range pieces(string(b.Input)) {
+			delta(string(jsonf(`{"tool_calls":[{"index":%d,"function":{"arguments":%s}}]}`, calls, quote(p))))
+		}
+		calls++
+	}
+	chunk(string(jsonf(`{"index":0,"delta":{},"finish_reason":%q}`, openaiStops[r.Stop])), "")
+	chunk("", string(jsonf(`,"usage":{"prompt_tokens":%d,"completion_tokens":%d,"total_tokens":%d,"prompt_tokens_details":{"cached_tokens":%d}}`,
+		r.Usage.Input, r.Usage.Output, r.Usage.Input+r.Usage.Output, r.Usage.CacheRead)))
+	return append(out, event{"", []byte("[DONE]")})
+}
+
+// openaiError is an error body.
+func openaiError(kind, message string) []byte {
+	return jsonf(`{"error":{"message":%s,"type":%s,"param":null,"code":null}}`, quote(message), quote(kind))
+}
