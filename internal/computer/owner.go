@@ -1,0 +1,134 @@
+package computer
+
+import (
+	"context"
+	"strings"
+	"unicode/utf8"
+
+	"choiros/internal/choir"
+)
+
+// Prompt begins a run. The key, when given, makes it idempotent: the same key
+// begins one run. Repo, when given, must be a project of this computer.
+func (c *Computer) Prompt(ctx context.Context, role choir.Role, p choir.PromptSubmitted, key choir.ID) (run choir.ID, r choir.Receipt, err error) {
+	p.Text = strings.TrimSpace(p.Text)
+	if n := utf8.RuneCountInString(p.Text); n == 0 || n > choir.MaxInstruction {
+		e := choir.Invalid("text", "a prompt has 1 to %d characters, not %d", choir.MaxInstruction, n)
+		if n > 0 {
+			e.Code = choir.CodeTooLarge
+		}
+		return "", r, e
+	}
+	if p.Repo != "" && !choir.ValidRepoName(p.Repo) {
+		return "", r, choir.Invalid("repo", "%q is not the name of a project", p.Repo)
+	}
+	if key == "" {
+		if key, err = c.newID(); err != nil {
+			return "", r, err
+		}
+	}
+	run = choir.DeriveID(key, "run")
+	r, err = c.appendToRun(ctx, role, key, run, "", p)
+	return run, r, err
+}
+
+// Steer adds to a run while it works.
+func (c *Computer) Steer(ctx context.Context, role choir.Role, run choir.ID, text string) error {
+	if err := c.mustBeOpen(ctx, run); err != nil {
+		return err
+	}
+	return c.say(ctx, role, run, choir.SteeringSubmitted{Text: text})
+}
+
+// Cancel stops a run. Stopping one that has ended is code conflict.
+func (c *Computer) Cancel(ctx context.Context, role choir.Role, run choir.ID, reason string) error {
+	if err := c.mustBeOpen(ctx, run); err != nil {
+		return err
+	}
+	return c.say(ctx, role, run, choir.RunCancelRequested{Reason: reason})
+}
+
+// Answer answers the question a run waits for.
+func (c *Computer) Answer(ctx context.Context, role choir.Role, run choir.ID, question, text string) error {
+	r, err := c.store.Run(ctx, run)
+	if err != nil {
+		return err
+	}
+	if r.Question == nil || question != "" && r.Question.ID != question {
+		return choir.E("computer.answer", choir.CodeConflict, "run %s waits for no such question", run).WithRemedy("choir run %s shows what it waits for", run)
+	}
+	// One answer per question: the id follows from it, so a second is a duplicate.
+	id := choir.DeriveID(run, "answer", r.Question.ID)
+	_, err = c.appendToRun(ctx, role, id, run, "", choir.QuestionAnswered{Question: r.Question.ID, Text: text})
+	return err
+}
+
+// SubmitTask dispatches a task that a person wrote. The run it names may be new.
+func (c *Computer) SubmitTask(ctx context.Context, role choir.Role, task choir.DirectorTask) (choir.Receipt, error) {
+	id := choir.DeriveID(task.TaskID, "dispatched")
+	return c.appendToRun(ctx, role, id, task.RunID, task.TaskID, choir.TaskDispatched{Task: task})
+}
+
+// NewTask gives a task its version and the ids it lacks.
+func (c *Computer) NewTask(t choir.DirectorTask) (choir.DirectorTask, error) {
+	var err error
+	t.Version = choir.ContractVersion
+	if t.TaskID == "" {
+		if t.TaskID, err = c.newID(); err != nil {
+			return t, err
+		}
+	}
+	if t.RunID == "" {
+		t.RunID = choir.DeriveID(t.TaskID, "run")
+	}
+	return t, nil
+}
+
+// WaitTask returns when the task has been answered.
+func (c *Computer) WaitTask(ctx context.Context, id choir.ID) (choir.AssociateResult, error) {
+	for {
+		head, _ := c.store.Head()
+		t, err := c.store.Task(ctx, id)
+		if err != nil {
+			return choir.AssociateResult{}, err
+		}
+		if t.Result != nil {
+			return *t.Result, nil
+		}
+		if err := c.store.WaitPast(ctx, head); err != nil {
+			return choir.AssociateResult{}, err
+		}
+	}
+}
+
+func (c *Computer) mustBeOpen(ctx context.Context, run choir.ID) error {
+	r, err := c.store.Run(ctx, run)
+	if err != nil {
+		return err
+	}
+	if !r.State.Open() {
+		return choir.E("computer.run", choir.CodeConflict, "run %s has ended: %s", run, r.State)
+	}
+	return nil
+}
+
+func (c *Computer) say(ctx context.Context, role choir.Role, run choir.ID, p choir.Payload) error {
+	id, err := c.newID()
+	if err == nil {
+		_, err = c.appendToRun(ctx, role, id, run, "", p)
+	}
+	return err
+}
+
+// appendToRun appends one event of a run.
+func (c *Computer) appendToRun(ctx context.Context, role choir.Role, id, run, task choir.ID, p choir.Payload) (choir.Receipt, error) {
+	d, err := choir.NewDraft(id, p)
+	if err != nil {
+		return choir.Receipt{}, err
+	}
+	receipts, err := c.store.Append(ctx, role, d.ForRun(run, task))
+	if err != nil {
+		return choir.Receipt{}, err
+	}
+	return receipts[0], nil
+}

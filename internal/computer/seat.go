@@ -1,0 +1,337 @@
+package computer
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"choiros/internal/bus"
+	"choiros/internal/bus/hub"
+	"choiros/internal/choir"
+	"choiros/internal/guest"
+	"choiros/internal/guestbin"
+	"choiros/internal/sandbox"
+)
+
+// credentialsTTL is how long one identity of a role lives; half of it later the
+// role gets the next.
+const credentialsTTL = 10 * time.Minute
+
+// seat keeps one role of a computer running: its sandbox, its doors and the
+// role's process. It is a service under the computer's supervisor.
+type seat struct {
+	c    *Computer
+	role choir.Role
+	dir  string
+
+	// mu guards live, waiters and key.
+	mu      sync.Mutex
+	live    *live
+	waiters chan struct{} // closed when live changes
+	key     string        // the Director's public key
+
+	rolePID atomic.Int64 // pid of the role process inside, 0 when there is none
+}
+
+// live is a sandbox that runs.
+type live struct {
+	sandbox sandbox.Sandbox
+	client  *guest.Client
+	attach  *guest.Attachment
+	doors   []func() error
+}
+
+// seatNote is what survives a restart of the control plane.
+type seatNote struct {
+	Handle    sandbox.Handle `json:"handle"`
+	PublicKey string         `json:"public_key,omitempty"`
+}
+
+func newSeat(c *Computer, role choir.Role) *seat {
+	return &seat{c: c, role: role, dir: filepath.Join(c.cfg.Dir, string(role)), waiters: make(chan struct{})}
+}
+
+func (s *seat) String() string { return "sandbox of the " + string(s.role) }
+
+// guest waits until the sandbox runs and returns its control client.
+func (s *seat) guest(ctx context.Context) (*guest.Client, error) {
+	for {
+		s.mu.Lock()
+		l, changed := s.live, s.waiters
+		s.mu.Unlock()
+		if l != nil {
+			return l.client, nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return nil, choir.E("computer.guest", choir.CodeUnavailable, "the sandbox of the %s does not run", s.role).
+				WithRemedy("choir doctor says what is missing")
+		}
+	}
+}
+
+func (s *seat) set(l *live) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.live = l
+	close(s.waiters)
+	s.waiters = make(chan struct{})
+}
+
+// level is the isolation in force; ok is false when the sandbox does not run.
+func (s *seat) level() (sandbox.Level, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.live == nil {
+		return sandbox.Level{}, false
+	}
+	return s.live.sandbox.Level(), true
+}
+
+// Serve runs the sandbox until it ends or the context does. An orderly stop
+// destroys it; a crash of the control plane leaves it to be taken up again.
+func (s *seat) Serve(ctx context.Context) error {
+	l, err := s.open(ctx)
+	if err != nil {
+		return err
+	}
+	s.set(l)
+	err = s.attend(ctx, l)
+	s.set(nil)
+	return errors.Join(err, s.close(ctx, l))
+}
+
+// open makes the doors and finds or creates the sandbox behind them.
+func (s *seat) open(ctx context.Context) (*live, error) {
+	l := &live{}
+	if err := s.openDoors(ctx, l); err != nil {
+		return nil, errorsJoin(err, l.closeDoors())
+	}
+	recovered, err := s.findOrCreate(ctx, l)
+	if err != nil {
+		return nil, errorsJoin(err, l.closeDoors())
+	}
+	l.client = guest.NewClient(l.sandbox.Dial)
+	if l.attach, err = l.client.Attach(ctx); err == nil {
+		err = s.start(ctx, l, recovered)
+	}
+	if err != nil {
+		return nil, errors.Join(err, s.close(ctx, l))
+	}
+	return l, nil
+}
+
+// findOrCreate takes the sandbox of the last session up again when it lives.
+func (s *seat) findOrCreate(ctx context.Context, l *live) (recovered bool, err error) {
+	if note, err := s.readNote(); err == nil {
+		if l.sandbox, err = s.c.cfg.Driver.Recover(ctx, note.Handle); err == nil {
+			s.key = note.PublicKey
+			return true, nil
+		}
+	}
+	l.sandbox, err = s.c.cfg.Driver.Create(ctx, s.spec())
+	if err != nil {
+		return false, err
+	}
+	s.key = ""
+	return false, s.writeNote(seatNote{Handle: l.sandbox.Handle()})
+}
+
+func (s *seat) spec() sandbox.Spec {
+	spec := sandbox.Spec{
+		Computer: s.c.cfg.ID, Role: s.role,
+		Doors: filepath.Join(s.dir, "doors"), Guest: s.c.cfg.Guest, UID: s.c.cfg.HostUID,
+		Limits: s.c.cfg.Limits, RequireLimits: s.c.cfg.RequireLimits,
+	}
+	if s.role == choir.RoleAssociate {
+		spec.Workspace = filepath.Join(s.dir, "workspace")
+	}
+	return spec
+}
+
+// start makes sure that the role's process runs and says so in the log. The
+// Director's sandbox is logged when it says hello, with its key.
+func (s *seat) start(ctx context.Context, l *live, recovered bool) error {
+	info, err := l.client.Hello(ctx)
+	if err != nil {
+		return err
+	}
+	if s.role == choir.RoleAssociate && !recovered {
+		if err := s.c.layOut(ctx, l.client); err != nil {
+			return err
+		}
+	}
+	if info.RolePID != 0 {
+		s.rolePID.Store(int64(info.RolePID))
+		if err := s.renew(ctx, l); err != nil {
+			return err
+		}
+	} else if err := s.startRole(ctx, l); err != nil {
+		return err
+	}
+	if s.role == choir.RoleDirector && info.RolePID == 0 {
+		return nil
+	}
+	return s.logStarted(ctx, l, recovered)
+}
+
+func (s *seat) logStarted(ctx context.Context, l *live, recovered bool) error {
+	level := l.sandbox.Level()
+	_, err := s.c.append(ctx, choir.RoleControl, choir.SandboxStarted{
+		Role: s.role, Driver: level.Driver, Level: level.Name, Missing: level.Missing, PublicKey: s.key, Recovered: recovered,
+	})
+	return err
+}
+
+// startRole starts the role's process with a fresh identity.
+func (s *seat) startRole(ctx context.Context, l *live) error {
+	creds, err := s.c.cfg.Bus.Mint(s.role, s.c.cfg.User, s.c.cfg.ID, credentialsTTL)
+	if err != nil {
+		return err
+	}
+	boot, err := json.Marshal(bus.Boot{User: s.c.cfg.User, Computer: s.c.cfg.ID, Role: s.role, Credentials: creds, Limits: s.c.cfg.RunLimits})
+	if err != nil {
+		return choir.Wrap("computer.role", choir.CodeInternal, err, "encode the boot line")
+	}
+	name := guestbin.Director
+	if s.role == choir.RoleAssociate {
+		name = guestbin.Associate
+	}
+	pid, err := l.client.StartRole(ctx, guest.RoleSpec{Name: name, Credentials: boot})
+	s.rolePID.Store(int64(pid))
+	return err
+}
+
+// renew hands the role its next identity.
+func (s *seat) renew(ctx context.Context, l *live) error {
+	creds, err := s.c.cfg.Bus.Mint(s.role, s.c.cfg.User, s.c.cfg.ID, credentialsTTL)
+	if err != nil {
+		return err
+	}
+	line, err := json.Marshal(creds)
+	if err != nil {
+		return choir.Wrap("computer.role", choir.CodeInternal, err, "encode credentials")
+	}
+	return l.client.SendCredentials(ctx, line)
+}
+
+// attend watches a running sandbox: it restarts the role when it exits, renews
+// its identity, and returns when the sandbox or the context ends.
+func (s *seat) attend(ctx context.Context, l *live) error {
+	renew := time.NewTicker(credentialsTTL / 2)
+	defer renew.Stop()
+	restart := time.NewTimer(time.Hour)
+	restart.Stop()
+	defer restart.Stop()
+	delay := 100 * time.Millisecond
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-l.sandbox.Done():
+			return choir.E("computer.sandbox", choir.CodeUnavailable, "the sandbox of the %s ended", s.role)
+		case n, ok := <-l.attach.Notices():
+			if !ok {
+				return choir.E("computer.sandbox", choir.CodeUnavailable, "the sandbox of the %s no longer answers", s.role)
+			}
+			if n.Kind == guest.NoticeRoleExited {
+				s.c.cfg.Log.Warn("role exited", "computer", s.c.cfg.ID, "role", s.role, "exit", n.Exit, "output", n.Output)
+				s.rolePID.Store(0)
+				restart.Reset(delay)
+				delay = min(2*delay, 10*time.Second)
+			}
+		case <-restart.C:
+			if err := s.startRole(ctx, l); err != nil {
+				return err
+			}
+		case <-renew.C:
+			delay = 100 * time.Millisecond
+			if err := s.renew(ctx, l); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// close ends the sandbox and its doors, and says so in the log. It runs when
+// the context may have ended already, so it has its own time.
+func (s *seat) close(ctx context.Context, l *live) error {
+	reason := "the sandbox ended by itself"
+	if ctx.Err() != nil {
+		reason = "the computer went to sleep"
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+	defer cancel()
+	var errs []error
+	if l.attach != nil {
+		errs = append(errs, l.attach.Close())
+	}
+	s.rolePID.Store(0)
+	errs = append(errs, l.sandbox.Destroy(ctx), l.closeDoors())
+	if err := os.Remove(s.notePath()); err != nil && !errors.Is(err, os.ErrNotExist) {
+		errs = append(errs, err)
+	}
+	_, err := s.c.append(ctx, choir.RoleControl, choir.SandboxStopped{Role: s.role, Reason: reason})
+	return errors.Join(append(errs, err)...)
+}
+
+// fromRole reports whether a process of the host is this seat's role.
+func (s *seat) fromRole(hostPID int32) bool {
+	inside := s.rolePID.Load()
+	return inside != 0 && hub.IsGuest(hostPID, int(inside))
+}
+
+func (s *seat) notePath() string {
+	return filepath.Join(s.c.cfg.Dir, "handles", string(s.role)+".json")
+}
+
+func (s *seat) readNote() (seatNote, error) {
+	var n seatNote
+	raw, err := os.ReadFile(s.notePath())
+	if err == nil {
+		err = json.Unmarshal(raw, &n)
+	}
+	return n, err
+}
+
+// writeNote replaces the note at once, so that a crash leaves the old or the new.
+func (s *seat) writeNote(n seatNote) error {
+	raw, err := json.Marshal(n)
+	if err != nil {
+		return choir.Wrap("computer.note", choir.CodeInternal, err, "encode the handle")
+	}
+	if err := os.MkdirAll(filepath.Dir(s.notePath()), 0o700); err != nil {
+		return choir.Wrap("computer.note", choir.CodeUnavailable, err, "make the folder of handles")
+	}
+	tmp := s.notePath() + ".new"
+	if err := os.WriteFile(tmp, raw, 0o600); err != nil {
+		return choir.Wrap("computer.note", choir.CodeUnavailable, err, "write the handle")
+	}
+	return choir.Wrap("computer.note", choir.CodeUnavailable, os.Rename(tmp, s.notePath()), "write the handle")
+}
+
+// closeDoors closes the doors, last opened first.
+func (l *live) closeDoors() error {
+	var errs []error
+	for i := len(l.doors) - 1; i >= 0; i-- {
+		errs = append(errs, l.doors[i]())
+	}
+	l.doors = nil
+	return errors.Join(errs...)
+}
+
+// errorsJoin joins errors as errors.Join does, but keeps a single error as it is
+// so that its code and path stay visible.
+func errorsJoin(first error, rest ...error) error {
+	joined := errors.Join(rest...)
+	if joined == nil {
+		return first
+	}
+	return errors.Join(first, joined)
+}

@@ -1,0 +1,86 @@
+package computer
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"time"
+
+	"github.com/thejerf/suture/v4"
+
+	"choiros/internal/bus/hub"
+	"choiros/internal/choir"
+)
+
+// Serve wakes the computer and runs it until the context ends: the relay, the
+// verbs, the dispatcher and both sandboxes, under one supervisor.
+func (c *Computer) Serve(ctx context.Context) error {
+	sup := suture.New("computer "+string(c.cfg.ID), suture.Spec{
+		EventHook:      c.supervised,
+		FailureBackoff: time.Second,
+		Timeout:        20 * time.Second,
+	})
+	answers, err := hub.Respond(c.cfg.Bus, c.cfg.User, c.cfg.ID, c.Handle)
+	if err != nil {
+		return err
+	}
+	defer answers.Close()
+	_, err = c.append(ctx, choir.RoleControl, choir.SessionStarted{
+		Version: c.cfg.Version, Isolation: c.cfg.Driver.Name(), Recovered: c.recovered,
+	})
+	if err != nil {
+		return err
+	}
+	sup.Add(hub.NewRelay(c.cfg.Bus, c.store, filepath.Join(c.cfg.Dir, "relay.json"), c.cfg.User, c.cfg.ID))
+	for _, s := range c.seats {
+		sup.Add(s)
+	}
+	sup.Add(&dispatcher{c: c})
+	sup.Add(&autoCheckpoint{c: c})
+	err = sup.Serve(ctx)
+	return errorsJoin(c.sleep(ctx), ended(err))
+}
+
+// sleep says in the log that the session ended in order.
+func (c *Computer) sleep(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer cancel()
+	_, err := c.append(ctx, choir.RoleControl, choir.SessionEnded{Reason: "choir was stopped"})
+	return err
+}
+
+// supervised logs what the supervisor sees.
+func (c *Computer) supervised(e suture.Event) {
+	c.cfg.Log.Warn("supervisor", "computer", c.cfg.ID, "event", e.String())
+}
+
+// ended is nil for the ways in which a service is meant to end.
+func ended(err error) error {
+	if errors.Is(err, context.Canceled) {
+		return nil
+	}
+	return err
+}
+
+// lastSessionEvent is the type of the newest session event in the log.
+func (c *Computer) lastSessionEvent(ctx context.Context) (choir.Type, error) {
+	head, _ := c.store.Head()
+	const step = 500
+	for to := head; to > 0; {
+		from := uint64(0)
+		if to > step {
+			from = to - step
+		}
+		events, err := c.store.EventsAfter(ctx, from, int(to-from))
+		if err != nil {
+			return "", err
+		}
+		for i := len(events) - 1; i >= 0; i-- {
+			if t := events[i].Type; t == "session.started" || t == "session.ended" {
+				return t, nil
+			}
+		}
+		to = from
+	}
+	return "", nil
+}

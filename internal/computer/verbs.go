@@ -1,0 +1,93 @@
+package computer
+
+import (
+	"context"
+
+	"choiros/internal/choir"
+)
+
+// Handle answers one verb of a connection on the bus. The caller's role follows
+// from its credentials; which role may use which verb was checked by the bus.
+func (c *Computer) Handle(ctx context.Context, who choir.Caller, verb choir.Verb, body []byte) (any, error) {
+	switch verb {
+	case choir.VerbAppend:
+		return handle(body, func(r choir.AppendRequest) (choir.AppendReply, error) {
+			receipts, err := c.store.Append(ctx, who.Role, r.Drafts...)
+			return choir.AppendReply{Receipts: receipts}, err
+		})
+	case choir.VerbEventsAfter:
+		return handle(body, func(r choir.EventsAfterRequest) (choir.EventsAfterReply, error) { return c.eventsAfter(ctx, r) })
+	case choir.VerbBlobPut:
+		return handle(body, func(r choir.BlobPutRequest) (choir.BlobPutReply, error) { return c.blobPut(ctx, who, r) })
+	case choir.VerbBlobGet:
+		return handle(body, func(r choir.BlobGetRequest) (choir.BlobGetReply, error) { return c.blobGet(ctx, r) })
+	case choir.VerbHello:
+		return handle(body, func(r choir.HelloRequest) (choir.Done, error) { return choir.Done{}, c.hello(ctx, r.PublicKey) })
+	case choir.VerbTaskBegin:
+		return handle(body, func(r choir.TaskBeginRequest) (choir.TaskBeginReply, error) { return c.taskBegin(ctx, r.Task) })
+	case choir.VerbTaskTree:
+		return handle(body, func(r choir.TaskTreeRequest) (choir.TaskTreeReply, error) { return c.taskTree(ctx, r.Task) })
+	case choir.VerbTaskRollback:
+		return handle(body, func(r choir.TaskRollbackRequest) (choir.TaskRollbackReply, error) {
+			return c.taskRollback(ctx, r.Task, r.Keep)
+		})
+	case choir.VerbTaskCommit:
+		return handle(body, func(r choir.TaskCommitRequest) (choir.TaskCommitReply, error) {
+			return c.taskCommit(ctx, r.Task, r.Reason)
+		})
+	}
+	return nil, choir.E("computer.verb", choir.CodeNotFound, "there is no verb %q", verb)
+}
+
+// handle decodes strictly and answers.
+func handle[Req, Rep any](body []byte, answer func(Req) (Rep, error)) (any, error) {
+	var req Req
+	if err := choir.DecodeStrict(body, &req); err != nil {
+		return nil, err
+	}
+	rep, err := answer(req)
+	if err != nil {
+		return nil, err
+	}
+	return rep, nil
+}
+
+// answerBytes bounds one answer of events, below the bus's largest message.
+const answerBytes = 700 << 10
+
+func (c *Computer) eventsAfter(ctx context.Context, r choir.EventsAfterRequest) (choir.EventsAfterReply, error) {
+	if r.Limit == 0 {
+		r.Limit = choir.MaxEventsAfter
+	}
+	head, _ := c.store.Head()
+	events, err := c.store.EventsAfter(ctx, r.Seq, r.Limit)
+	size := 0
+	for i, e := range events {
+		if size += len(e.Payload) + 600; size > answerBytes && i > 0 {
+			events = events[:i]
+			break
+		}
+	}
+	return choir.EventsAfterReply{Events: events, Head: head}, err
+}
+
+// hello takes note of the Director's key and logs that its sandbox runs.
+func (c *Computer) hello(ctx context.Context, key string) error {
+	s := c.seats[choir.RoleDirector]
+	// The Director may speak before its seat is ready.
+	if _, err := s.guest(ctx); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	l := s.live
+	known := s.key == key
+	s.key = key
+	s.mu.Unlock()
+	if l == nil || known {
+		return nil
+	}
+	if err := s.writeNote(seatNote{Handle: l.sandbox.Handle(), PublicKey: key}); err != nil {
+		return err
+	}
+	return s.logStarted(ctx, l, false)
+}
