@@ -21,24 +21,11 @@ type Client struct {
 func NewClient(dial func(context.Context) (net.Conn, error)) *Client { return &Client{dial: dial} }
 
 // Hello asks init who it is.
-func (c *Client) Hello(ctx context.Context) (Info, error) { return Info{}, errTODO }
-
-// Attach tells init that a control plane cares. While none is attached for 60
-// seconds init ends the sandbox.
-func (c *Client) Attach(ctx context.Context) (*Attachment, error) { return nil, errTODO }
-
-// Attachment is a control plane's presence. The context given to Attach does
-// not end it; Close does.
-type Attachment struct{}
-
-// Notices of init, in order; closed when the attachment ends.
-func (a *Attachment) Notices() <-chan Notice { return nil }
-
-// Err says why the attachment ended; nil after Close.
-func (a *Attachment) Err() error { return nil }
-
-// Close ends the attachment and waits for its end.
-func (a *Attachment) Close() error { return nil }
+func (c *Client) Hello(ctx context.Context) (Info, error) {
+	var info Info
+	err := c.call(ctx, &request{Op: opHello}, &info)
+	return info, err
+}
 
 // StartRole starts the role beside init, or again when it had exited; code
 // busy when it runs.

@@ -1,0 +1,122 @@
+package guest
+
+import (
+	"context"
+	"net"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"choiros/internal/choir"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// inside is a running server and a client of it.
+type inside struct {
+	*Client
+	workspace string
+	served    chan error
+	stop      context.CancelFunc
+}
+
+// serve runs a server over a real socket in this process until the test ends.
+func serve(t *testing.T, change func(*Config)) *inside {
+	t.Helper()
+	door := filepath.Join(t.TempDir(), "control.sock")
+	listener, err := net.Listen("unix", door)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg := Config{
+		Version: "test", Listener: listener, Workspace: t.TempDir(),
+		Allow: func(net.Conn) error { return nil }, Env: Environment(),
+	}
+	if change != nil {
+		change(&cfg)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	in := &inside{workspace: cfg.Workspace, served: make(chan error, 1), stop: stop}
+	in.Client = NewClient(func(ctx context.Context) (net.Conn, error) {
+		var d net.Dialer
+		return d.DialContext(ctx, "unix", door)
+	})
+	go func() { in.served <- NewServer(cfg).Serve(ctx) }()
+	t.Cleanup(func() {
+		stop()
+		select {
+		case <-in.served:
+		case <-time.After(10 * time.Second):
+			t.Error("the server does not end")
+		}
+	})
+	return in
+}
+
+// within bounds a test's operations.
+func within(t *testing.T) context.Context {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+func wantCode(t *testing.T, err error, code choir.Code) {
+	t.Helper()
+	if choir.CodeOf(err) != code {
+		t.Fatalf("got %v (code %q), want code %q", err, choir.CodeOf(err), code)
+	}
+}
+
+func TestHello(t *testing.T) {
+	t.Parallel()
+	in := serve(t, nil)
+	info, err := in.Hello(within(t))
+	if err != nil || info.Version != "test" {
+		t.Fatalf("got %+v, %v", info, err)
+	}
+}
+
+func TestPeersInsideAreRefused(t *testing.T) {
+	t.Parallel()
+	in := serve(t, func(c *Config) { c.Allow = OutsideOnly })
+	_, err := in.Hello(within(t))
+	wantCode(t, err, choir.CodeForbidden)
+}
+
+func TestAnOrphanEnds(t *testing.T) {
+	t.Parallel()
+	in := serve(t, func(c *Config) { c.Orphan = 20 * time.Millisecond })
+	ctx := within(t)
+	a, err := in.Attach(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case err := <-in.served:
+		t.Fatalf("ended while attached: %v", err)
+	case <-time.After(100 * time.Millisecond): // five times the patience
+	}
+	a.Close()
+	err = <-in.served
+	wantCode(t, err, choir.CodeTimeout)
+	in.served <- err // for the cleanup
+}
+
+func TestAttachmentEndsWithTheSandbox(t *testing.T) {
+	t.Parallel()
+	in := serve(t, nil)
+	a, err := in.Attach(within(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	in.stop()
+	<-a.Done()
+	wantCode(t, a.Err(), choir.CodeUnavailable)
+	if _, open := <-a.Notices(); open {
+		t.Error("a notice after the end")
+	}
+	a.Close()
+}

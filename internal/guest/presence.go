@@ -1,0 +1,122 @@
+package guest
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"choiros/internal/choir"
+)
+
+// presence counts the attached control planes, passes notices to them, and
+// knows when there has been none for too long.
+type presence struct {
+	patience time.Duration
+
+	mu       sync.Mutex // guards attached
+	attached map[chan Notice]struct{}
+
+	changed chan struct{} // capacity 1; the number of attached has changed
+}
+
+// noticeBacklog is how many notices wait for a slow attachment; beyond that it
+// is ended, and a new one asks for the state anew.
+const noticeBacklog = 64
+
+func newPresence(patience time.Duration) *presence {
+	return &presence{patience: patience, attached: map[chan Notice]struct{}{}, changed: make(chan struct{}, 1)}
+}
+
+func (p *presence) join() chan Notice {
+	ch := make(chan Notice, noticeBacklog)
+	p.mu.Lock()
+	p.attached[ch] = struct{}{}
+	p.mu.Unlock()
+	p.poke()
+	return ch
+}
+
+// leave closes the channel unless it is closed already.
+func (p *presence) leave(ch chan Notice) {
+	p.mu.Lock()
+	if _, ok := p.attached[ch]; ok {
+		delete(p.attached, ch)
+		close(ch)
+	}
+	p.mu.Unlock()
+	p.poke()
+}
+
+// tell passes a notice to everyone who listens.
+func (p *presence) tell(n Notice) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for ch := range p.attached {
+		select {
+		case ch <- n:
+		default:
+			delete(p.attached, ch)
+			close(ch)
+			p.poke()
+		}
+	}
+}
+
+func (p *presence) poke() {
+	select {
+	case p.changed <- struct{}{}:
+	default:
+	}
+}
+
+func (p *presence) empty() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.attached) == 0
+}
+
+// wait returns nil when ctx ends and code timeout when nobody was attached for
+// the whole of the patience.
+func (p *presence) wait(ctx context.Context) error {
+	for {
+		var timeout <-chan time.Time
+		if p.patience > 0 && p.empty() {
+			timer := time.NewTimer(p.patience)
+			defer timer.Stop()
+			timeout = timer.C
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-p.changed:
+		case <-timeout:
+			return choir.E("guest.serve", choir.CodeTimeout, "no control plane was attached for %s", p.patience)
+		}
+	}
+}
+
+// attach keeps the connection until the client closes it.
+func (s *Server) attach(ctx context.Context, w *wire, _ *request) (any, error) {
+	ch := s.presence.join()
+	gone := make(chan struct{})
+	go func() { // ends when the connection does, which serveConn closes
+		defer close(gone)
+		w.read()
+		s.presence.leave(ch)
+	}()
+	if err := w.writeJSON(frameControl, control{Started: 1}); err != nil {
+		return nil, waitGone(w, gone, err)
+	}
+	for n := range ch {
+		if err := w.writeJSON(frameControl, control{Notice: &n}); err != nil {
+			return nil, waitGone(w, gone, err)
+		}
+	}
+	return nil, waitGone(w, gone, nil)
+}
+
+func waitGone(w *wire, gone <-chan struct{}, err error) error {
+	w.conn.Close()
+	<-gone
+	return err
+}

@@ -1,0 +1,4 @@
+package guest
+
+// Reaper collects ended children.
+type Reaper struct{}

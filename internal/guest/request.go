@@ -1,0 +1,63 @@
+package guest
+
+import (
+	"encoding/json"
+
+	"choiros/internal/choir"
+)
+
+// op names an operation of the protocol.
+type op string
+
+const (
+	opHello       op = "hello"
+	opAttach      op = "attach"
+	opStartRole   op = "role-start"
+	opCredentials op = "role-credentials"
+	opStopRole    op = "role-stop"
+	opExec        op = "exec"
+	opScan        op = "scan"
+	opRestore     op = "restore"
+	opStat        op = "stat"
+	opList        op = "list"
+	opRead        op = "read"
+	opWrite       op = "write"
+	opMkdir       op = "mkdir"
+	opRename      op = "rename"
+	opRemove      op = "remove"
+	opUnpack      op = "unpack"
+	opDial        op = "dial"
+)
+
+// request is the first frame of every connection. Which fields count follows
+// from Op.
+type request struct {
+	Op          op              `json:"op" choir:"len=1..40"`
+	Role        *RoleSpec       `json:"role,omitempty"`
+	Credentials json.RawMessage `json:"credentials,omitempty"`
+	Exec        *ExecSpec       `json:"exec,omitempty"`
+	Path        string          `json:"path,omitempty" choir:"len=0..12288"`
+	To          string          `json:"to,omitempty" choir:"len=0..12288"`
+	After       string          `json:"after,omitempty" choir:"len=0..1024"`
+	Limit       int             `json:"limit,omitempty" choir:"range=0..10000"`
+	Mode        uint32          `json:"mode,omitempty" choir:"range=0..4095"`
+	All         bool            `json:"all,omitempty"`
+	Narrow      bool            `json:"narrow,omitempty"`
+	Port        int             `json:"port,omitempty" choir:"range=0..65535"`
+	Target      choir.Digest    `json:"target,omitempty" choir:"digest"`
+}
+
+// control is what is said while an operation runs: exactly one field is set.
+type control struct {
+	Signal  string  `json:"signal,omitempty" choir:"len=0..20"`
+	Resize  *Size   `json:"resize,omitempty"`
+	Started int     `json:"started,omitempty" choir:"range=0..4194304"` // pid
+	Notice  *Notice `json:"notice,omitempty"`
+}
+
+// done is the reply of operations that answer nothing else.
+type done struct {
+	PID   int   `json:"pid,omitempty"`
+	Files int64 `json:"files,omitempty"`
+	Bytes int64 `json:"bytes,omitempty"`
+}

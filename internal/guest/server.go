@@ -1,0 +1,122 @@
+package guest
+
+import (
+	"context"
+	"net"
+	"sync"
+	"time"
+
+	"choiros/internal/choir"
+)
+
+// Config of a Server.
+type Config struct {
+	Version   string
+	Listener  net.Listener // the control door; the server closes it
+	Workspace string       // folder of files and snapshots; empty for a sandbox without one
+	GuestDir  string       // folder of the role binaries
+	// Orphan is how long the server lives without an attachment; zero is for ever.
+	Orphan time.Duration
+	// Allow decides about a peer of the control door; required.
+	Allow func(net.Conn) error
+	// Env is the environment of roles and tools, see Environment.
+	Env []string
+	// Reaper collects ended children; required.
+	Reaper *Reaper
+}
+
+// Server is the inside of the control protocol.
+type Server struct {
+	cfg      Config
+	started  time.Time
+	presence *presence
+	handlers sync.WaitGroup
+}
+
+// NewServer makes a server; Serve runs it.
+func NewServer(cfg Config) *Server {
+	return &Server{
+		cfg: cfg, started: time.Now(), presence: newPresence(cfg.Orphan),
+	}
+}
+
+// Serve answers until ctx ends or the server was an orphan for too long (then
+// the error has code timeout), ends every process it started, and waits for its
+// goroutines.
+func (s *Server) Serve(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	stop := context.AfterFunc(ctx, func() { s.cfg.Listener.Close() })
+	defer stop()
+	s.handlers.Go(func() { s.accept(ctx, cancel) })
+	err := s.presence.wait(ctx)
+	cancel()
+	s.handlers.Wait()
+	return err
+}
+
+func (s *Server) accept(ctx context.Context, cancel context.CancelFunc) {
+	for {
+		conn, err := s.cfg.Listener.Accept()
+		if err != nil {
+			cancel() // a door that cannot be opened again ends the sandbox
+			return
+		}
+		s.handlers.Go(func() { s.serveConn(ctx, conn) })
+	}
+}
+
+func (s *Server) serveConn(ctx context.Context, conn net.Conn) {
+	defer conn.Close()
+	stop := context.AfterFunc(ctx, func() { conn.Close() })
+	defer stop()
+	w := newWire(conn)
+	err := s.cfg.Allow(conn)
+	if err == nil {
+		err = s.answer(ctx, w)
+	}
+	if err != nil {
+		w.writeError(err) // the peer may be gone; then nobody is there to be told
+	}
+}
+
+func (s *Server) answer(ctx context.Context, w *wire) error {
+	t, payload, err := w.read()
+	if err != nil {
+		return err
+	}
+	if t != frameRequest {
+		return unexpected(t, payload)
+	}
+	var r request
+	if err := choir.DecodeStrict(payload, &r); err != nil {
+		return choir.Under("request", err)
+	}
+	handle, ok := handlers[r.Op]
+	if !ok {
+		return choir.Invalid("request.op", "%q is not an operation", clip(string(r.Op), 40))
+	}
+	reply, err := handle(s, ctx, w, &r)
+	if err != nil || reply == nil {
+		return err
+	}
+	return w.writeJSON(frameReply, reply)
+}
+
+// handler does one operation. A nil reply without an error means that the
+// handler has said everything itself.
+type handler func(s *Server, ctx context.Context, w *wire, r *request) (reply any, err error)
+
+var handlers map[op]handler
+
+// The table refers to handlers that refer to it, so it is filled in here.
+func init() {
+	handlers = map[op]handler{
+		opHello:  (*Server).hello,
+		opAttach: (*Server).attach,
+	}
+}
+
+func (s *Server) hello(context.Context, *wire, *request) (any, error) {
+	return &Info{Version: s.cfg.Version, BootMS: time.Since(s.started).Milliseconds()}, nil
+}

@@ -1,0 +1,130 @@
+package guest
+
+import (
+	"bufio"
+	"encoding/json"
+	"io"
+	"net"
+	"sync"
+
+	"choiros/internal/choir"
+)
+
+// wire is one connection cut into frames. One goroutine reads; any may write.
+type wire struct {
+	conn net.Conn
+	in   *bufio.Reader
+	buf  []byte // of the last frame read
+
+	// sending guards out and keeps the frames of several writers apart; it is
+	// held while a frame is written because that is what it is for.
+	sending sync.Mutex
+	out     []byte
+}
+
+func newWire(conn net.Conn) *wire {
+	return &wire{conn: conn, in: bufio.NewReaderSize(conn, 64<<10)}
+}
+
+// read returns the next frame; the payload is valid until the next read.
+func (w *wire) read() (frameType, []byte, error) {
+	t, payload, buf, err := readFrame(w.in, w.buf)
+	w.buf = buf
+	return t, payload, err
+}
+
+// write sends one frame; the caller keeps the payload.
+func (w *wire) write(t frameType, payload []byte) error {
+	w.sending.Lock()
+	defer w.sending.Unlock()
+	w.out = appendFrame(w.out[:0], t, payload)
+	_, err := w.conn.Write(w.out)
+	return err
+}
+
+func (w *wire) writeJSON(t frameType, v any) error {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return choir.Wrap("guest.write", choir.CodeInternal, err, "encode %T", v)
+	}
+	if len(raw) > MaxFrame {
+		return choir.E("guest.write", choir.CodeTooLarge, "%T has %d bytes as JSON, more than 1 MiB", v, len(raw))
+	}
+	return w.write(t, raw)
+}
+
+// writeError tells the far end why the operation ended.
+func (w *wire) writeError(err error) error {
+	return w.writeJSON(frameError, problemOf(err))
+}
+
+// dataChunk is how much of a stream one frame carries.
+const dataChunk = 64 << 10
+
+// sendStream copies r as data frames and the end frame.
+func (w *wire) sendStream(t frameType, r io.Reader) error {
+	buf := make([]byte, dataChunk)
+	for {
+		n, err := r.Read(buf)
+		if n > 0 {
+			if werr := w.write(t, buf[:n]); werr != nil {
+				return werr
+			}
+		}
+		if err == io.EOF {
+			return w.write(frameEnd, nil)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// streamReader reads data frames up to the end frame as one stream. An error
+// frame ends it with that error, a closed connection with code invalid.
+type streamReader struct {
+	w    *wire
+	rest []byte
+	err  error
+}
+
+func (s *streamReader) Read(b []byte) (int, error) {
+	for len(s.rest) == 0 && s.err == nil {
+		s.next()
+	}
+	if len(s.rest) == 0 {
+		return 0, s.err
+	}
+	n := copy(b, s.rest)
+	s.rest = s.rest[n:]
+	return n, nil
+}
+
+func (s *streamReader) next() {
+	t, payload, err := s.w.read()
+	switch {
+	case err == io.EOF:
+		s.err = choir.Invalid("frame", "the connection closed in the middle of a stream")
+	case err != nil:
+		s.err = err
+	case t == frameData:
+		s.rest = payload
+	case t == frameEnd:
+		s.err = io.EOF
+	default:
+		s.err = unexpected(t, payload)
+	}
+}
+
+// unexpected is the error of a frame that may not come now; an error frame is
+// the far end's own error.
+func unexpected(t frameType, payload []byte) error {
+	if t != frameError {
+		return choir.Invalid("frame", "a frame of type %q may not come here", byte(t))
+	}
+	var p choir.Problem
+	if err := choir.DecodeStrict(payload, &p); err != nil {
+		return choir.Under("problem", err)
+	}
+	return p.Err()
+}
