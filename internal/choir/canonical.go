@@ -1,7 +1,7 @@
 package choir
 
 import (
-	"encoding/json"
+	"bytes"
 	"math"
 	"slices"
 	"strconv"
@@ -9,51 +9,51 @@ import (
 	"unicode/utf8"
 )
 
-// Canonical encodes a value as canonical JSON (RFC 8785, JCS).
-func Canonical(v any) ([]byte, error) {
-	raw, err := json.Marshal(v)
-	if err != nil {
-		return nil, Wrap("choir.canonical", CodeInvalid, err, "encode %T", v)
-	}
-	return Canonicalize(raw)
-}
-
 // Canonicalize rewrites JSON as canonical JSON (RFC 8785, JCS). It refuses what
 // is not I-JSON: duplicate names, lone surrogates, numbers outside a double.
+// The result is a copy.
 func Canonicalize(raw []byte) ([]byte, error) {
-	n, err := parseJSON(raw)
+	if canonicalEnd(raw, 0, 0) == len(raw) {
+		return bytes.Clone(raw), nil
+	}
+	return canonicalizeAt(raw, 0)
+}
+
+// canonicalizeAt is Canonicalize for a value that lies depth levels deep.
+func canonicalizeAt(raw []byte, depth int) ([]byte, error) {
+	s := scanner{src: raw}
+	s.space()
+	n, err := s.tree(depth)
+	if err == nil {
+		err = s.end()
+	}
 	if err != nil {
 		return nil, err
 	}
-	return appendCanonical(make([]byte, 0, len(raw)), &n)
+	return n.appendCanonical(make([]byte, 0, len(raw))), nil
 }
 
-func appendCanonical(out []byte, n *node) ([]byte, error) {
+func (n *node) appendCanonical(out []byte) []byte {
 	switch n.kind {
 	case nodeNull:
-		return append(out, "null"...), nil
-	case nodeBool:
-		return strconv.AppendBool(out, n.boolean), nil
+		return append(out, "null"...)
+	case nodeTrue:
+		return append(out, "true"...)
+	case nodeFalse:
+		return append(out, "false"...)
 	case nodeString:
-		return AppendCanonicalString(out, n.text), nil
+		return AppendCanonicalString(out, n.text)
 	case nodeNumber:
-		f, err := n.float()
-		if err != nil {
-			return nil, Invalid("$", "%s is not a number a double can hold", n.text)
-		}
-		return appendNumber(out, f), nil
+		return appendNumber(out, n.number)
 	case nodeArray:
 		out = append(out, '[')
 		for i := range n.items {
 			if i > 0 {
 				out = append(out, ',')
 			}
-			var err error
-			if out, err = appendCanonical(out, &n.items[i]); err != nil {
-				return nil, err
-			}
+			out = n.items[i].appendCanonical(out)
 		}
-		return append(out, ']'), nil
+		return append(out, ']')
 	}
 	slices.SortFunc(n.members, func(a, b member) int { return compareUTF16(a.name, b.name) })
 	out = append(out, '{')
@@ -62,12 +62,9 @@ func appendCanonical(out []byte, n *node) ([]byte, error) {
 			out = append(out, ',')
 		}
 		out = append(AppendCanonicalString(out, n.members[i].name), ':')
-		var err error
-		if out, err = appendCanonical(out, &n.members[i].value); err != nil {
-			return nil, err
-		}
+		out = n.members[i].value.appendCanonical(out)
 	}
-	return append(out, '}'), nil
+	return append(out, '}')
 }
 
 // compareUTF16 orders names by their UTF-16 code units (RFC 8785, 3.2.3). The
@@ -84,9 +81,13 @@ func compareUTF16(a, b string) int {
 	return len(a) - len(b)
 }
 
-// AppendCanonicalString writes a JSON string as RFC 8785, 3.2.2.2 says.
+// AppendCanonicalString writes a JSON string as RFC 8785, 3.2.2.2 says. Bytes
+// that are not UTF-8 become U+FFFD, as in encoding/json.
 func AppendCanonicalString(out []byte, s string) []byte {
 	const hex = "0123456789abcdef"
+	if !utf8.ValidString(s) {
+		s = string([]rune(s))
+	}
 	out = append(out, '"')
 	start := 0
 	for i := 0; i < len(s); i++ {

@@ -1,8 +1,6 @@
 package choir
 
-import (
-	"encoding/json"
-)
+import "encoding/json"
 
 // Limits on one event, in bytes. Content above InlineLimit goes to the blob
 // store and the event carries its digest.
@@ -16,20 +14,20 @@ const (
 // Hash is the SHA-256 over the canonical JSON (RFC 8785) of all other fields;
 // PrevHash is the hash of the event before it, 64 zeros for the first.
 type Event struct {
-	Seq      uint64          `json:"seq" choir:"range=1..9007199254740991"`
-	ID       ID              `json:"id" choir:"id"`
-	Time     Time            `json:"time"`
-	Computer ID              `json:"computer" choir:"id"`
-	User     ID              `json:"user" choir:"id"`
-	Source   Source          `json:"source" choir:"enum=user|desktop|director|associate|agent|system"`
-	Type     Type            `json:"type" choir:"len=3..64"`
-	Run      ID              `json:"run,omitempty" choir:"id"`
-	Task     ID              `json:"task,omitempty" choir:"id"`
-	Cause    ID              `json:"cause,omitempty" choir:"id"`
-	Payload  json.RawMessage `json:"payload"`
-	Blob     Digest          `json:"blob,omitempty" choir:"digest"`
-	PrevHash Digest          `json:"prev_hash" choir:"digest"`
-	Hash     Digest          `json:"hash" choir:"digest"`
+	Seq      uint64          `json:"seq" choir:"range=1..9007199254740991" doc:"Place in the computer's log, from 1, without gaps."`
+	ID       ID              `json:"id" choir:"id7" doc:"UUIDv7; the idempotency key of the append."`
+	Time     Time            `json:"time" doc:"When the log accepted it."`
+	Computer ID              `json:"computer" choir:"id" doc:"Whose log; an imported event keeps its own."`
+	User     ID              `json:"user" choir:"id" doc:"The owner."`
+	Source   Source          `json:"source" choir:"enum=user|desktop|director|associate|agent|system" doc:"Where it comes from: stamped from the role of the connection, never claimed."`
+	Type     Type            `json:"type" choir:"len=3..64" doc:"What happened."`
+	Run      ID              `json:"run,omitempty" choir:"id7" doc:"The run it belongs to."`
+	Task     ID              `json:"task,omitempty" choir:"id7" doc:"The task it belongs to."`
+	Cause    ID              `json:"cause,omitempty" choir:"id7" doc:"The event that caused it."`
+	Payload  json.RawMessage `json:"payload" doc:"The body, of the struct of its type; at most 64 KiB."`
+	Blob     Digest          `json:"blob,omitempty" choir:"digest" doc:"Content that is too large for the payload."`
+	PrevHash Digest          `json:"prev_hash" choir:"digest" doc:"Hash of the event before; 64 zeros for the first."`
+	Hash     Digest          `json:"hash" choir:"digest" doc:"SHA-256 over the canonical JSON (RFC 8785) of all other fields."`
 }
 
 // ZeroHash is the PrevHash of the first event of a log.
@@ -40,21 +38,37 @@ const ZeroHash Digest = "0000000000000000000000000000000000000000000000000000000
 // idempotency key: a second draft with the same id appends nothing and gets the
 // first receipt.
 type Draft struct {
-	ID      ID              `json:"id" choir:"id"`
-	Type    Type            `json:"type" choir:"len=3..64"`
-	Run     ID              `json:"run,omitempty" choir:"id"`
-	Task    ID              `json:"task,omitempty" choir:"id"`
-	Cause   ID              `json:"cause,omitempty" choir:"id"`
-	Payload json.RawMessage `json:"payload"`
-	Blob    Digest          `json:"blob,omitempty" choir:"digest"`
+	ID      ID              `json:"id" choir:"id7" doc:"UUIDv7; the idempotency key of the append."`
+	Type    Type            `json:"type" choir:"len=3..64" doc:"What happened."`
+	Run     ID              `json:"run,omitempty" choir:"id7" doc:"The run it belongs to."`
+	Task    ID              `json:"task,omitempty" choir:"id7" doc:"The task it belongs to."`
+	Cause   ID              `json:"cause,omitempty" choir:"id7" doc:"The event that caused it."`
+	Payload json.RawMessage `json:"payload" doc:"The body, of the struct of its type; at most 64 KiB."`
+	Blob    Digest          `json:"blob,omitempty" choir:"digest" doc:"Content that is too large for the payload."`
+}
+
+// Check holds the rules that lie between fields; DecodeStrict calls it.
+func (d *Draft) Check() error { return checkBody(d.Type, d.Payload) }
+
+// Check holds the rules that lie between fields; DecodeStrict calls it.
+func (e *Event) Check() error { return checkBody(e.Type, e.Payload) }
+
+func checkBody(t Type, payload []byte) error {
+	if !t.wellFormed() {
+		return Invalid("type", "%q is not lower case with a dot, like prompt.submitted", clip(string(t)))
+	}
+	if len(payload) == 0 || payload[0] != '{' {
+		return Invalid("payload", "must be an object")
+	}
+	return nil
 }
 
 // Receipt acknowledges one durable event.
 type Receipt struct {
-	Seq       uint64 `json:"seq"`
-	ID        ID     `json:"id"`
-	Hash      Digest `json:"hash"`
-	Duplicate bool   `json:"duplicate,omitempty"`
+	Seq       uint64 `json:"seq" doc:"Place in the computer's log, from 1, without gaps."`
+	ID        ID     `json:"id" doc:"UUIDv7; the idempotency key of the append."`
+	Hash      Digest `json:"hash" doc:"SHA-256 over the canonical JSON (RFC 8785) of all other fields."`
+	Duplicate bool   `json:"duplicate,omitempty" doc:"The id was appended before; this is the first receipt."`
 }
 
 // Source says who an event comes from. It follows from the role of the
@@ -70,6 +84,14 @@ const (
 	SourceAgent     Source = "agent"
 	SourceSystem    Source = "system"
 )
+
+func (s Source) valid() bool {
+	switch s {
+	case SourceUser, SourceDesktop, SourceDirector, SourceAssociate, SourceAgent, SourceSystem:
+		return true
+	}
+	return false
+}
 
 // Role is what a connection to the computer may do.
 type Role string

@@ -73,6 +73,16 @@ func (id ID) Valid() bool {
 	return true
 }
 
+// ValidV7 reports whether the id is a UUID of version 7 (RFC 9562) in lower-case
+// text form.
+func (id ID) ValidV7() bool {
+	if !id.Valid() || id[14] != '7' {
+		return false
+	}
+	v := id[19]
+	return v == '8' || v == '9' || v == 'a' || v == 'b'
+}
+
 // Time is the moment written into the first 48 bits of a UUIDv7, in Unix
 // milliseconds; zero for an invalid id.
 func (id ID) Time() Time {

@@ -68,7 +68,7 @@ type FileRemoved struct {
 
 // CheckpointCreated names a snapshot and its git commits.
 type CheckpointCreated struct {
-	Checkpoint ID       `json:"checkpoint" choir:"id" doc:"Name of the checkpoint."`
+	Checkpoint ID       `json:"checkpoint" choir:"id7" doc:"Name of the checkpoint."`
 	Snapshot   Digest   `json:"snapshot" choir:"digest" doc:"The workspace, exactly."`
 	Subject    string   `json:"subject" choir:"len=1..200" doc:"First line of the commit message."`
 	Trigger    string   `json:"trigger" choir:"enum=task|manual|count|time|deploy" doc:"Why it was made."`

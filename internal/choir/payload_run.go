@@ -96,7 +96,7 @@ type TaskReturned struct {
 
 // TaskJudged holds a result against the acceptance criteria.
 type TaskJudged struct {
-	Task     ID             `json:"task" choir:"id" doc:"The task judged."`
+	Task     ID             `json:"task" choir:"id7" doc:"The task judged."`
 	Step     string         `json:"step" choir:"len=1..64" doc:"Step of the plan."`
 	Verdict  Verdict        `json:"verdict" choir:"enum=accept|revise|abort" doc:"What follows."`
 	Criteria []CriterionMet `json:"criteria" choir:"len=0..64" doc:"Each acceptance criterion."`
@@ -139,7 +139,7 @@ type ToastShown struct {
 
 // ToolCalled is a tool call about to run.
 type ToolCalled struct {
-	Call   ID        `json:"call" choir:"id" doc:"Joins it to its tool.returned."`
+	Call   ID        `json:"call" choir:"id7" doc:"Joins it to its tool.returned."`
 	Tool   string    `json:"tool" choir:"len=1..64" doc:"Name, as the model called it."`
 	Input  ToolInput `json:"input" doc:"Its input."`
 	Writes bool      `json:"writes" doc:"It may have effects."`
@@ -169,7 +169,7 @@ type TextEdit struct {
 
 // ToolReturned ends a tool call.
 type ToolReturned struct {
-	Call       ID     `json:"call" choir:"id" doc:"Joins it to its tool.called."`
+	Call       ID     `json:"call" choir:"id7" doc:"Joins it to its tool.called."`
 	OK         bool   `json:"ok" doc:"It did what was asked."`
 	Code       Code   `json:"code,omitempty" choir:"len=1..40" doc:"Stable reason when not ok."`
 	Output     string `json:"output,omitempty" doc:"What the model is shown, up to 64 KiB."`
@@ -180,7 +180,7 @@ type ToolReturned struct {
 
 // ModelCalled says that a model call left through the gateway.
 type ModelCalled struct {
-	Call     ID     `json:"call" choir:"id" doc:"Joins it to its model.returned."`
+	Call     ID     `json:"call" choir:"id7" doc:"Joins it to its model.returned."`
 	Caller   string `json:"caller" choir:"enum=director|associate|tool" doc:"Who called."`
 	Provider string `json:"provider" choir:"len=1..64" doc:"Which provider."`
 	Model    string `json:"model" choir:"len=1..200" doc:"Which model."`
@@ -189,7 +189,7 @@ type ModelCalled struct {
 
 // ModelReturned says that a model call ended.
 type ModelReturned struct {
-	Call         ID      `json:"call" choir:"id" doc:"Joins it to its model.called."`
+	Call         ID      `json:"call" choir:"id7" doc:"Joins it to its model.called."`
 	Caller       string  `json:"caller" choir:"enum=director|associate|tool" doc:"Who called."`
 	Provider     string  `json:"provider" choir:"len=1..64" doc:"Which provider."`
 	Model        string  `json:"model" choir:"len=1..200" doc:"The model that answered."`
@@ -208,14 +208,14 @@ type ModelReturned struct {
 
 // DocumentCreated begins a living document; its version 0 is the prompt.
 type DocumentCreated struct {
-	Document ID     `json:"document" choir:"id" doc:"The document."`
+	Document ID     `json:"document" choir:"id7" doc:"The document."`
 	Title    string `json:"title" choir:"len=1..200" doc:"Its title."`
 	Content  string `json:"content" doc:"Version 0, Markdown."`
 }
 
 // DocumentVersioned adds an immutable version.
 type DocumentVersioned struct {
-	Document ID     `json:"document" choir:"id" doc:"The document."`
+	Document ID     `json:"document" choir:"id7" doc:"The document."`
 	Version  int    `json:"version" choir:"range=1..1000000" doc:"One more than the version before."`
 	Content  string `json:"content,omitempty" doc:"Markdown, up to 64 KiB."`
 	Blob     Digest `json:"blob,omitempty" choir:"digest" doc:"Markdown, above 64 KiB."`

@@ -3,8 +3,8 @@ package choir
 // AssociateResult is the one answer to a DirectorTask.
 type AssociateResult struct {
 	Version       int           `json:"version" choir:"range=1..1" doc:"Contract version."`
-	TaskID        ID            `json:"task_id" choir:"id" doc:"Echoed."`
-	RunID         ID            `json:"run_id" choir:"id" doc:"Echoed."`
+	TaskID        ID            `json:"task_id" choir:"id7" doc:"Echoed."`
+	RunID         ID            `json:"run_id" choir:"id7" doc:"Echoed."`
 	Status        Status        `json:"status" choir:"enum=ok|needs_input|failed" doc:"failed whenever verification failed; needs_input only when the user alone can unblock it."`
 	Code          ResultCode    `json:"code,omitempty" choir:"enum=verify_failed|time_budget|token_budget|stale_base|tool_refused|egress_refused|command_failed|crashed|cancelled|model_error|invalid_task|limit|disk_full|isolation_unavailable" doc:"Stable reason when not ok."`
 	Summary       string        `json:"summary" choir:"len=0..20000" doc:"What changed and why."`

@@ -1,23 +1,37 @@
 package choir
 
 import (
+	"encoding/json"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 )
 
-// shape is what the tags of a struct say, read once per type.
+// shape is what the tags of a struct say, read once per type. Its fields are in
+// canonical order.
 type shape struct {
 	fields []field
 	index  map[string]int
+	check  bool // a pointer to the struct is a checker
 }
 
 type field struct {
 	name     string
 	at       int
 	required bool
-	rules    rules
+	rules    *rules
 }
+
+// checker is a struct with rules that lie between its fields.
+type checker interface{ Check() error }
+
+var (
+	timeType    = reflect.TypeFor[Time]()
+	rawType     = reflect.TypeFor[json.RawMessage]()
+	bytesType   = reflect.TypeFor[[]byte]()
+	checkerType = reflect.TypeFor[checker]()
+)
 
 // shapes caches by reflect.Type; it only grows, by the types of this program.
 var shapes sync.Map
@@ -26,8 +40,8 @@ func shapeOf(t reflect.Type) (*shape, error) {
 	if s, ok := shapes.Load(t); ok {
 		return s.(*shape), nil
 	}
-	s := &shape{index: map[string]int{}}
-	for i := 0; i < t.NumField(); i++ {
+	s := &shape{index: map[string]int{}, check: reflect.PointerTo(t).Implements(checkerType)}
+	for i := range t.NumField() {
 		sf := t.Field(i)
 		name, opts, _ := strings.Cut(sf.Tag.Get("json"), ",")
 		if !sf.IsExported() || name == "-" {
@@ -40,12 +54,29 @@ func shapeOf(t reflect.Type) (*shape, error) {
 		if err != nil {
 			return nil, Wrap("choir.shape", CodeInternal, err, "%s.%s", t, sf.Name)
 		}
-		s.index[name] = len(s.fields)
-		s.fields = append(s.fields, field{
-			name: name, at: i, rules: r,
-			required: !strings.Contains(opts, "omitempty") && !strings.Contains(opts, "omitzero"),
-		})
+		required := opts == ""
+		r.null = required && (r.len == nil || r.len.min == 0)
+		s.fields = append(s.fields, field{name: name, at: i, required: required, rules: r})
+	}
+	if len(s.fields) > 64 {
+		return nil, E("choir.shape", CodeInternal, "%s has more than 64 fields", t)
+	}
+	slices.SortFunc(s.fields, func(a, b field) int { return compareUTF16(a.name, b.name) })
+	for i, f := range s.fields {
+		s.index[f.name] = i
 	}
 	shapes.Store(t, s)
 	return s, nil
+}
+
+// find looks a field up: among those from a place on, where canonical JSON has
+// it, then anywhere.
+func (sh *shape) find(name []byte, from int) (int, bool) {
+	for i := from; i < len(sh.fields); i++ {
+		if sh.fields[i].name == string(name) {
+			return i, true
+		}
+	}
+	at, ok := sh.index[string(name)]
+	return at, ok
 }

@@ -2,295 +2,271 @@ package choir
 
 import (
 	"encoding/base64"
-	"encoding/json"
 	"math"
 	"reflect"
-	"strconv"
-	"strings"
-	"unicode/utf8"
 )
-
-// checker is a payload with rules that lie between its fields.
-type checker interface{ Check() error }
 
 // DecodeStrict decodes JSON into a pointer to a struct and refuses unknown,
 // missing, duplicate and out-of-range fields. A refusal is an *Error with code
-// invalid and the path of the field, such as verify_profile.commands[0].argv.
+// invalid, or too_large for a length, and the path of the field, such as
+// verify_profile.commands[0].argv; $ is the whole. What was decoded before a
+// refusal stays in the struct.
 //
 // A field is required unless its json tag says omitempty. The choir tag holds
-// its rules: len=MIN..MAX (characters of a string, items of a list), each=MIN..MAX
-// (characters of each item), range=MIN..MAX, enum=a|b|c, id, digest.
+// its rules: len=MIN..MAX (characters of a string, items of a list, bytes of
+// base64), each=MIN..MAX (characters of each item), range=MIN..MAX, enum=a|b|c,
+// id (a UUID), id7 (a UUIDv7), digest. Of a list the last five hold for each
+// item. Rules between fields are a method Check() error on the pointer.
+//
+// null stands for the empty list where a list is required and may be empty, as
+// encoding/json writes a nil slice. An optional list that is empty decodes as
+// nil, a required one as an empty slice, so decoding what Canonical wrote gives
+// the same value.
 func DecodeStrict(raw []byte, into any) error {
-	n, err := parseJSON(raw)
-	if err != nil {
+	s := scanner{src: raw}
+	s.space()
+	if err := s.decode(reflect.ValueOf(into).Elem(), &rules{}, 0); err != nil {
 		return err
 	}
-	return decodeNode(&n, reflect.ValueOf(into).Elem(), rules{})
+	return s.end()
 }
 
-// rules are what a choir tag says.
-type rules struct {
-	len, each, num *span
-	enum           []string
-	id, digest     bool
-}
-
-type span struct{ min, max float64 }
-
-func (s *span) holds(v float64) bool { return s == nil || v >= s.min && v <= s.max }
-
-func (s *span) String() string {
-	f := func(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
-	return f(s.min) + " to " + f(s.max)
-}
-
-// parseRules reads a choir tag; a tag that does not parse is a defect found by
-// the package's tests, which call it for every type.
-func parseRules(tag string) (rules, error) {
-	var r rules
-	if tag == "" {
-		return r, nil
-	}
-	for _, part := range strings.Split(tag, ",") {
-		key, value, _ := strings.Cut(part, "=")
-		var err error
-		switch key {
-		case "len":
-			r.len, err = parseSpan(value)
-		case "each":
-			r.each, err = parseSpan(value)
-		case "range":
-			r.num, err = parseSpan(value)
-		case "enum":
-			r.enum = strings.Split(value, "|")
-		case "id":
-			r.id = true
-		case "digest":
-			r.digest = true
-		default:
-			return r, Invalid(key, "is not a rule")
-		}
-		if err != nil {
-			return r, err
-		}
-	}
-	return r, nil
-}
-
-func parseSpan(s string) (*span, error) {
-	low, high, _ := strings.Cut(s, "..")
-	a, err := strconv.ParseFloat(low, 64)
-	if err != nil {
-		return nil, Invalid(s, "is not a span")
-	}
-	b, err := strconv.ParseFloat(high, 64)
-	if err != nil {
-		return nil, Invalid(s, "is not a span")
-	}
-	return &span{a, b}, nil
-}
-
-var (
-	timeType = reflect.TypeOf(Time(0))
-	rawType  = reflect.TypeOf(json.RawMessage(nil))
-	byteType = reflect.TypeOf([]byte(nil))
-)
-
-func decodeNode(n *node, v reflect.Value, r rules) error {
-	switch {
-	case v.Type() == timeType:
-		return decodeTime(n, v)
-	case v.Type() == rawType:
-		raw, err := appendCanonical(nil, n)
-		v.SetBytes(raw)
-		return err
-	case v.Type() == byteType:
-		return decodeBytes(n, v, r)
-	}
+func (s *scanner) decode(v reflect.Value, r *rules, depth int) error {
 	switch v.Kind() {
 	case reflect.Pointer:
-		if n.kind == nodeNull {
+		if s.literal("null") {
 			v.SetZero()
 			return nil
 		}
 		v.Set(reflect.New(v.Type().Elem()))
-		return decodeNode(n, v.Elem(), r)
+		return s.decode(v.Elem(), r, depth)
 	case reflect.Struct:
-		return decodeStruct(n, v)
+		return s.decodeStruct(v, depth)
 	case reflect.Slice:
-		return decodeList(n, v, r)
+		switch v.Type() {
+		case rawType:
+			return s.decodeRaw(v, depth)
+		case bytesType:
+			return s.decodeBytes(v, r)
+		}
+		return s.decodeList(v, r, depth)
 	case reflect.String:
-		if n.kind != nodeString {
-			return wrongType("a string", n)
-		}
-		v.SetString(n.text)
-		return r.text(n.text)
+		return s.decodeString(v, r)
 	case reflect.Bool:
-		if n.kind != nodeBool {
-			return wrongType("a boolean", n)
+		truth := s.literal("true")
+		if !truth && !s.literal("false") {
+			return s.wrongType("a boolean")
 		}
-		v.SetBool(n.boolean)
+		v.SetBool(truth)
 		return nil
 	}
-	return decodeNumber(n, v, r)
+	if v.Type() == timeType {
+		return s.decodeTime(v)
+	}
+	return s.decodeNumber(v, r)
 }
 
-func wrongType(want string, n *node) error { return Invalid("$", "must be %s, not %s", want, n.kind) }
-
-func decodeTime(n *node, v reflect.Value) error {
-	if n.kind != nodeString {
-		return wrongType("a time", n)
-	}
-	t, err := ParseTime(n.text)
+// wrongType says what was found instead; what is no value at all is not JSON.
+func (s *scanner) wrongType(want string) error {
+	found := *s
+	n, err := found.tree(0)
 	if err != nil {
-		return Invalid("$", "%v", err)
+		return err
+	}
+	names := [...]string{"null", "a boolean", "a boolean", "a number", "a string", "a list", "an object"}
+	return Invalid("$", "must be %s, not %s", want, names[n.kind])
+}
+
+func (s *scanner) decodeString(v reflect.Value, r *rules) error {
+	if s.peek() != '"' {
+		return s.wrongType("a string")
+	}
+	text, err := s.str()
+	if err != nil {
+		return err
+	}
+	v.SetString(string(text))
+	return r.text(v.String())
+}
+
+func (s *scanner) decodeTime(v reflect.Value) error {
+	if s.peek() != '"' {
+		return s.wrongType("a time")
+	}
+	text, err := s.str()
+	if err != nil {
+		return err
+	}
+	t, err := ParseTime(string(text))
+	if err != nil {
+		return err
 	}
 	v.SetInt(int64(t))
 	return nil
 }
 
-// decodeBytes reads base64; the length rule counts the bytes.
-func decodeBytes(n *node, v reflect.Value, r rules) error {
-	if n.kind != nodeString {
-		return wrongType("base64", n)
+// decodeRaw keeps any value, in its canonical form.
+func (s *scanner) decodeRaw(v reflect.Value, depth int) error {
+	start := s.pos
+	if end := canonicalEnd(s.src, start, depth); end > 0 {
+		s.pos = end
+		v.SetBytes(append([]byte(nil), s.src[start:end]...))
+		return nil
 	}
-	b, err := base64.StdEncoding.Strict().DecodeString(n.text)
+	n, err := s.tree(depth)
 	if err != nil {
-		return Invalid("$", "must be base64 with padding")
+		return err
 	}
-	v.SetBytes(b)
-	return length(r.len, len(b), "bytes")
+	v.SetBytes(n.appendCanonical(nil))
+	return nil
 }
 
-func decodeNumber(n *node, v reflect.Value, r rules) error {
-	if n.kind != nodeNumber {
-		return wrongType("a number", n)
+// decodeBytes reads base64; the length rule counts the bytes.
+func (s *scanner) decodeBytes(v reflect.Value, r *rules) error {
+	if r.null && s.literal("null") {
+		v.SetBytes([]byte{})
+		return nil
 	}
-	f, err := n.float()
+	if s.peek() != '"' {
+		return s.wrongType("base64")
+	}
+	text, err := s.str()
 	if err != nil {
-		return Invalid("$", "%s is out of range", n.text)
+		return err
 	}
+	b := make([]byte, base64.StdEncoding.DecodedLen(len(text)))
+	n, err := base64.StdEncoding.Strict().Decode(b, text)
+	if err != nil || base64.StdEncoding.EncodedLen(n) != len(text) {
+		return Invalid("$", "must be base64 with padding")
+	}
+	v.SetBytes(b[:n])
+	return length(r.len, n, "bytes")
+}
+
+func (s *scanner) decodeNumber(v reflect.Value, r *rules) error {
+	if c := s.peek(); c != '-' && c-'0' > 9 {
+		return s.wrongType("a number")
+	}
+	start := s.pos
+	f, err := s.double()
+	if err != nil {
+		return err
+	}
+	text := clip(string(s.src[start:s.pos]))
 	whole := v.Kind() != reflect.Float64
-	if whole && (f != math.Trunc(f) || math.Abs(f) > 1<<53-1 || v.CanUint() && f < 0) {
-		return Invalid("$", "must be a whole number, not %s", n.text)
-	}
-	if !r.num.holds(f) {
-		return Invalid("$", "must be %s, not %s", r.num, n.text)
-	}
 	switch {
+	case whole && (f != math.Trunc(f) || math.Abs(f) > maxInteger):
+		return Invalid("$", "must be a whole number, not %s", text)
+	case !r.num.holds(f):
+		return Invalid("$", "must be %s, not %s", r.num, text)
+	case v.CanInt() && v.OverflowInt(int64(f)), v.CanUint() && (f < 0 || v.OverflowUint(uint64(f))):
+		return Invalid("$", "%s is out of range", text)
 	case v.CanInt():
-		if v.OverflowInt(int64(f)) {
-			return Invalid("$", "%s is out of range", n.text)
-		}
 		v.SetInt(int64(f))
 	case v.CanUint():
-		if v.OverflowUint(uint64(f)) {
-			return Invalid("$", "%s is out of range", n.text)
-		}
 		v.SetUint(uint64(f))
+	case f == 0:
+		v.SetFloat(0) // not -0, which canonical JSON cannot say
 	default:
 		v.SetFloat(f)
 	}
 	return nil
 }
 
-// text holds a string against the rules.
-func (r rules) text(s string) error {
-	switch {
-	case r.id && !ID(s).Valid():
-		return Invalid("$", "must be a UUID in lower case, not %q", clip(s))
-	case r.digest && !Digest(s).Valid():
-		return Invalid("$", "must be a SHA-256 in lower-case hexadecimal, not %q", clip(s))
-	case len(r.enum) > 0 && !contains(r.enum, s):
-		return Invalid("$", "must be one of %s, not %q", strings.Join(r.enum, ", "), clip(s))
-	}
-	return length(r.len, utf8.RuneCountInString(s), "characters")
-}
-
-func length(s *span, n int, unit string) error {
-	if s.holds(float64(n)) {
+func (s *scanner) decodeList(v reflect.Value, r *rules, depth int) error {
+	if r.null && s.literal("null") {
+		v.Set(reflect.MakeSlice(v.Type(), 0, 0))
 		return nil
 	}
-	e := Invalid("$", "must have %s %s, not %d", s, unit, n)
-	if float64(n) > s.max {
-		e.Code = CodeTooLarge
+	if s.peek() != '[' {
+		return s.wrongType("a list")
 	}
-	return e
-}
-
-func clip(s string) string {
-	if len(s) <= 80 {
-		return s
-	}
-	return cut(s, 80) + "..."
-}
-
-// cut keeps at most n bytes of s, and whole characters.
-func cut(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	return strings.ToValidUTF8(s[:n], "")
-}
-
-func contains(list []string, s string) bool {
-	for _, e := range list {
-		if e == s {
-			return true
-		}
-	}
-	return false
-}
-
-func decodeList(n *node, v reflect.Value, r rules) error {
-	if n.kind == nodeNull && r.len == nil {
-		v.SetZero()
-		return nil
-	}
-	if n.kind != nodeArray {
-		return wrongType("a list", n)
-	}
-	if err := length(r.len, len(n.items), "items"); err != nil {
+	if err := s.open(depth); err != nil {
 		return err
 	}
-	item := rules{len: r.each, num: r.num, enum: r.enum, id: r.id, digest: r.digest}
-	v.Set(reflect.MakeSlice(v.Type(), len(n.items), len(n.items)))
-	for i := range n.items {
-		if err := decodeNode(&n.items[i], v.Index(i), item); err != nil {
-			return Under("["+strconv.Itoa(i)+"]", err)
+	v.Set(reflect.MakeSlice(v.Type(), 0, 0))
+	for i := 0; ; i++ {
+		more, err := s.next(']', i == 0)
+		if err != nil {
+			return err
+		}
+		if !more {
+			return length(r.len, i, "items")
+		}
+		if r.len != nil && float64(i) >= r.len.max {
+			return length(r.len, i+1, "items")
+		}
+		if i == v.Cap() {
+			v.Grow(1)
+		}
+		v.SetLen(i + 1)
+		if err := s.decode(v.Index(i), r.item, depth+1); err != nil {
+			return Under(indexPath(i), err)
 		}
 	}
-	return nil
 }
 
-func decodeStruct(n *node, v reflect.Value) error {
-	if n.kind != nodeObject {
-		return wrongType("an object", n)
+func (s *scanner) decodeStruct(v reflect.Value, depth int) error {
+	if s.peek() != '{' {
+		return s.wrongType("an object")
 	}
 	shape, err := shapeOf(v.Type())
 	if err != nil {
 		return err
 	}
-	seen := make([]bool, len(shape.fields))
-	for i := range n.members {
-		m := &n.members[i]
-		at, ok := shape.index[m.name]
-		if !ok {
-			return Invalid(m.name, "is not a known field")
-		}
-		f := &shape.fields[at]
-		seen[at] = true
-		if err := decodeNode(&m.value, v.Field(f.at), f.rules); err != nil {
-			return Under(m.name, err)
-		}
+	if err := s.open(depth); err != nil {
+		return err
 	}
-	for i := range shape.fields {
-		if f := &shape.fields[i]; f.required && !seen[i] {
+	var seen uint64 // one bit for each field
+	for at := -1; ; {
+		more, err := s.next('}', at < 0)
+		if err != nil {
+			return err
+		}
+		if !more {
+			return shape.complete(v, seen)
+		}
+		if at, err = s.decodeMember(v, shape, at+1, depth); err != nil {
+			return err
+		}
+		if seen&(1<<at) != 0 {
+			return Invalid(shape.fields[at].name, "is given twice")
+		}
+		seen |= 1 << at
+	}
+}
+
+// decodeMember reads one member and says which field it is. In canonical JSON
+// it is at from or behind.
+func (s *scanner) decodeMember(v reflect.Value, shape *shape, from, depth int) (int, error) {
+	name, err := s.name()
+	if err != nil {
+		return 0, err
+	}
+	at, ok := shape.find(name, from)
+	if !ok {
+		return 0, Invalid(pathOf(string(name)), "is not a known field")
+	}
+	f := &shape.fields[at]
+	into := v.Field(f.at)
+	if err := s.decode(into, f.rules, depth+1); err != nil {
+		return 0, Under(f.name, err)
+	}
+	if !f.required && into.Kind() == reflect.Slice && into.Len() == 0 {
+		into.SetZero()
+	}
+	return at, nil
+}
+
+// complete refuses missing fields and what breaks the rules between fields.
+func (sh *shape) complete(v reflect.Value, seen uint64) error {
+	for i := range sh.fields {
+		if f := &sh.fields[i]; f.required && seen&(1<<i) == 0 {
 			return Invalid(f.name, "is required")
 		}
 	}
-	if c, ok := v.Addr().Interface().(checker); ok {
-		return c.Check()
+	if sh.check {
+		return v.Addr().Interface().(checker).Check()
 	}
 	return nil
 }

@@ -7,8 +7,8 @@ const ContractVersion = 1
 // exactly one AssociateResult; TaskID is the idempotency key.
 type DirectorTask struct {
 	Version            int            `json:"version" choir:"range=1..1" doc:"Contract version."`
-	TaskID             ID             `json:"task_id" choir:"id" doc:"Idempotency key: the same id is executed once, a second delivery gets the first result."`
-	RunID              ID             `json:"run_id" choir:"id" doc:"The run it serves."`
+	TaskID             ID             `json:"task_id" choir:"id7" doc:"Idempotency key: the same id is executed once, a second delivery gets the first result."`
+	RunID              ID             `json:"run_id" choir:"id7" doc:"The run it serves."`
 	Kind               TaskKind       `json:"kind" choir:"enum=edit_repo|run|git|inspect" doc:"Change files, execute without changing files, a git verb, or read only."`
 	Instruction        string         `json:"instruction" choir:"len=1..20000" doc:"The goal in words."`
 	AcceptanceCriteria []string       `json:"acceptance_criteria,omitempty" choir:"len=0..64,each=1..2000" doc:"What the Director will judge by."`

@@ -2,7 +2,6 @@ package choir
 
 import (
 	"encoding/json"
-	"fmt"
 	"time"
 )
 
@@ -10,7 +9,11 @@ import (
 // exactly three decimals: 2026-11-21T02:28:00.000Z.
 type Time int64
 
-const timeLayout = "2006-01-02T15:04:05.000Z"
+const (
+	timeLayout = "2006-01-02T15:04:05.000Z"
+	minTime    = Time(-62167219200000) // 0000-01-01
+	maxTime    = Time(253402300799999) // 9999-12-31T23:59:59.999
+)
 
 // TimeOf drops everything below the millisecond.
 func TimeOf(t time.Time) Time { return Time(t.UnixMilli()) }
@@ -20,25 +23,69 @@ func (t Time) Std() time.Time { return time.UnixMilli(int64(t)).UTC() }
 
 func (t Time) String() string { return t.Std().Format(timeLayout) }
 
-// MarshalJSON writes the wire form.
-func (t Time) MarshalJSON() ([]byte, error) { return []byte(`"` + t.String() + `"`), nil }
+// MarshalJSON writes the wire form; it refuses years the form has no room for.
+func (t Time) MarshalJSON() ([]byte, error) { return appendTime(nil, t) }
 
 // UnmarshalJSON reads the wire form and refuses every other.
 func (t *Time) UnmarshalJSON(b []byte) error {
 	var s string
 	if err := json.Unmarshal(b, &s); err != nil {
-		return fmt.Errorf("a time is a string: %w", err)
+		return Invalid("$", "must be a time, not %s", clip(string(b)))
 	}
 	parsed, err := ParseTime(s)
-	*t = parsed
+	if err == nil {
+		*t = parsed
+	}
 	return err
 }
 
 // ParseTime reads the wire form and refuses every other.
 func ParseTime(s string) (Time, error) {
-	p, err := time.Parse(timeLayout, s)
-	if err != nil || p.Format(timeLayout) != s {
-		return 0, fmt.Errorf("%q is not a time like 2026-11-21T02:28:00.000Z", s)
+	if len(s) == len(timeLayout) {
+		std := time.Date(number(s[:4]), time.Month(number(s[5:7])), number(s[8:10]),
+			number(s[11:13]), number(s[14:16]), number(s[17:19]), number(s[20:23])*1e6, time.UTC)
+		var buf [len(timeLayout) + 2]byte
+		// A date that does not exist, or a letter in it, comes back as another.
+		if text, err := appendTime(buf[:0], TimeOf(std)); err == nil && string(text[1:len(text)-1]) == s {
+			return TimeOf(std), nil
+		}
 	}
-	return TimeOf(p), nil
+	return 0, Invalid("$", "must be a time like 2026-11-21T02:28:00.000Z, not %q", clip(s))
+}
+
+// number reads a few digits; what is not a digit gives some number.
+func number(s string) int {
+	n := 0
+	for i := 0; i < len(s); i++ {
+		n = 10*n + int(s[i]) - '0'
+	}
+	return n
+}
+
+// appendTime writes the wire form in quotes, without the cost of a layout.
+func appendTime(out []byte, t Time) ([]byte, error) {
+	if t < minTime || t > maxTime {
+		return nil, Invalid("$", "%d ms is a moment before year 0 or after year 9999", int64(t))
+	}
+	std := t.Std()
+	year, month, day := std.Date()
+	hour, minute, second := std.Clock()
+	out = appendDigits(append(out, '"'), year, 4, '-')
+	out = appendDigits(out, int(month), 2, '-')
+	out = appendDigits(out, day, 2, 'T')
+	out = appendDigits(out, hour, 2, ':')
+	out = appendDigits(out, minute, 2, ':')
+	out = appendDigits(out, second, 2, '.')
+	out = appendDigits(out, std.Nanosecond()/1e6, 3, 'Z')
+	return append(out, '"'), nil
+}
+
+func appendDigits(out []byte, n, width int, after byte) []byte {
+	var buf [5]byte
+	buf[width] = after
+	for i := width - 1; i >= 0; i-- {
+		buf[i] = byte('0' + n%10)
+		n /= 10
+	}
+	return append(out, buf[:width+1]...)
 }

@@ -5,6 +5,23 @@ import "reflect"
 // Type names what happened: lower-case and dotted, noun first.
 type Type string
 
+// wellFormed reports whether a type is two or more lower-case words with dots
+// between them.
+func (t Type) wellFormed() bool {
+	dots, word := 0, 0
+	for i := 0; i < len(t); i++ {
+		switch c := t[i]; {
+		case c >= 'a' && c <= 'z', word > 0 && (c == '_' || c >= '0' && c <= '9'):
+			word++
+		case c == '.' && word > 0:
+			dots, word = dots+1, 0
+		default:
+			return false
+		}
+	}
+	return dots > 0 && word > 0
+}
+
 // Payload is the body of one event type. Each type has exactly one struct.
 type Payload interface {
 	EventType() Type

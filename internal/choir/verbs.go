@@ -132,7 +132,7 @@ type HelloRequest struct {
 
 // TaskBeginRequest takes a task up.
 type TaskBeginRequest struct {
-	Task ID `json:"task" choir:"id" doc:"The task."`
+	Task ID `json:"task" choir:"id7" doc:"The task."`
 }
 
 // TaskBeginReply is where a task stands. On a redelivery it is the base of the
@@ -141,12 +141,12 @@ type TaskBeginReply struct {
 	Base            Digest `json:"base" choir:"digest" doc:"Snapshot a rollback goes to."`
 	Attempt         int    `json:"attempt" choir:"range=1..1000" doc:"1 for the first delivery."`
 	Resumed         bool   `json:"resumed,omitempty" doc:"It was taken up before and did not end."`
-	UnfinishedCalls []ID   `json:"unfinished_calls,omitempty" choir:"id" doc:"Tool calls without a return: unknown, never silently repeated."`
+	UnfinishedCalls []ID   `json:"unfinished_calls,omitempty" choir:"id7" doc:"Tool calls without a return: unknown, never silently repeated."`
 }
 
 // TaskTreeRequest asks what a task changed so far.
 type TaskTreeRequest struct {
-	Task ID `json:"task" choir:"id" doc:"The task."`
+	Task ID `json:"task" choir:"id7" doc:"The task."`
 }
 
 // TaskTreeReply is the workspace against the base of a task.
@@ -157,7 +157,7 @@ type TaskTreeReply struct {
 
 // TaskRollbackRequest puts the workspace back to the base of a task.
 type TaskRollbackRequest struct {
-	Task ID       `json:"task" choir:"id" doc:"The task."`
+	Task ID       `json:"task" choir:"id7" doc:"The task."`
 	Keep []string `json:"keep,omitempty" choir:"len=0..65536,each=1..4096" doc:"Paths that stay as they are, with everything below them."`
 }
 
@@ -169,7 +169,7 @@ type TaskRollbackReply struct {
 
 // TaskCommitRequest makes what a task changed part of the log.
 type TaskCommitRequest struct {
-	Task   ID     `json:"task" choir:"id" doc:"The task."`
+	Task   ID     `json:"task" choir:"id7" doc:"The task."`
 	Reason string `json:"reason" choir:"enum=task_ended|checkpoint" doc:"As in snapshot.taken."`
 }
 

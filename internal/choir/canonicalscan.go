@@ -1,0 +1,166 @@
+package choir
+
+import (
+	"bytes"
+	"strconv"
+	"unicode/utf8"
+)
+
+// canonicalEnd is where the canonical JSON value that begins at pos ends, found
+// in one pass without allocating; -1 when it is not canonical. It is also -1
+// for a few rare forms (names with escapes or beyond ASCII), which Canonicalize
+// then looks at the slow way.
+func canonicalEnd(src []byte, pos, depth int) int {
+	if pos >= len(src) || depth > maxDepth {
+		return -1
+	}
+	switch c := src[pos]; {
+	case c == '"':
+		return canonicalString(src, pos)
+	case c == '{' && depth < maxDepth:
+		return canonicalObject(src, pos, depth)
+	case c == '[' && depth < maxDepth:
+		return canonicalArray(src, pos, depth)
+	case c == '-' || c-'0' <= 9:
+		return canonicalNumber(src, pos)
+	}
+	s := scanner{src: src, pos: pos}
+	if s.literal("null") || s.literal("true") || s.literal("false") {
+		return s.pos
+	}
+	return -1
+}
+
+func canonicalArray(src []byte, pos, depth int) int {
+	if pos+1 < len(src) && src[pos+1] == ']' {
+		return pos + 2
+	}
+	for {
+		pos = canonicalEnd(src, pos+1, depth+1)
+		if pos < 0 || pos >= len(src) {
+			return -1
+		}
+		switch src[pos] {
+		case ',':
+		case ']':
+			return pos + 1
+		default:
+			return -1
+		}
+	}
+}
+
+func canonicalObject(src []byte, pos, depth int) int {
+	if pos+1 < len(src) && src[pos+1] == '}' {
+		return pos + 2
+	}
+	var last []byte
+	for first := true; ; first = false {
+		end := plainString(src, pos+1)
+		if end < 0 || end >= len(src) || src[end] != ':' {
+			return -1
+		}
+		name := src[pos+2 : end-1]
+		if !first && bytes.Compare(last, name) >= 0 {
+			return -1
+		}
+		last = name
+		pos = canonicalEnd(src, end+1, depth+1)
+		if pos < 0 || pos >= len(src) {
+			return -1
+		}
+		switch src[pos] {
+		case ',':
+		case '}':
+			return pos + 1
+		default:
+			return -1
+		}
+	}
+}
+
+// plainString is the end of a string of ASCII without escapes, else -1.
+func plainString(src []byte, pos int) int {
+	if pos >= len(src) || src[pos] != '"' {
+		return -1
+	}
+	for pos++; pos < len(src); pos++ {
+		switch c := src[pos]; {
+		case c == '"':
+			return pos + 1
+		case c < 0x20 || c >= 0x80 || c == '\\':
+			return -1
+		}
+	}
+	return -1
+}
+
+func canonicalString(src []byte, pos int) int {
+	ascii, start := true, pos
+	for pos++; pos < len(src); pos++ {
+		switch c := src[pos]; {
+		case c == '"':
+			if !ascii && !utf8.Valid(src[start:pos]) {
+				return -1
+			}
+			return pos + 1
+		case c < 0x20:
+			return -1
+		case c >= 0x80:
+			ascii = false
+		case c == '\\':
+			if pos = canonicalEscape(src, pos); pos < 0 {
+				return -1
+			}
+		}
+	}
+	return -1
+}
+
+// canonicalEscape is the last byte of an escape that canonical JSON uses.
+func canonicalEscape(src []byte, pos int) int {
+	if pos+1 >= len(src) {
+		return -1
+	}
+	switch src[pos+1] {
+	case '"', '\\', 'b', 'f', 'n', 'r', 't':
+		return pos + 1
+	case 'u':
+		s := scanner{src: src, pos: pos + 2}
+		r, ok := s.hex4()
+		if !ok || r >= 0x20 {
+			return -1
+		}
+		var buf [8]byte
+		if want := AppendCanonicalString(buf[:0], string(r)); string(want[1:len(want)-1]) == string(src[pos:s.pos]) {
+			return s.pos - 1
+		}
+	}
+	return -1
+}
+
+func canonicalNumber(src []byte, pos int) int {
+	s := scanner{src: src, pos: pos}
+	text, err := s.number()
+	if err != nil {
+		return -1
+	}
+	if len(text) < 16 && isDigits(text) {
+		return s.pos
+	}
+	f, err := strconv.ParseFloat(string(text), 64)
+	var buf [32]byte
+	if err != nil || string(appendNumber(buf[:0], f)) != string(text) {
+		return -1
+	}
+	return s.pos
+}
+
+func isDigits(text []byte) bool {
+	for _, c := range text {
+		if c-'0' > 9 {
+			return false
+		}
+	}
+	return true
+}

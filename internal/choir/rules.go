@@ -1,0 +1,128 @@
+package choir
+
+import (
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// rules are what a choir tag says about one field.
+type rules struct {
+	len, num        *span
+	enum            []string
+	id, id7, digest bool
+	item            *rules // of a list's items
+	null            bool   // null stands for the empty list
+}
+
+type span struct{ min, max float64 }
+
+func (s *span) holds(v float64) bool { return s == nil || v >= s.min && v <= s.max }
+
+func (s *span) String() string {
+	f := func(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
+	if s.min == s.max {
+		return f(s.min)
+	}
+	return f(s.min) + " to " + f(s.max)
+}
+
+// parseRules reads a choir tag; a tag that does not parse is a defect found by
+// the package's tests, which call it for every type.
+func parseRules(tag string) (*rules, error) {
+	r := &rules{}
+	var each *span
+	for _, part := range strings.FieldsFunc(tag, func(c rune) bool { return c == ',' }) {
+		key, value, _ := strings.Cut(part, "=")
+		var err error
+		switch key {
+		case "len":
+			r.len, err = parseSpan(value)
+		case "each":
+			each, err = parseSpan(value)
+		case "range":
+			r.num, err = parseSpan(value)
+		case "enum":
+			r.enum = strings.Split(value, "|")
+		case "id":
+			r.id = true
+		case "id7":
+			r.id7 = true
+		case "digest":
+			r.digest = true
+		default:
+			err = Invalid(key, "is not a rule")
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	r.item = &rules{len: each, num: r.num, enum: r.enum, id: r.id, id7: r.id7, digest: r.digest}
+	return r, nil
+}
+
+func parseSpan(s string) (*span, error) {
+	low, high, _ := strings.Cut(s, "..")
+	a, err := strconv.ParseFloat(low, 64)
+	if err != nil {
+		return nil, Invalid(s, "is not a span")
+	}
+	b, err := strconv.ParseFloat(high, 64)
+	if err != nil || a > b {
+		return nil, Invalid(s, "is not a span")
+	}
+	return &span{a, b}, nil
+}
+
+// text holds a string against the rules.
+func (r *rules) text(s string) error {
+	switch {
+	case r.id && !ID(s).Valid():
+		return Invalid("$", "must be a UUID in lower case, not %q", clip(s))
+	case r.id7 && !ID(s).ValidV7():
+		return Invalid("$", "must be a UUID of version 7 in lower case, not %q", clip(s))
+	case r.digest && !Digest(s).Valid():
+		return Invalid("$", "must be a SHA-256 in lower-case hexadecimal, not %q", clip(s))
+	case r.enum != nil && !contains(r.enum, s):
+		return Invalid("$", "must be one of %s, not %q", strings.Join(r.enum, ", "), clip(s))
+	case r.len == nil || float64(len(s)) <= r.len.max && r.len.min <= 0:
+		return nil
+	}
+	return length(r.len, utf8.RuneCountInString(s), "characters")
+}
+
+func length(s *span, n int, unit string) error {
+	if s.holds(float64(n)) {
+		return nil
+	}
+	e := Invalid("$", "must have %s %s, not %d", s, unit, n)
+	if float64(n) > s.max {
+		e.Code = CodeTooLarge
+	}
+	return e
+}
+
+// clip shortens a value for a message.
+func clip(s string) string {
+	if len(s) <= 80 {
+		return s
+	}
+	return cut(s, 80) + "..."
+}
+
+// cut keeps at most n bytes of s, and whole characters.
+func cut(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return strings.ToValidUTF8(s[:n], "")
+}
+
+func contains(list []string, s string) bool {
+	for _, e := range list {
+		if e == s {
+			return true
+		}
+	}
+	return false
+}

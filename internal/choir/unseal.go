@@ -1,0 +1,160 @@
+package choir
+
+import "strings"
+
+// DecodeEvent decodes an event strictly and checks its hash. Canonical bytes,
+// which is all that choir writes, are read in one pass; others are read too.
+// The event does not alias raw. A wrong hash is an error with code corrupt.
+func DecodeEvent(raw []byte) (Event, error) {
+	if len(raw) > MaxEventBytes {
+		return Event{}, &Error{Op: "choir.decode_event", Code: CodeTooLarge, Path: "$", Msg: "an event has at most 262144 bytes"}
+	}
+	if e, hashAt, ok := readCanonical(raw); ok {
+		if !sameHash(e.Hash, hashOf(raw, hashAt)) {
+			return Event{}, wrongHash(&e)
+		}
+		return e, nil
+	}
+	var e Event
+	if err := DecodeStrict(raw, &e); err != nil {
+		return Event{}, err
+	}
+	want, err := e.ComputeHash()
+	if err != nil {
+		return Event{}, err
+	}
+	if e.Hash != want {
+		return Event{}, wrongHash(&e)
+	}
+	return e, nil
+}
+
+func wrongHash(e *Event) error {
+	return &Error{Op: "choir.decode_event", Code: CodeCorrupt, Path: "hash", Msg: "of event " + string(e.ID) + " is not that of its content"}
+}
+
+// maxHead is room for all members before the payload.
+const maxHead = 320
+
+// readCanonical reads an event in canonical form without reflection. It is not
+// ok with anything else, nor with any value that DecodeStrict refuses.
+func readCanonical(raw []byte) (e Event, hashAt int, ok bool) {
+	head := eventReader{src: string(raw[:min(len(raw), maxHead)])}
+	hashAt = head.readHead(&e)
+	if head.bad {
+		return e, 0, false
+	}
+	end := canonicalEnd(raw, head.pos, 1)
+	if end < 0 {
+		return e, 0, false
+	}
+	e.Payload = append([]byte(nil), raw[head.pos:end]...)
+	tail := eventReader{src: string(raw[end:])}
+	tail.readTail(&e)
+	if tail.bad || e.checkFields() != nil || !e.Hash.Valid() {
+		return e, 0, false
+	}
+	return e, hashAt, true
+}
+
+// eventReader takes expected text off the front; once something else is there
+// it is bad and stays so.
+type eventReader struct {
+	src string
+	pos int
+	bad bool
+}
+
+func (r *eventReader) readHead(e *Event) (hashAt int) {
+	r.expect("{")
+	if r.take(`"blob":"`) {
+		e.Blob = Digest(r.text(64))
+		r.expect(`,`)
+	}
+	if r.take(`"cause":"`) {
+		e.Cause = ID(r.text(36))
+		r.expect(`,`)
+	}
+	r.expect(`"computer":"`)
+	e.Computer = ID(r.text(36))
+	hashAt = r.pos
+	r.expect(hashMember)
+	e.Hash = Digest(r.text(64))
+	r.expect(`,"id":"`)
+	e.ID = ID(r.text(36))
+	r.expect(`,"payload":`)
+	return hashAt
+}
+
+func (r *eventReader) readTail(e *Event) {
+	r.expect(`,"prev_hash":"`)
+	e.PrevHash = Digest(r.text(64))
+	if r.take(`,"run":"`) {
+		e.Run = ID(r.text(36))
+	}
+	r.expect(`,"seq":`)
+	e.Seq = r.whole()
+	r.expect(`,"source":"`)
+	e.Source = Source(r.word())
+	if r.take(`,"task":"`) {
+		e.Task = ID(r.text(36))
+	}
+	r.expect(`,"time":"`)
+	at, err := ParseTime(r.text(len(timeLayout)))
+	e.Time, r.bad = at, r.bad || err != nil
+	r.expect(`,"type":"`)
+	e.Type = Type(r.word())
+	r.expect(`,"user":"`)
+	e.User = ID(r.text(36))
+	r.expect(`}`)
+	r.bad = r.bad || r.pos != len(r.src)
+}
+
+// take reports whether the text comes next, and goes behind it.
+func (r *eventReader) take(text string) bool {
+	if r.bad || !strings.HasPrefix(r.src[r.pos:], text) {
+		return false
+	}
+	r.pos += len(text)
+	return true
+}
+
+func (r *eventReader) expect(text string) {
+	if !r.take(text) {
+		r.bad = true
+	}
+}
+
+// text is a value of n bytes and its closing quote. What it holds is checked
+// later, by checkFields.
+func (r *eventReader) text(n int) string {
+	if r.bad || r.pos+n >= len(r.src) || r.src[r.pos+n] != '"' {
+		r.bad = true
+		return ""
+	}
+	value := r.src[r.pos : r.pos+n]
+	r.pos += n + 1
+	return value
+}
+
+// word is a value of any length and its closing quote.
+func (r *eventReader) word() string {
+	n := strings.IndexByte(r.src[r.pos:], '"')
+	if r.bad || n < 0 {
+		r.bad = true
+		return ""
+	}
+	return r.text(n)
+}
+
+// whole is a whole number as canonical JSON writes it.
+func (r *eventReader) whole() uint64 {
+	start := r.pos
+	var n uint64
+	for !r.bad && r.pos < len(r.src) && r.src[r.pos]-'0' <= 9 && r.pos-start < 16 {
+		n = 10*n + uint64(r.src[r.pos]-'0')
+		r.pos++
+	}
+	r.bad = r.bad || r.pos == start || r.src[start] == '0'
+	return n
+}
