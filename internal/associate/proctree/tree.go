@@ -1,0 +1,216 @@
+package proctree
+
+import (
+	"context"
+	"io"
+	"os"
+	"os/exec"
+	"sync"
+	"syscall"
+	"time"
+
+	"choiros/internal/choir"
+)
+
+// Tree is the owner's side of one tree process. Its methods may be called from
+// many goroutines.
+type Tree struct {
+	wire    *wire
+	cmd     *exec.Cmd
+	drains  sync.WaitGroup // readers of output
+	readEnd chan struct{}  // closed when the reader of replies has ended
+
+	mu      sync.Mutex // guards next, waiting and lost
+	next    int
+	waiting map[int]chan reply
+	lost    error // set when the tree process is gone
+}
+
+// Start starts a tree process: argv is a program that calls Serve with file
+// descriptor 3.
+func Start(argv, env []string) (*Tree, error) {
+	ours, theirs, err := socketPair()
+	if err != nil {
+		return nil, err
+	}
+	defer theirs.Close()
+	cmd := exec.Command(argv[0], argv[1:]...)
+	cmd.Env, cmd.ExtraFiles, cmd.Stderr = env, []*os.File{theirs}, os.Stderr
+	w, err := newWire(ours)
+	if err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		w.conn.Close()
+		return nil, choir.Wrap("proctree.start", choir.CodeUnavailable, err, "start %s", argv[0])
+	}
+	t := &Tree{wire: w, cmd: cmd, readEnd: make(chan struct{}), waiting: map[int]chan reply{}}
+	go t.read()
+	return t, nil
+}
+
+func socketPair() (a, b *os.File, err error) {
+	fds, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC|syscall.SOCK_NONBLOCK, 0)
+	if err != nil {
+		return nil, nil, choir.Wrap("proctree.start", choir.CodeUnavailable, err, "make a socket pair")
+	}
+	return os.NewFile(uintptr(fds[0]), "tree"), os.NewFile(uintptr(fds[1]), "owner"), nil
+}
+
+// Close ends the tree process, and with it everything below, and waits.
+func (t *Tree) Close() error {
+	err := t.wire.conn.Close()
+	<-t.readEnd
+	if werr := t.cmd.Wait(); err == nil {
+		err = werr
+	}
+	t.drains.Wait()
+	return err
+}
+
+// Lost reports whether the tree process is gone.
+func (t *Tree) Lost() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.lost != nil
+}
+
+func (t *Tree) read() {
+	defer close(t.readEnd)
+	for {
+		var r reply
+		if _, err := t.wire.receive(&r); err != nil {
+			t.lose(err)
+			return
+		}
+		t.mu.Lock()
+		ch := t.waiting[r.ID]
+		delete(t.waiting, r.ID)
+		t.mu.Unlock()
+		if ch != nil {
+			ch <- r // has room for the one reply
+		}
+	}
+}
+
+// lose tells everyone who waits that no reply will come.
+func (t *Tree) lose(err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.lost = choir.Wrap("proctree.run", choir.CodeUnavailable, err, "the process that runs the task's commands is gone")
+	for id, ch := range t.waiting {
+		delete(t.waiting, id)
+		close(ch)
+	}
+}
+
+// ask sends a request that is answered on the returned channel; the channel is
+// closed without an answer when the tree process is gone.
+func (t *Tree) ask(req request, files ...*os.File) (int, <-chan reply, error) {
+	ch := make(chan reply, 1)
+	t.mu.Lock()
+	if t.lost != nil {
+		t.mu.Unlock()
+		return 0, nil, t.lost
+	}
+	t.next++
+	req.ID = t.next
+	t.waiting[req.ID] = ch
+	t.mu.Unlock()
+	if err := t.wire.send(req, files...); err != nil {
+		t.mu.Lock()
+		delete(t.waiting, req.ID)
+		t.mu.Unlock()
+		return 0, nil, choir.Wrap("proctree.run", choir.CodeUnavailable, err, "speak to the process that runs the task's commands")
+	}
+	return req.ID, ch, nil
+}
+
+// Clear ends every process below the tree and returns what all of them used
+// since the last Clear, the commands that ended included.
+func (t *Tree) Clear() (Usage, error) {
+	_, ch, err := t.ask(request{Op: opClear, Grace: Grace})
+	if err != nil {
+		return Usage{}, err
+	}
+	r, ok := <-ch
+	switch {
+	case !ok:
+		return Usage{}, t.lost
+	case r.Error != "":
+		return r.Usage, choir.E("proctree.clear", choir.CodeTimeout, "%s", r.Error)
+	}
+	t.drains.Wait() // without processes every pipe has ended
+	return r.Usage, nil
+}
+
+// Spec is a command. Without Stderr both streams go to Stdout, in order.
+type Spec struct {
+	Argv   []string
+	Dir    string
+	Env    []string
+	Stdout Sink
+	Stderr Sink
+}
+
+// Sink takes output as it comes, from one goroutine at a time, and never after
+// Run has returned.
+type Sink interface {
+	io.Writer
+	// Idle says that nothing more came for a moment.
+	Idle()
+}
+
+// Run runs a command to its end. Processes that it leaves behind live on until
+// Clear. When ctx ends the command's process group is stopped and the error is
+// ctx's cause, beside the exit; a program that cannot be started has code
+// not_found.
+func (t *Tree) Run(ctx context.Context, spec Spec) (Exit, error) {
+	out, err := t.newStream(spec.Stdout)
+	if err != nil {
+		return Exit{Code: -1}, err
+	}
+	errOut := out
+	if spec.Stderr != nil {
+		if errOut, err = t.newStream(spec.Stderr); err != nil {
+			out.abandon()
+			return Exit{Code: -1}, err
+		}
+		defer errOut.leave()
+	}
+	defer out.leave()
+	id, ch, err := t.ask(request{Op: opRun, Argv: spec.Argv, Dir: spec.Dir, Env: spec.Env}, out.child, errOut.child)
+	out.handedOver()
+	errOut.handedOver()
+	if err != nil {
+		return Exit{Code: -1}, err
+	}
+	r, ok, cause := t.await(ctx, id, ch)
+	switch {
+	case !ok:
+		return Exit{Code: -1}, t.lost
+	case r.Error != "":
+		return Exit{Code: -1}, choir.E("proctree.run", choir.CodeNotFound, "%s", r.Error)
+	}
+	return r.Exit, cause
+}
+
+// await waits for the command's end; when ctx ends first it stops the command.
+func (t *Tree) await(ctx context.Context, id int, ch <-chan reply) (reply, bool, error) {
+	select {
+	case r, ok := <-ch:
+		return r, ok, nil
+	case <-ctx.Done():
+	}
+	for kill := false; ; kill = true {
+		// A lost tree closes ch, so a failed send needs no other handling.
+		_ = t.wire.send(request{Op: opStop, ID: id, Kill: kill})
+		timer := time.NewTimer(Grace)
+		select {
+		case r, ok := <-ch:
+			timer.Stop()
+			return r, ok, context.Cause(ctx)
+		case <-timer.C:
+		}
+	}
+}

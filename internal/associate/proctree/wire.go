@@ -1,0 +1,112 @@
+package proctree
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"io"
+	"net"
+	"os"
+	"sync"
+	"syscall"
+
+	"choiros/internal/choir"
+)
+
+// maxMessage bounds one message, in bytes; arguments and environment are far
+// below it because the kernel bounds them too.
+const maxMessage = 8 << 20
+
+// wire sends messages as a big-endian length and JSON. Descriptors travel with
+// the length.
+type wire struct {
+	conn *net.UnixConn
+	mu   sync.Mutex // guards writing: one message at a time
+}
+
+func newWire(f *os.File) (*wire, error) {
+	conn, err := net.FileConn(f)
+	if err != nil {
+		return nil, choir.Wrap("proctree.open", choir.CodeInternal, err, "take up the socket")
+	}
+	f.Close()
+	unix, ok := conn.(*net.UnixConn)
+	if !ok {
+		conn.Close()
+		return nil, choir.E("proctree.open", choir.CodeInternal, "the descriptor is no unix socket")
+	}
+	return &wire{conn: unix}, nil
+}
+
+func (w *wire) send(v any, files ...*os.File) error {
+	body, err := json.Marshal(v)
+	if err != nil {
+		return choir.Wrap("proctree.send", choir.CodeInternal, err, "encode a message")
+	}
+	if len(body) > maxMessage {
+		return choir.E("proctree.send", choir.CodeTooLarge, "a message of %d bytes", len(body))
+	}
+	var rights []byte
+	if len(files) > 0 {
+		fds := make([]int, len(files))
+		for i, f := range files {
+			fds[i] = int(f.Fd())
+		}
+		rights = syscall.UnixRights(fds...)
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if _, _, err := w.conn.WriteMsgUnix(binary.BigEndian.AppendUint32(nil, uint32(len(body))), rights, nil); err != nil {
+		return err
+	}
+	_, err = w.conn.Write(body)
+	return err
+}
+
+// receive reads one message and the descriptors that came with it. It is used
+// by one goroutine.
+func (w *wire) receive(v any) ([]int, error) {
+	var head [4]byte
+	oob := make([]byte, syscall.CmsgSpace(4*4))
+	n, oobn, _, _, err := w.conn.ReadMsgUnix(head[:], oob)
+	if err != nil {
+		return nil, err
+	}
+	if n == 0 {
+		return nil, io.EOF
+	}
+	fds, err := rightsIn(oob[:oobn])
+	if err != nil {
+		return nil, err
+	}
+	if _, err := io.ReadFull(w.conn, head[n:]); err != nil {
+		return fds, err
+	}
+	size := binary.BigEndian.Uint32(head[:])
+	if size > maxMessage {
+		return fds, choir.E("proctree.receive", choir.CodeTooLarge, "a message of %d bytes", size)
+	}
+	body := make([]byte, size)
+	if _, err := io.ReadFull(w.conn, body); err != nil {
+		return fds, err
+	}
+	return fds, json.Unmarshal(body, v)
+}
+
+func rightsIn(oob []byte) ([]int, error) {
+	if len(oob) == 0 {
+		return nil, nil
+	}
+	messages, err := syscall.ParseSocketControlMessage(oob)
+	if err != nil {
+		return nil, err
+	}
+	var fds []int
+	for _, m := range messages {
+		more, err := syscall.ParseUnixRights(&m)
+		if err != nil {
+			return fds, err
+		}
+		fds = append(fds, more...)
+	}
+	return fds, nil
+}
