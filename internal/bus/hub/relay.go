@@ -2,8 +2,27 @@ package hub
 
 import (
 	"context"
+	"errors"
+	"time"
 
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"choiros/internal/bus"
 	"choiros/internal/choir"
+)
+
+const (
+	// relayBatch bounds what the relay holds, in events of at most
+	// choir.MaxEventBytes each.
+	relayBatch = 128
+	// relayTail is how many events come again when the stream lost everything;
+	// whoever needs older ones reads them from the log.
+	relayTail = 10_000
+	// ackLimit is how long the stream may take to take one event.
+	ackLimit = 10 * time.Second
+	// cursorEvery spaces the cursor's syncs out: they would slow the log's.
+	cursorEvery = time.Second
 )
 
 // EventSource is the log a relay delivers; eventstore.Store is one.
@@ -15,13 +34,147 @@ type EventSource interface {
 }
 
 // Relay publishes one computer's committed events in order.
-type Relay struct{}
+//
+// Where it resumes is asked of the stream itself, so neither a crash nor a lost
+// cursor makes it publish anything twice or leave anything out. When the stream
+// holds nothing of this computer any more (its store was lost), the last
+// relayTail events are published again; when it holds something else than the
+// log (the log was replaced), its part is purged and filled again from event 1.
+type Relay struct {
+	bus            *Server
+	src            EventSource
+	path           string
+	user, computer choir.ID
+	saved          time.Time // when the cursor was last written
+	refused        uint64    // the event the stream said no to in the last session
+}
 
 // NewRelay makes the relay of a computer. cursor is the file that remembers how
 // far it is.
 func NewRelay(s *Server, src EventSource, cursor string, user, computer choir.ID) *Relay {
-	return &Relay{}
+	return &Relay{bus: s, src: src, path: cursor, user: user, computer: computer}
 }
 
-// Serve publishes until ctx ends. A bus outage delays it.
-func (r *Relay) Serve(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
+// Serve publishes until ctx ends. An outage of the bus delays it: it tries again
+// after 50 ms, then ever later up to 5 s.
+func (r *Relay) Serve(ctx context.Context) error {
+	const first, last = 50 * time.Millisecond, 5 * time.Second
+	for wait := first; ; wait = min(2*wait, last) {
+		moved, err := r.session(ctx)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		r.bus.cfg.Log.Warn("the relay lost the bus and comes back", "computer", r.computer, "reason", err)
+		if moved {
+			wait = first
+		}
+		if !pause(ctx, wait) {
+			return ctx.Err()
+		}
+	}
+}
+
+// session publishes over one connection until something fails. The connection
+// never comes back by itself: what it had buffered could then arrive after what
+// was published meanwhile.
+func (r *Relay) session(ctx context.Context) (moved bool, err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	nc, err := r.bus.ownControl(r.user, r.computer, nats.NoReconnect(), nats.ClosedHandler(func(*nats.Conn) { cancel() }))
+	if err != nil {
+		return false, err
+	}
+	defer nc.Close()
+	js, err := jetstream.New(nc, jetstream.WithPublishAsyncMaxPending(relayBatch+1))
+	if err != nil {
+		return false, choir.Wrap("bus.relay", choir.CodeInternal, err, "open JetStream")
+	}
+	at, err := r.resume(ctx, js)
+	if err != nil {
+		return false, err
+	}
+	for {
+		next, err := r.step(ctx, js, at)
+		if next > at {
+			moved, at = true, next
+		}
+		if err != nil {
+			return moved, errors.Join(err, saveCursor(r.path, at))
+		}
+	}
+}
+
+// step waits for events after at and publishes them; it returns the last that
+// the stream holds.
+func (r *Relay) step(ctx context.Context, js jetstream.JetStream, at uint64) (uint64, error) {
+	if err := r.src.WaitPast(ctx, at); err != nil {
+		return at, err
+	}
+	events, err := r.src.EventsAfter(ctx, at, relayBatch)
+	if err != nil {
+		return at, err
+	}
+	if at, err = r.publish(ctx, js, at, events); err != nil {
+		return at, err
+	}
+	if now := r.bus.cfg.Now(); now.Sub(r.saved) >= cursorEvery {
+		r.saved = now
+		return at, saveCursor(r.path, at)
+	}
+	return at, nil
+}
+
+// publish sends a batch and waits until the stream has all of it. One
+// connection keeps the order; the first event the stream did not take ends the
+// session, and resume finds out what came after it.
+func (r *Relay) publish(ctx context.Context, js jetstream.JetStream, at uint64, events []choir.Event) (uint64, error) {
+	acks := make([]jetstream.PubAckFuture, 0, len(events))
+	for i := range events {
+		if events[i].Seq <= at || i > 0 && events[i].Seq <= events[i-1].Seq {
+			return at, choir.E("bus.relay", choir.CodeCorrupt, "event %d came out of the log after a later one", events[i].Seq)
+		}
+		msg, err := message(events[i])
+		if err != nil {
+			return at, err
+		}
+		// A retry inside the client would overtake the events after it.
+		ack, err := js.PublishMsgAsync(msg, jetstream.WithRetryAttempts(0))
+		if err != nil {
+			return at, choir.Wrap("bus.relay", choir.CodeUnavailable, err, "publish event %d", events[i].Seq)
+		}
+		acks = append(acks, ack)
+	}
+	return r.settle(ctx, at, events, acks)
+}
+
+// settle waits for the stream's word on each event of a batch.
+func (r *Relay) settle(ctx context.Context, at uint64, events []choir.Event, acks []jetstream.PubAckFuture) (uint64, error) {
+	limit := time.NewTimer(ackLimit)
+	defer limit.Stop()
+	for i, ack := range acks {
+		select {
+		case <-ack.Ok():
+			at = events[i].Seq
+		case err := <-ack.Err():
+			r.refused = events[i].Seq
+			return at, choir.Wrap("bus.relay", choir.CodeUnavailable, err, "publish event %d", events[i].Seq)
+		case <-limit.C:
+			return at, choir.E("bus.relay", choir.CodeTimeout, "the stream did not take event %d within %s", events[i].Seq, ackLimit)
+		case <-ctx.Done():
+			return at, ctx.Err()
+		}
+	}
+	return at, nil
+}
+
+func message(e choir.Event) (*nats.Msg, error) {
+	body, err := choir.Canonical(e)
+	if err != nil {
+		return nil, err
+	}
+	return &nats.Msg{
+		Subject: bus.SubjectFor(e),
+		Data:    body,
+		Header:  nats.Header{nats.MsgIdHdr: {string(e.ID)}, seqHeader: {formatSeq(e.Seq)}},
+	}, nil
+}

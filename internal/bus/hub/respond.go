@@ -2,22 +2,125 @@ package hub
 
 import (
 	"context"
+	"encoding/json"
+	"log/slog"
+	"strings"
 
+	"github.com/nats-io/nats.go"
+
+	"choiros/internal/bus"
 	"choiros/internal/choir"
 )
 
-// Handler answers one command. The reply is encoded as JSON; an error travels
-// as a choir.Problem.
+// Handler answers one command. The caller's role and connection are proven by
+// the server, and the role may use the verb. The body is as it came: decode it
+// strictly. The reply is encoded as JSON; an error travels as a choir.Problem,
+// and one with code busy makes the client ask again.
+//
+// A verb must be idempotent: a client that lost its connection asks again.
 type Handler func(ctx context.Context, caller choir.Caller, verb choir.Verb, body []byte) (reply any, err error)
 
 // Responder answers the commands of one computer.
-type Responder struct{}
-
-// Respond starts answering, on a connection of its own that may publish replies
-// and nothing else.
-func Respond(s *Server, user, computer choir.ID, h Handler) (*Responder, error) {
-	return &Responder{}, nil
+type Responder struct {
+	user, computer choir.ID
+	handle         Handler
+	log            *slog.Logger
+	nc             *nats.Conn
+	lanes          *lanes
 }
 
-// Close stops taking commands, cancels those that run and waits for them.
-func (r *Responder) Close() {}
+// Respond starts answering, on a connection of its own that may speak in
+// inboxes only. Each role has its own lane: a flood from one waits, and is then
+// refused as busy, without holding up the others.
+func Respond(s *Server, user, computer choir.ID, h Handler) (*Responder, error) {
+	if !user.Valid() || !computer.Valid() {
+		return nil, choir.Invalid("computer", "answering needs a user and a computer, not %q and %q", user, computer)
+	}
+	r := &Responder{user: user, computer: computer, handle: h, log: s.cfg.Log, lanes: newLanes()}
+	var err error
+	if r.nc, err = s.own(answering(user, computer), newConnection(), nats.PermissionErrOnSubscribe(true)); err != nil {
+		return nil, err
+	}
+	_, err = r.nc.Subscribe("cmd."+string(user)+"."+string(computer)+".*.*.*", r.take)
+	if err == nil {
+		err = r.nc.Flush()
+	}
+	if err != nil {
+		r.Close()
+		return nil, choir.Wrap("bus.respond", choir.CodeUnavailable, err, "listen for commands of %s", computer)
+	}
+	return r, nil
+}
+
+// take runs on the subscription's one goroutine and never blocks.
+func (r *Responder) take(m *nats.Msg) {
+	caller, verb, err := bus.ParseCommand(m.Subject)
+	if err != nil {
+		return // the subscription lets nothing else through
+	}
+	// A reply anywhere but in the caller's own inbox would be this connection
+	// speaking for the caller: no answer, not even a refusal.
+	if !strings.HasPrefix(m.Reply, bus.InboxPrefix(caller.Connection)+".") {
+		r.log.Warn("a command asked for its reply outside its own inbox", "role", caller.Role, "computer", r.computer, "reply", m.Reply)
+		return
+	}
+	info, ok := choir.LookupVerb(verb)
+	if !ok || !info.MayAsk(caller.Role) {
+		r.answer(m, nil, choir.E("bus.respond", choir.CodeForbidden, "the %s may not ask for %q", caller.Role, verb))
+		return
+	}
+	work := func(ctx context.Context) {
+		reply, err := r.handle(ctx, caller, verb, m.Data)
+		if ctx.Err() != nil && err != nil {
+			err = errClosing
+		}
+		r.answer(m, reply, err)
+	}
+	if err := r.lanes.enter(caller.Role, work); err != nil {
+		r.answer(m, nil, err)
+	}
+}
+
+// answer sends the envelope. A reply that cannot be sent is lost with its
+// connection; the client then asks again.
+func (r *Responder) answer(m *nats.Msg, reply any, err error) {
+	body := envelope(reply, err)
+	if choir.CodeOf(err) == choir.CodeInternal {
+		r.log.Error("a command failed", "subject", m.Subject, "reason", err)
+	}
+	if err := r.nc.Publish(m.Reply, body); err != nil {
+		r.log.Warn("a reply was not sent", "subject", m.Subject, "reason", err)
+	}
+}
+
+// envelope encodes a choir.Reply; what does not encode or fit becomes a problem.
+func envelope(reply any, err error) []byte {
+	if err == nil {
+		var body []byte
+		ok, bad := json.Marshal(reply)
+		if bad == nil {
+			body, bad = json.Marshal(choir.Reply{OK: ok})
+		}
+		switch {
+		case bad != nil:
+			err = choir.Wrap("bus.respond", choir.CodeInternal, bad, "encode %T", reply)
+		case len(body) > MaxPayload:
+			err = choir.E("bus.respond", choir.CodeTooLarge, "the reply has %d bytes, more than %d", len(body), MaxPayload).
+				WithRemedy("ask for less at a time")
+		default:
+			return body
+		}
+	}
+	body, bad := json.Marshal(choir.Reply{Error: choir.ProblemOf(err)})
+	if bad != nil { // a problem is three strings and a code
+		return []byte(`{"error":{"code":"internal","message":"the refusal could not be encoded"}}`)
+	}
+	return body
+}
+
+// Close stops taking commands, cancels those that run, waits for them, and ends
+// the connection.
+func (r *Responder) Close() {
+	r.lanes.close()
+	r.nc.Close()
+}

@@ -2,51 +2,181 @@ package hub
 
 import (
 	"context"
-	"net"
+	"log/slog"
+	"path/filepath"
+	"sync"
 	"time"
 
-	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats-server/v2/server"
 
-	"choiros/internal/bus"
 	"choiros/internal/choir"
+)
+
+// Limits of the server.
+const (
+	// MaxPayload bounds one message, in bytes. Larger content goes in chunks.
+	MaxPayload = 1 << 20
+	// maxPending bounds what the server holds for a slow connection, in bytes;
+	// beyond it the connection is ended, and its client catches up.
+	maxPending = 16 << 20
+	startLimit = 20 * time.Second
 )
 
 // Config of the embedded server.
 type Config struct {
-	// Dir is the bus folder (0700): JetStream's store below jetstream/.
+	// Dir is the bus folder (0700); JetStream's store lies in it.
 	Dir string
 	// Keys is the folder (0700) of the operator's and the accounts' keys.
 	// Default Dir/keys.
 	Keys string
 	// StoreMax bounds the stream on disk, in bytes. Default 256 MiB.
 	StoreMax int64
-	// Now is the clock that dates credentials. Default time.Now.
+	// Now dates credentials. Default time.Now.
 	Now func() time.Time
+	// Log gets the server's warnings and errors. Default none.
+	Log *slog.Logger
 }
 
-// Server is the embedded bus.
-type Server struct{}
+func (c Config) withDefaults() Config {
+	if c.Keys == "" {
+		c.Keys = filepath.Join(c.Dir, "keys")
+	}
+	if c.StoreMax == 0 {
+		c.StoreMax = 256 << 20
+	}
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	return c
+}
 
-// Start starts the bus, making keys and store when they are missing.
-func Start(ctx context.Context, cfg Config) (*Server, error) { return &Server{}, nil }
+// Server is the embedded bus. Its methods may be called from many goroutines.
+type Server struct {
+	cfg  Config
+	keys *keyring
+	// turn is held by whoever starts or stops the NATS server, which is slow;
+	// it is a channel so that waiting for it can be given up.
+	turn chan struct{}
+	// pumps counts the running bridges; Close waits for them.
+	pumps sync.WaitGroup
+
+	mu     sync.Mutex // guards what follows
+	nats   *server.Server
+	aside  string
+	closed bool
+}
+
+// Start starts the bus, making keys and store when they are missing. The stream
+// only delivers, so a store that does not come up is moved aside (see MovedAside)
+// and made anew; the relays fill it again from the logs.
+func Start(ctx context.Context, cfg Config) (*Server, error) {
+	s := &Server{cfg: cfg.withDefaults(), turn: make(chan struct{}, 1)}
+	var err error
+	if s.keys, err = openKeys(s.cfg.Keys); err != nil {
+		return nil, err
+	}
+	if err := s.launch(ctx); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// Restart ends the NATS server with all its connections and starts another on
+// the same store. Clients come back by themselves; relays resume.
+func (s *Server) Restart(ctx context.Context) error {
+	select {
+	case s.turn <- struct{}{}:
+		defer func() { <-s.turn }()
+	case <-ctx.Done():
+		return choir.Wrap("bus.restart", choir.CodeCancelled, ctx.Err(), "restart the bus")
+	}
+	if s.current() == nil {
+		return errClosed
+	}
+	stop(s.current())
+	return s.launch(ctx)
+}
+
+// watchEvery is how often Serve looks at the server.
+const watchEvery = 5 * time.Second
+
+// Serve watches the NATS server until ctx ends and restarts it when it stopped
+// serving: JetStream switches itself off when the disk is full and stays off.
+func (s *Server) Serve(ctx context.Context) error {
+	tick := time.NewTicker(watchEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-tick.C:
+		}
+		if err := s.Healthy(); err != nil {
+			s.cfg.Log.Warn("the bus is restarted", "reason", err)
+			if err := s.Restart(ctx); err != nil {
+				s.cfg.Log.Error("the bus does not come back; tried again soon", "reason", err)
+			}
+		}
+	}
+}
 
 // Close ends every connection and the server, and waits for both.
-func (s *Server) Close() {}
-
-// Healthy says why the bus does not serve, or nil.
-func (s *Server) Healthy() error { return nil }
-
-// Mint makes the credentials of one new connection.
-func (s *Server) Mint(role choir.Role, user, computer choir.ID, ttl time.Duration) (bus.Credentials, error) {
-	return bus.Credentials{}, nil
+func (s *Server) Close() {
+	s.turn <- struct{}{}
+	defer func() { <-s.turn }()
+	s.mu.Lock()
+	ns := s.nats
+	s.closed, s.nats = true, nil
+	s.mu.Unlock()
+	if ns != nil {
+		stop(ns)
+	}
+	s.pumps.Wait()
 }
 
-// Connect opens an in-process connection, for control.
-func (s *Server) Connect(creds bus.Credentials) (*nats.Conn, error) { return nil, nil }
+func stop(ns *server.Server) {
+	ns.Shutdown()
+	ns.WaitForShutdown()
+}
 
-// Dial opens an in-process byte stream to the server, for bus.DialConfig.
-func (s *Server) Dial(ctx context.Context) (net.Conn, error) { return nil, nil }
+// MovedAside is where a store that did not come up was moved, or empty.
+func (s *Server) MovedAside() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.aside
+}
 
-// Bridge pumps a byte stream that speaks the NATS protocol into the server, and
-// returns when either side ended or ctx did. It closes nc.
-func (s *Server) Bridge(ctx context.Context, nc net.Conn) error { return nil }
+// Healthy says why the bus does not serve, or nil.
+func (s *Server) Healthy() error {
+	ns := s.current()
+	if ns == nil || !ns.Running() {
+		return choir.E("bus.health", choir.CodeUnavailable, "the bus does not run")
+	}
+	if !ns.JetStreamEnabled() {
+		return choir.E("bus.health", choir.CodeUnavailable, "the bus runs without its store").
+			WithRemedy("free space on the disk of %s", s.cfg.Dir)
+	}
+	return nil
+}
+
+// current is the running NATS server; nil once closed.
+func (s *Server) current() *server.Server {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.nats
+}
+
+// enter counts a bridge that begins; false once the server is closed.
+func (s *Server) enter() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.closed {
+		s.pumps.Add(1)
+	}
+	return !s.closed
+}
+
+var errClosed = choir.E("bus", choir.CodeUnavailable, "the bus is closed")

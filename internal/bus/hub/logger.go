@@ -1,0 +1,17 @@
+package hub
+
+import (
+	"fmt"
+	"log/slog"
+)
+
+// logger passes on what the server warns of; the rest is noise here.
+type logger struct{ to *slog.Logger }
+
+func (logger) Noticef(string, ...any) {}
+func (logger) Debugf(string, ...any)  {}
+func (logger) Tracef(string, ...any)  {}
+
+func (l logger) Warnf(format string, v ...any)  { l.to.Warn("bus: " + fmt.Sprintf(format, v...)) }
+func (l logger) Errorf(format string, v ...any) { l.to.Error("bus: " + fmt.Sprintf(format, v...)) }
+func (l logger) Fatalf(format string, v ...any) { l.to.Error("bus: " + fmt.Sprintf(format, v...)) }

@@ -1,0 +1,56 @@
+package hub
+
+import (
+	"context"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"choiros/internal/choir"
+)
+
+// StreamName is the one stream.
+const StreamName = "EVENTS"
+
+// dedupeWindow is how long the stream remembers event ids. A relay that resumes
+// later than this asks the stream what it holds, so nothing comes twice anyway.
+const dedupeWindow = 2 * time.Minute
+
+// streamConfig: the oldest events make room for the newest, because whoever
+// needs older ones reads them from the log.
+func streamConfig(max int64) jetstream.StreamConfig {
+	return jetstream.StreamConfig{
+		Name:        StreamName,
+		Description: "committed events, delivered; the log is the truth",
+		Subjects:    []string{"user.*.*.>", "agent.*.*.*.>"},
+		Storage:     jetstream.FileStorage,
+		Retention:   jetstream.LimitsPolicy,
+		Discard:     jetstream.DiscardOld,
+		MaxBytes:    max,
+		MaxMsgSize:  MaxPayload,
+		Duplicates:  dedupeWindow,
+		AllowDirect: true,
+	}
+}
+
+// ensureStream makes or updates the stream on a server that is not yet current.
+func (s *Server) ensureStream(ctx context.Context, ns nats.InProcessConnProvider) error {
+	creds, err := s.Mint(choir.RoleControl, "", "", time.Minute)
+	if err != nil {
+		return err
+	}
+	nc, err := connect(ns, creds, nats.NoReconnect())
+	if err != nil {
+		return err
+	}
+	defer nc.Close()
+	js, err := jetstream.New(nc)
+	if err != nil {
+		return choir.Wrap("bus.start", choir.CodeInternal, err, "open JetStream")
+	}
+	ctx, cancel := context.WithTimeout(ctx, startLimit)
+	defer cancel()
+	_, err = js.CreateOrUpdateStream(ctx, streamConfig(s.cfg.StoreMax))
+	return choir.Wrap("bus.start", choir.CodeUnavailable, err, "make the stream %s", StreamName)
+}
