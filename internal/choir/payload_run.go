@@ -54,6 +54,7 @@ type PlanStep struct {
 	Title              string         `json:"title" choir:"len=1..200" doc:"For people."`
 	Kind               TaskKind       `json:"kind" choir:"enum=edit_repo|run|git|inspect" doc:"As in DirectorTask."`
 	Instruction        string         `json:"instruction" choir:"len=1..20000" doc:"As in DirectorTask."`
+	Repo               string         `json:"repo,omitempty" choir:"len=1..100" doc:"As in DirectorTask; default the run's."`
 	AcceptanceCriteria []string       `json:"acceptance_criteria" choir:"len=1..64,each=1..2000" doc:"As in DirectorTask."`
 	DependsOn          []string       `json:"depends_on,omitempty" choir:"len=0..32,each=1..64" doc:"Steps that must be accepted before."`
 	GitAction          GitAction      `json:"git_action,omitempty" choir:"enum=git_checkpoint|git_reset|git_checkout|git_status" doc:"As in DirectorTask."`

@@ -144,10 +144,7 @@ func (t *DirectorTask) Check() error {
 	case t.Kind == TaskGit && len(t.Commands) > 0:
 		return Invalid("commands", "are not for kind git")
 	}
-	if !validRepoName(t.Repo) {
-		return Invalid("repo", "%q is not the name of a project: letters, digits, dot, dash and underscore, not starting with a dot", t.Repo)
-	}
-	return nil
+	return checkRepo("repo", t.Repo)
 }
 
 // Check holds the rules that lie between fields; DecodeStrict calls it.

@@ -1,0 +1,33 @@
+package choir
+
+// Check holds the rules that lie between fields; DecodeStrict calls it.
+func (p *PromptSubmitted) Check() error { return checkRepo("repo", p.Repo) }
+
+// Check holds the rules that lie between fields; DecodeStrict calls it.
+func (p *RepoAdded) Check() error { return checkRepo("name", p.Name) }
+
+// Check holds the rules that lie between fields; DecodeStrict calls it.
+func (p *RepoExported) Check() error { return checkRepo("name", p.Name) }
+
+func checkRepo(path, name string) error {
+	if !validRepoName(name) {
+		return Invalid(path, "%q is not the name of a project: letters, digits, dot, dash and underscore, not starting with a dot or dash", clip(name))
+	}
+	return nil
+}
+
+// Check holds the rules that lie between fields; DecodeStrict calls it.
+func (p *TaskProgressed) Check() error {
+	if (p.Kind == "request") != (p.Request != "") {
+		return Invalid("request", "is for kind request, and required there")
+	}
+	return nil
+}
+
+// Check holds the rules that lie between fields; DecodeStrict calls it.
+func (p *LogRepaired) Check() error {
+	if p.From > p.To {
+		return Invalid("to", "must not be before from")
+	}
+	return nil
+}

@@ -1,0 +1,102 @@
+package choirtest
+
+import (
+	"encoding/json"
+
+	"pgregory.net/rapid"
+
+	"choiros/internal/choir"
+)
+
+// mend makes a random struct keep the rules that lie between its fields, which
+// no tag can say.
+func mend(t *rapid.T, p any) {
+	switch v := p.(type) {
+	case *choir.Command:
+		mendCommand(t, v)
+	case *choir.EgressProfile:
+		if v.Mode != choir.EgressAllowlist {
+			v.Allowlist = nil
+		}
+	case *choir.DirectorTask:
+		v.Repo = name(t, v.Repo)
+		mendGit(v)
+	case *choir.PromptSubmitted:
+		v.Repo = name(t, v.Repo)
+	case *choir.PlanStep:
+		v.Repo = name(t, v.Repo)
+	case *choir.RepoAdded:
+		v.Name = name(t, "x")
+	case *choir.RepoExported:
+		v.Name = name(t, "x")
+	case *choir.TaskProgressed:
+		if v.Kind == "request" {
+			v.Request = "blocked"
+		} else {
+			v.Request = ""
+		}
+	case *choir.Diff:
+		if v.Blob != "" {
+			v.Content = ""
+		}
+	case *choir.AssociateResult:
+		mendResult(v)
+	case *choir.LogRepaired:
+		v.From, v.To = min(v.From, v.To), max(v.From, v.To)
+	case *choir.Draft:
+		v.Type, v.Payload = typed(t)
+	case *choir.Event:
+		v.Type, v.Payload = typed(t)
+	}
+}
+
+func mendCommand(t *rapid.T, c *choir.Command) {
+	if rapid.Bool().Draw(t, "shell") {
+		c.Argv, c.Shell = nil, "true"
+		return
+	}
+	c.Shell = ""
+	if len(c.Argv) == 0 {
+		c.Argv = []string{"true"}
+	}
+}
+
+func mendGit(task *choir.DirectorTask) {
+	if task.Kind != choir.TaskGit {
+		task.GitAction, task.GitArgs = "", nil
+		return
+	}
+	task.Commands = nil
+	if task.GitAction == "" {
+		task.GitAction = choir.GitStatus
+	}
+}
+
+func mendResult(r *choir.AssociateResult) {
+	if r.Verify.Status == choir.VerifyFail {
+		r.Status = choir.StatusFailed
+	}
+	switch {
+	case r.Status == choir.StatusOK:
+		r.Code = ""
+	case r.Status == choir.StatusFailed && r.Code == "":
+		r.Code = choir.ResultCommandFailed
+	}
+}
+
+// name turns any text that is given into the name of a project.
+func name(t *rapid.T, given string) string {
+	if given == "" {
+		return ""
+	}
+	return rapid.StringMatching(`[a-z0-9][a-z0-9._-]{0,20}`).Draw(t, "name")
+}
+
+func typed(t *rapid.T) (choir.Type, json.RawMessage) {
+	info := rapid.SampledFrom(choir.Types()).Draw(t, "type")
+	raw, err := choir.Canonical(Payload(info).Draw(t, "payload"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return info.Type, raw
+}
