@@ -31,6 +31,7 @@ const (
 	CodeOverloaded      Code = "overloaded"       // the model provider is over its limit
 	CodeBudget          Code = "budget"           // a limit on steps, tokens, time or cost
 	CodeInvalidPlan     Code = "invalid_plan"     // no plan of the model held
+	CodeUnmet           Code = "criteria_unmet"   // the work was done and is not what was asked
 	CodeUnmatched       Code = "unmatched"        // the recording has no such request
 	CodeInternal        Code = "internal"         // a defect of ours
 )
@@ -153,6 +154,7 @@ var codeTable = map[Code]struct {
 	CodeOverloaded:      {503, 1, true},
 	CodeBudget:          {403, 1, false},
 	CodeInvalidPlan:     {502, 1, false},
+	CodeUnmet:           {502, 1, false},
 	CodeUnmatched:       {502, 1, false},
 	CodeInternal:        {500, 1, false},
 }
