@@ -1,0 +1,61 @@
+// Package anthropic calls the Anthropic Messages API.
+package anthropic
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/anthropics/anthropic-sdk-go/option"
+
+	"choiros/internal/choir"
+	"choiros/internal/model"
+	"choiros/internal/model/attempt"
+	"choiros/internal/model/messages"
+)
+
+// DefaultBaseURL is where the API is served.
+const DefaultBaseURL = "https://api.anthropic.com"
+
+// Config of the provider.
+type Config struct {
+	Key     model.KeySource // required
+	BaseURL string          // default DefaultBaseURL; other services speak the same format
+	HTTP    *http.Client    // default: one of its own
+	Retry   attempt.Policy
+}
+
+// Provider implements model.Provider.
+type Provider struct {
+	cfg  Config
+	http *http.Client
+}
+
+// New makes a provider.
+func New(cfg Config) *Provider {
+	if cfg.BaseURL == "" {
+		cfg.BaseURL = DefaultBaseURL
+	}
+	return &Provider{cfg: cfg, http: attempt.Client(cfg.HTTP, messages.MediaType)}
+}
+
+// Name implements model.Provider.
+func (p *Provider) Name() string { return "anthropic" }
+
+// Stream implements model.Provider.
+func (p *Provider) Stream(ctx context.Context, req model.Request, on func(model.Delta)) (model.Response, error) {
+	key, err := p.cfg.Key(ctx)
+	if err != nil || key == "" {
+		return model.Response{}, choir.E("anthropic.stream", choir.CodeUnavailable, "there is no key for the provider anthropic").
+			WithRemedy("set its key on the shell's settings page or in the configuration")
+	}
+	opts := []option.RequestOption{
+		option.WithoutEnvironmentDefaults(),
+		option.WithBaseURL(p.cfg.BaseURL),
+		option.WithHTTPClient(p.http),
+		option.WithAPIKey(key),
+	}
+	return attempt.Do(ctx, p.cfg.Retry, on, func(ctx context.Context, on func(model.Delta)) (model.Response, error) {
+		resp, err := messages.Stream(ctx, req, on, opts...)
+		return resp, attempt.Redacted(err, key)
+	})
+}

@@ -1,0 +1,125 @@
+// Package attempt calls a model service with bounded retries and back-off, and
+// turns what goes wrong on the way into honest errors that carry no key.
+package attempt
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+
+	"choiros/internal/choir"
+	"choiros/internal/model"
+)
+
+// Policy bounds the attempts of one call. The zero value takes the defaults.
+type Policy struct {
+	Tries   int           // attempts in all; default 5
+	First   time.Duration // first pause, then growing by half with jitter; default 500 ms
+	Longest time.Duration // longest pause of the back-off; default 20 s
+	MaxWait time.Duration // longest Retry-After that is waited for; default 60 s
+	Idle    time.Duration // longest silence of the provider; default 180 s
+}
+
+func (p Policy) withDefaults() Policy {
+	set := func(d *time.Duration, def time.Duration) {
+		if *d == 0 {
+			*d = def
+		}
+	}
+	if p.Tries == 0 {
+		p.Tries = 5
+	}
+	set(&p.First, 500*time.Millisecond)
+	set(&p.Longest, 20*time.Second)
+	set(&p.MaxWait, 60*time.Second)
+	set(&p.Idle, 180*time.Second)
+	return p
+}
+
+// Failure is why an attempt failed. Retry says that another one may succeed;
+// After is how long the provider asked to wait, 0 when it did not say.
+type Failure struct {
+	Err   *choir.Error
+	Retry bool
+	After time.Duration
+}
+
+func (f *Failure) Error() string { return f.Err.Error() }
+
+// Unwrap gives the error that the caller sees.
+func (f *Failure) Unwrap() error { return f.Err }
+
+// Try is one attempt. It calls on for every piece that arrives and fails with a
+// *Failure.
+type Try func(ctx context.Context, on func(model.Delta)) (model.Response, error)
+
+// Do makes attempts until one succeeds, one fails for good, or the policy ends
+// them. Nothing is tried again once a piece was delivered. Silence longer than
+// the policy's Idle ends an attempt with code timeout, as long as the attempt's
+// HTTP client is one of Client.
+func Do(ctx context.Context, p Policy, on func(model.Delta), try Try) (model.Response, error) {
+	p = p.withDefaults()
+	delivered := false
+	deliver := func(d model.Delta) {
+		delivered = true
+		if on != nil {
+			on(d)
+		}
+	}
+	once := func() (model.Response, error) {
+		resp, err := watched(ctx, p.Idle, deliver, try)
+		return resp, p.judge(ctx, err, delivered)
+	}
+	curve := backoff.NewExponentialBackOff()
+	curve.InitialInterval, curve.MaxInterval = p.First, p.Longest
+	resp, err := backoff.Retry(ctx, once, backoff.WithBackOff(curve), backoff.WithMaxTries(uint(p.Tries)), backoff.WithMaxElapsedTime(0))
+	if err == nil {
+		return resp, nil
+	}
+	return model.Response{}, final(ctx, err)
+}
+
+// judge wraps an error as the back-off library wants it.
+func (p Policy) judge(ctx context.Context, err error, delivered bool) error {
+	if err == nil {
+		return nil
+	}
+	var f *Failure
+	if !errors.As(err, &f) || !f.Retry || delivered || ctx.Err() != nil || f.After > p.MaxWait {
+		return backoff.Permanent(err)
+	}
+	if f.After > 0 {
+		return &waitFor{RetryAfterError: &backoff.RetryAfterError{Duration: f.After}, failure: f}
+	}
+	return err
+}
+
+// waitFor is a failure after which the provider asked to wait.
+type waitFor struct {
+	*backoff.RetryAfterError
+	failure *Failure
+}
+
+func (w *waitFor) Unwrap() []error { return []error{w.RetryAfterError, w.failure} }
+
+// final is the error that the caller sees.
+func final(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		code, msg := choir.CodeCancelled, "the model call was stopped"
+		if errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
+			code, msg = choir.CodeTimeout, "the model call took longer than allowed"
+		}
+		return choir.E("model.stream", code, "%s", msg)
+	}
+	var f *Failure
+	if errors.As(err, &f) {
+		return f.Err
+	}
+	var e *choir.Error
+	if errors.As(err, &e) {
+		return e
+	}
+	return choir.E("model.stream", choir.CodeProvider, "the model call failed: %s", clip(err.Error()))
+}

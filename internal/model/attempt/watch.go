@@ -1,0 +1,133 @@
+package attempt
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"choiros/internal/choir"
+	"choiros/internal/model"
+)
+
+// maxBody bounds what is read of one answer, in bytes; maxErrorBody of one that
+// says why not.
+const (
+	maxBody      = 64 << 20
+	maxErrorBody = 64 << 10
+)
+
+var errIdle = errors.New("the provider was silent for too long")
+
+// watch sees the bytes of an attempt's answer arrive.
+type watch struct {
+	idle time.Duration
+	stop *time.Timer
+	tail []byte // the last bytes, for Ended
+}
+
+const tailSize = 32
+
+func (w *watch) saw(b []byte) {
+	w.stop.Reset(w.idle)
+	w.tail = append(w.tail, b[max(0, len(b)-tailSize):]...)
+	if extra := len(w.tail) - tailSize; extra > 0 {
+		w.tail = slices.Delete(w.tail, 0, extra)
+	}
+}
+
+type watchKey struct{}
+
+// watched runs one attempt and ends it after too long a silence.
+func watched(ctx context.Context, idle time.Duration, on func(model.Delta), try Try) (model.Response, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	w := &watch{idle: idle, stop: time.AfterFunc(idle, func() { cancel(errIdle) })}
+	defer w.stop.Stop()
+	resp, err := try(context.WithValue(ctx, watchKey{}, w), on)
+	if err != nil && errors.Is(context.Cause(ctx), errIdle) {
+		return resp, &Failure{Err: choir.E("model.stream", choir.CodeTimeout, "the provider sent nothing for %s", idle)}
+	}
+	return resp, err
+}
+
+// Ended reports whether the last bytes of the attempt's answer held text. It
+// tells a stream that was closed from one that was cut.
+func Ended(ctx context.Context, text string) bool {
+	w, ok := ctx.Value(watchKey{}).(*watch)
+	return ok && strings.Contains(string(w.tail), text)
+}
+
+// Client is base with every answer watched: its size is bounded, and one that
+// succeeded must have one of the media types. A nil base is a client of its own
+// with enough idle connections for many calls at once.
+func Client(base *http.Client, mediaTypes ...string) *http.Client {
+	if base == nil {
+		t := http.DefaultTransport.(*http.Transport).Clone()
+		t.MaxIdleConnsPerHost = 64
+		base = &http.Client{Transport: t}
+	}
+	c := *base
+	if c.Transport == nil {
+		c.Transport = http.DefaultTransport
+	}
+	c.Transport = &transport{next: c.Transport, mediaTypes: mediaTypes}
+	return &c
+}
+
+type transport struct {
+	next       http.RoundTripper
+	mediaTypes []string
+}
+
+// RoundTrip implements http.RoundTripper.
+func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
+	resp, err := t.next.RoundTrip(r)
+	if err != nil {
+		return nil, err
+	}
+	limit := int64(maxErrorBody)
+	if resp.StatusCode < 300 {
+		limit = maxBody
+		media, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+		if !slices.Contains(t.mediaTypes, media) {
+			resp.Body.Close()
+			return nil, &Failure{Err: choir.E("model.stream", choir.CodeProvider,
+				"the provider answered with content type %q, not %s", clip(resp.Header.Get("Content-Type")), strings.Join(t.mediaTypes, " or ")).
+				WithRemedy("check the base URL of the provider")}
+		}
+	}
+	w, _ := r.Context().Value(watchKey{}).(*watch)
+	resp.Body = &body{ReadCloser: resp.Body, watch: w, left: limit}
+	return resp, nil
+}
+
+// IdleConnections closes what the client keeps open; tests use it.
+func (t *transport) CloseIdleConnections() {
+	if c, ok := t.next.(interface{ CloseIdleConnections() }); ok {
+		c.CloseIdleConnections()
+	}
+}
+
+type body struct {
+	io.ReadCloser
+	watch *watch
+	left  int64
+}
+
+func (b *body) Read(p []byte) (int, error) {
+	if b.left <= 0 {
+		return 0, fmt.Errorf("the provider's answer is longer than %d bytes", maxBody)
+	}
+	n, err := b.ReadCloser.Read(p[:min(int64(len(p)), b.left)])
+	b.left -= int64(n)
+	if n > 0 && b.watch != nil {
+		b.watch.saw(p[:n])
+	}
+	return n, err
+}

@@ -1,0 +1,182 @@
+package openai
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/openai/openai-go/v3"
+	"github.com/openai/openai-go/v3/packages/ssestream"
+
+	"choiros/internal/model"
+	"choiros/internal/model/attempt"
+)
+
+// answer puts a stream together.
+type answer struct {
+	on           func(model.Delta)
+	resp         model.Response
+	id           string
+	text         strings.Builder
+	refusal      strings.Builder
+	calls        []*partial
+	finishReason string
+	counted      bool
+}
+
+// partial is a tool call that is being received.
+type partial struct {
+	index    int64
+	id, name string
+	input    strings.Builder
+}
+
+func (a *answer) take(c openai.ChatCompletionChunk) *attempt.Failure {
+	if c.ID != "" {
+		a.id = c.ID
+	}
+	if c.Model != "" {
+		a.resp.Model = c.Model
+	}
+	if c.JSON.Usage.Valid() {
+		a.counted = true
+		a.resp.Usage = model.Usage{
+			Input: c.Usage.PromptTokens, Output: c.Usage.CompletionTokens,
+			CacheRead: c.Usage.PromptTokensDetails.CachedTokens,
+		}
+	}
+	for _, choice := range c.Choices {
+		if choice.Index != 0 {
+			continue
+		}
+		if err := a.delta(choice.Delta); err != nil {
+			return err
+		}
+		if choice.FinishReason != "" {
+			a.finishReason = choice.FinishReason
+		}
+	}
+	return nil
+}
+
+func (a *answer) delta(d openai.ChatCompletionChunkChoiceDelta) *attempt.Failure {
+	if d.Content != "" {
+		a.text.WriteString(d.Content)
+		a.on(model.Delta{Text: d.Content})
+	}
+	if d.Refusal != "" {
+		a.refusal.WriteString(d.Refusal)
+		a.on(model.Delta{Text: d.Refusal})
+	}
+	for _, t := range d.ToolCalls {
+		call, first := a.call(t)
+		if call == nil {
+			return attempt.Malformed("a tool call has no name")
+		}
+		call.input.WriteString(t.Function.Arguments)
+		piece := model.Delta{Input: t.Function.Arguments}
+		if first {
+			piece.Tool = call.name
+		}
+		if piece != (model.Delta{}) {
+			a.on(piece)
+		}
+	}
+	return nil
+}
+
+// call finds the tool call a piece belongs to, by its index. Some endpoints
+// leave the index out of whole calls: a new id then begins a new call.
+func (a *answer) call(t openai.ChatCompletionChunkChoiceDeltaToolCall) (call *partial, first bool) {
+	for _, c := range a.calls {
+		if c.index == t.Index && (t.ID == "" || c.id == t.ID) {
+			return c, false
+		}
+	}
+	if t.Function.Name == "" {
+		return nil, false
+	}
+	call = &partial{index: t.Index, id: t.ID, name: t.Function.Name}
+	a.calls = append(a.calls, call)
+	return call, true
+}
+
+var stops = map[string]model.Stop{"length": model.StopLength, "content_filter": model.StopRefusal}
+
+// finish is the whole answer. A tool call whose arguments the length limit cut
+// off is left out: it cannot be made.
+func (a *answer) finish() (model.Response, error) {
+	a.resp.Stop = model.StopEnd
+	if text := a.text.String() + a.refusal.String(); text != "" {
+		a.resp.Content = append(a.resp.Content, model.Block{Kind: model.Text, Text: text})
+	}
+	if a.refusal.Len() > 0 {
+		a.resp.Stop = model.StopRefusal
+	}
+	for i, c := range a.calls {
+		input := strings.TrimSpace(c.input.String())
+		if input == "" {
+			input = "{}"
+		}
+		if !json.Valid([]byte(input)) || input[0] != '{' {
+			if a.finishReason == "length" {
+				continue
+			}
+			return model.Response{}, attempt.Malformed("the arguments of the tool call " + c.name + " are no JSON object")
+		}
+		id := c.id
+		if id == "" {
+			id = fmt.Sprintf("call_%s_%d", a.id, i)
+		}
+		a.resp.Content = append(a.resp.Content, model.Block{Kind: model.ToolCall, CallID: id, Tool: c.name, Input: json.RawMessage(input)})
+		a.resp.Stop = model.StopTool
+	}
+	if s, ok := stops[a.finishReason]; ok {
+		a.resp.Stop = s
+	}
+	return a.resp, nil
+}
+
+// failure says what an error of the SDK means. It takes over no part of the
+// SDK's error but the provider's words: the rest holds the request with its key.
+func failure(ctx context.Context, err error) *attempt.Failure {
+	var api *openai.Error
+	if errors.As(err, &api) {
+		kind := api.Code
+		if kind == "" {
+			kind = api.Type
+		}
+		message := api.Message
+		if message == "" {
+			message = api.RawJSON()
+		}
+		return attempt.Status(api.StatusCode, api.Response.Header, kind, message)
+	}
+	var inside *ssestream.StreamError
+	if errors.As(err, &inside) {
+		return event(inside.Event.Data)
+	}
+	var syntax *json.SyntaxError
+	if errors.As(err, &syntax) {
+		return attempt.Malformed(err.Error())
+	}
+	return attempt.Broken(ctx, err)
+}
+
+// event reads an error event inside a stream; endpoints write the error as an
+// object or as text.
+func event(raw []byte) *attempt.Failure {
+	var body struct {
+		Error struct {
+			Message string          `json:"message"`
+			Type    string          `json:"type"`
+			Code    json.RawMessage `json:"code"`
+		} `json:"error"`
+	}
+	if json.Unmarshal(raw, &body) != nil {
+		return attempt.Event("", string(raw))
+	}
+	return attempt.Event(body.Error.Type, body.Error.Message)
+}

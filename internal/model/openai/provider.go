@@ -1,0 +1,101 @@
+// Package openai calls any endpoint that speaks OpenAI's chat completions:
+// OpenAI itself, Z.ai, Kimi, OpenRouter, Ollama, llama.cpp.
+package openai
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+
+	"github.com/openai/openai-go/v3"
+	"github.com/openai/openai-go/v3/option"
+
+	"choiros/internal/choir"
+	"choiros/internal/model"
+	"choiros/internal/model/attempt"
+)
+
+// DefaultBaseURL is where OpenAI serves the API.
+const DefaultBaseURL = "https://api.openai.com/v1"
+
+// mediaType is what a stream is sent as.
+const mediaType = "text/event-stream"
+
+// Config of the provider.
+type Config struct {
+	Key     model.KeySource // nil for an endpoint that needs none, such as Ollama
+	BaseURL string          // default DefaultBaseURL
+	HTTP    *http.Client    // default: one of its own
+	Retry   attempt.Policy
+}
+
+// Provider implements model.Provider.
+type Provider struct {
+	cfg  Config
+	http *http.Client
+	own  bool // the endpoint is OpenAI's, not a compatible one
+}
+
+// New makes a provider.
+func New(cfg Config) *Provider {
+	if cfg.BaseURL == "" {
+		cfg.BaseURL = DefaultBaseURL
+	}
+	u, err := url.Parse(cfg.BaseURL)
+	return &Provider{cfg: cfg, http: attempt.Client(cfg.HTTP, mediaType), own: err == nil && u.Hostname() == "api.openai.com"}
+}
+
+// Name implements model.Provider.
+func (p *Provider) Name() string { return "openai" }
+
+// Stream implements model.Provider.
+func (p *Provider) Stream(ctx context.Context, req model.Request, on func(model.Delta)) (model.Response, error) {
+	opts := []option.RequestOption{
+		option.WithBaseURL(p.cfg.BaseURL),
+		option.WithHTTPClient(p.http),
+		option.WithMaxRetries(0),
+	}
+	key, err := p.key(ctx)
+	if err != nil {
+		return model.Response{}, err
+	}
+	if key != "" {
+		opts = append(opts, option.WithAPIKey(key))
+	}
+	params := p.params(req)
+	return attempt.Do(ctx, p.cfg.Retry, on, func(ctx context.Context, on func(model.Delta)) (model.Response, error) {
+		resp, err := stream(ctx, params, on, opts)
+		return resp, attempt.Redacted(err, key)
+	})
+}
+
+func (p *Provider) key(ctx context.Context) (string, error) {
+	if p.cfg.Key == nil {
+		return "", nil
+	}
+	key, err := p.cfg.Key(ctx)
+	if err != nil || key == "" {
+		return "", choir.E("openai.stream", choir.CodeUnavailable, "there is no key for the provider openai").
+			WithRemedy("set its key on the shell's settings page or in the configuration")
+	}
+	return key, nil
+}
+
+func stream(ctx context.Context, params openai.ChatCompletionNewParams, on func(model.Delta), opts []option.RequestOption) (model.Response, error) {
+	service := openai.NewChatCompletionService(opts...)
+	s := service.NewStreaming(ctx, params)
+	defer s.Close()
+	a := answer{on: on, resp: model.Response{Model: params.Model}}
+	for s.Next() {
+		if err := a.take(s.Current()); err != nil {
+			return model.Response{}, err
+		}
+	}
+	if err := s.Err(); err != nil {
+		return model.Response{}, failure(ctx, err)
+	}
+	if a.finishReason == "" || !a.counted && !attempt.Ended(ctx, "[DONE]") {
+		return model.Response{}, attempt.Cut()
+	}
+	return a.finish()
+}
