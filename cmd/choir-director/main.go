@@ -1,0 +1,93 @@
+// Command choir-director is the Director's process inside its sandbox. It reads
+// who it is from its standard input, makes the key that signs its answers, and
+// conducts the runs of one computer until it is told to end.
+package main
+
+import (
+	"bufio"
+	"context"
+	"crypto/ed25519"
+	"crypto/rand"
+	"encoding/base64"
+	"errors"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"choiros/internal/bus"
+	"choiros/internal/choir"
+	"choiros/internal/director/conductor"
+	"choiros/internal/model/gateway"
+)
+
+func main() {
+	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
+	err := run(ctx, os.Stdin, log)
+	stop()
+	if err != nil && !errors.Is(err, context.Canceled) {
+		log.Error("choir-director ends", "error", err)
+		os.Exit(1)
+	}
+}
+
+// run works until ctx ends.
+func run(ctx context.Context, stdin io.Reader, log *slog.Logger) error {
+	// Before anything secret is read: no tool process may trace this one.
+	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
+		return choir.Wrap("director.start", choir.CodeUnavailable, err, "make the process not dumpable")
+	}
+	in := bufio.NewReader(stdin)
+	boot, err := bus.ReadBoot(in)
+	if err != nil {
+		return err
+	}
+	public, private, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		return choir.Wrap("director.start", choir.CodeInternal, err, "make the key that signs answers")
+	}
+	client, err := bus.Dial(ctx, bus.DialConfig{
+		Dial: dialer(busSocket), Credentials: boot.Credentials,
+		User: boot.User, Computer: boot.Computer, Role: choir.RoleDirector,
+	})
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	go renew(ctx, in, client, log)
+	hello := choir.HelloRequest{PublicKey: base64.StdEncoding.EncodeToString(public)}
+	if err := client.Call(ctx, choir.VerbHello, hello, &choir.Done{}); err != nil {
+		return err
+	}
+	return conductor.New(conductor.Config{
+		Log: client, Models: gateway.New(egress()), Key: private, Logger: log,
+		Limits: limits(boot.Limits),
+		// Nobody may be watching; the text is in the answer's event anyway.
+		Live: func(run choir.ID, text string) { _ = client.Live(run, text) },
+	}).Serve(ctx)
+}
+
+// renew takes up new credentials as they come. It lives as long as the process:
+// a read from the standard input cannot be interrupted.
+func renew(ctx context.Context, in *bufio.Reader, client *bus.Client, log *slog.Logger) {
+	for {
+		creds, err := bus.ReadCredentials(in)
+		if err == nil {
+			err = client.UseCredentials(ctx, creds)
+		}
+		switch {
+		case errors.Is(err, io.EOF) || ctx.Err() != nil:
+			return
+		case err != nil:
+			log.Error("new credentials are not taken up", "error", err)
+		}
+	}
+}
+
+func limits(l bus.Limits) conductor.Limits {
+	return conductor.Limits{Steps: l.Steps, Tokens: int64(l.Tokens), Seconds: l.Seconds, CostUSD: l.CostUSD}
+}

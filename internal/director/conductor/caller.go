@@ -1,0 +1,128 @@
+package conductor
+
+import (
+	"context"
+	"time"
+
+	"choiros/internal/choir"
+	"choiros/internal/model"
+)
+
+// caller makes the model calls of a run for the loop.
+type caller struct{ *run }
+
+// calls is where a run stands in its conversation.
+type calls struct {
+	step   int  // model calls answered
+	taken  int  // steering texts that are in the conversation
+	talked bool // the last answer called no tool
+}
+
+const (
+	maxTries   = 3
+	firstPause = 2 * time.Second
+)
+
+// Call makes the next call of the conversation. Its id follows from the step,
+// from how much steering is in the conversation, and from the try, so that a
+// call that was answered before is answered from the log.
+func (c caller) Call(ctx context.Context, req model.Request, on func(model.Delta)) (model.Response, error) {
+	if err := c.cfg.Limits.check(c.spent, c.rec.worked(c.cfg.Now())); err != nil {
+		return model.Response{}, err
+	}
+	if err := c.commit(); err != nil {
+		return model.Response{}, err
+	}
+	req.Messages = fit(req.Messages, maxConversation)
+	resp, err := c.try(ctx, req, on)
+	if err != nil {
+		return resp, err
+	}
+	c.calls.step++
+	c.calls.talked = len(resp.ToolCalls()) == 0
+	c.spent.call(resp.Usage)
+	return resp, nil
+}
+
+// try repeats a call whose failure may pass, under a new id, because the log
+// answers the old one with its failure.
+func (c caller) try(ctx context.Context, req model.Request, on func(model.Delta)) (resp model.Response, err error) {
+	for n := 0; n < maxTries; n++ {
+		id := c.callID(c.calls.taken, n)
+		if err = c.rec.failure(id); err == nil {
+			resp, err = c.cfg.Models.Call(ctx, model.CallInfo{Call: id, Run: c.rec.run, Caller: modelAlias}, req, on)
+		}
+		switch {
+		case err == nil:
+			return resp, nil
+		case ctx.Err() != nil:
+			return resp, context.Cause(ctx)
+		case !choir.CodeOf(err).Retry():
+			return resp, &modelError{err}
+		case n < maxTries-1:
+			if c.cfg.Pause(ctx, firstPause<<n) != nil {
+				return resp, context.Cause(ctx)
+			}
+		}
+	}
+	return resp, &modelError{err}
+}
+
+func (r *run) callID(taken, try int) choir.ID {
+	return r.id("model", r.calls.step, taken, try)
+}
+
+// steer gives what the user added since the last step. How much of it a step
+// got is written in the id of its call, so that an execution after a crash gives
+// it the same. A talking model is reminded first: steering goes with the next
+// step.
+func (r *run) steer() []string {
+	if r.calls.talked {
+		return nil
+	}
+	all, until := r.rec.steeringFor(func(taken int) choir.ID { return r.callID(taken, 0) }, r.calls.taken)
+	var texts []string
+	for _, s := range all[r.calls.taken:until] {
+		r.tell(&s)
+		texts = append(texts, steeringText(s.Text))
+	}
+	r.calls.taken = until
+	return texts
+}
+
+// steeringFor is all steering so far, and how much of it the next call gets: as
+// much as the last time it was made, else everything.
+func (r *record) steeringFor(id func(taken int) choir.ID, from int) ([]choir.SteeringSubmitted, int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for taken := len(r.steering); taken >= from; taken-- {
+		if r.called[id(taken)] {
+			return r.steering, taken
+		}
+	}
+	return r.steering, len(r.steering)
+}
+
+// failure is the error a call ended with in the log, if it did.
+func (r *record) failure(call choir.ID) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.failed[call]
+}
+
+// modelError is a failure of the model that ends the run.
+type modelError struct{ err error }
+
+func (e *modelError) Error() string { return e.err.Error() }
+
+func (e *modelError) Unwrap() error { return e.err }
+
+// ending is the end of a run whose model failed, in words for the user.
+func (e *modelError) ending(r *run) ending {
+	code := choir.CodeOf(e.err)
+	text := "The model could not be used: " + plain(e.err) + " "
+	if code == choir.CodeBudget {
+		text = "Stopped: " + plain(e.err) + " "
+	}
+	return ending{choir.OutcomeFailed, code, text + r.soFar()}
+}

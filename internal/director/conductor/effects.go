@@ -1,0 +1,165 @@
+package conductor
+
+import (
+	"crypto/ed25519"
+	"encoding/base64"
+	"fmt"
+
+	"choiros/internal/choir"
+	"choiros/internal/director/runwriter"
+)
+
+// effect is one event this run adds to the log.
+type effect struct {
+	id      choir.ID
+	task    choir.ID
+	cause   choir.ID
+	payload choir.Payload // a pointer
+}
+
+// commit appends effects and, once there is a document, the version that tells
+// about them: all or nothing.
+//
+// The user's stop does not interrupt it: whether an append happened must be
+// known before the run can be ended.
+func (r *run) commit(effects ...effect) error {
+	before := r.version
+	err := r.append(effects)
+	if err != nil && r.version > before {
+		r.version, r.untold = before, true
+	}
+	return err
+}
+
+func (r *run) append(effects []effect) error {
+	drafts := make([]choir.Draft, 0, len(effects)+1)
+	for _, e := range effects {
+		d, err := choir.NewDraft(e.id, e.payload)
+		if err != nil {
+			return err
+		}
+		drafts = append(drafts, d.ForRun(r.rec.run, e.task).CausedBy(e.cause))
+		r.tell(e.payload)
+	}
+	if version, err := r.nextVersion(); err != nil {
+		return err
+	} else if version != nil {
+		drafts = append(drafts, *version)
+	}
+	if len(drafts) == 0 {
+		return nil
+	}
+	_, err := r.cfg.Log.Append(r.life, drafts...)
+	return err
+}
+
+// tell adds to the story what others or this run did.
+func (r *run) tell(p choir.Payload) {
+	if r.story.Apply(p) {
+		r.untold = true
+	}
+}
+
+// nextVersion is the draft of the document's next version; nil when there is no
+// document or nothing new in it.
+func (r *run) nextVersion() (*choir.Draft, error) {
+	if r.document == "" || !r.untold {
+		return nil, nil
+	}
+	r.untold = false
+	r.version++
+	payload := &choir.DocumentVersioned{Document: r.document, Version: r.version, Content: r.story.Markdown()}
+	d, err := r.draftVersion(payload)
+	if err == nil && len(d.Payload) > choir.InlineLimit {
+		if payload.Blob, err = r.cfg.Log.PutBlob(r.life, []byte(payload.Content)); err != nil {
+			return nil, err
+		}
+		payload.Content = ""
+		d, err = r.draftVersion(payload)
+	}
+	return &d, err
+}
+
+func (r *run) draftVersion(p *choir.DocumentVersioned) (choir.Draft, error) {
+	d, err := choir.NewDraft(r.id("document.versioned", p.Version), p)
+	return d.ForRun(r.rec.run, "").CausedBy(r.rec.cause), err
+}
+
+// open is the effect that creates the run's document, or none when there is
+// one. A run that ends with a toast never gets one.
+func (r *run) open() []effect {
+	if r.document != "" {
+		return nil
+	}
+	r.document = r.id("document")
+	created := &choir.DocumentCreated{Document: r.document, Title: runwriter.Title(r.rec.prompt.Text), Content: r.rec.prompt.Text}
+	// A prompt of 20,000 characters may be longer than an event; its own event
+	// and the versions after this one have all of it.
+	if raw, err := choir.Canonical(created); err == nil && len(raw) > choir.InlineLimit {
+		created.Content = clipHead(created.Content, choir.InlineLimit/8)
+	}
+	return []effect{{id: r.id("document.created"), cause: r.rec.cause, payload: created}}
+}
+
+// finish appends the signed end of the run with the last version of its
+// document.
+func (r *run) finish(end ending, before ...effect) error {
+	end.answer = clipRunes(end.answer, maxAnswer)
+	done := &choir.RunFinished{
+		Outcome: end.outcome, Code: end.code, Answer: end.answer,
+		Signature: r.sign("run.finished", end.answer),
+	}
+	return r.commit(append(before, effect{id: r.id("run.finished"), cause: r.rec.cause, payload: done})...)
+}
+
+// adopt takes the story from the log when the log is further than this
+// execution: one that a stop or a limit cut short before it had caught up.
+func (r *run) adopt() {
+	r.rec.mu.Lock()
+	defer r.rec.mu.Unlock()
+	if r.rec.version <= r.version {
+		return
+	}
+	r.document, r.version = r.rec.document, r.rec.version
+	r.story = runwriter.Story{}
+	r.tell(&r.rec.prompt)
+	for _, p := range r.rec.history {
+		r.tell(p)
+	}
+}
+
+// soFar says in one sentence what is done of the plan.
+func (r *run) soFar() string {
+	done, total := r.story.Progress()
+	switch {
+	case total == 0:
+		return "There was no plan yet and nothing was changed."
+	case done == 0:
+		return fmt.Sprintf("None of the %d steps of the plan was accepted.", total)
+	}
+	return fmt.Sprintf("%d of the %d steps of the plan were accepted; what they changed is kept.", done, total)
+}
+
+// maxAnswer bounds an answer, in characters, as run.finished does.
+const maxAnswer = 20_000
+
+// shown is the effect of a toast, if the run ends with one.
+func (r *run) shown() []effect {
+	if r.toast == "" {
+		return nil
+	}
+	toast := &choir.ToastShown{Text: r.toast, Signature: r.sign("toast.shown", r.toast)}
+	return []effect{{id: r.id("toast.shown"), cause: r.rec.cause, payload: toast}}
+}
+
+func (r *run) finishOver(over *reached) error {
+	answer := "Stopped: " + over.Error() + ". " + r.soFar()
+	budget := effect{id: r.id("budget.reached"), cause: r.rec.cause, payload: &over.BudgetReached}
+	return r.finish(ending{choir.OutcomeFailed, choir.CodeBudget, answer}, budget)
+}
+
+// sign signs a text for the user with the key of this process.
+func (r *run) sign(t choir.Type, text string) string {
+	sig := ed25519.Sign(r.cfg.Key, choir.SignedText(t, r.rec.run, text))
+	return base64.StdEncoding.EncodeToString(sig)
+}

@@ -1,0 +1,114 @@
+package conductor
+
+import (
+	"fmt"
+	"strings"
+
+	"choiros/internal/choir"
+)
+
+// judgement is the input of judge_result.
+type judgement struct {
+	Step     string               `json:"step" choir:"len=1..64"`
+	Verdict  choir.Verdict        `json:"verdict" choir:"enum=accept|revise|abort"`
+	Criteria []choir.CriterionMet `json:"criteria" choir:"len=0..64"`
+	Reason   string               `json:"reason" choir:"len=1..4000"`
+	Revised  *revision            `json:"revised,omitempty"`
+}
+
+// revision changes a step for its next task; what is absent stays as it was.
+// The kind and the acceptance criteria never change.
+type revision struct {
+	Instruction   string               `json:"instruction" choir:"len=1..20000"`
+	AllowedTools  []choir.Tool         `json:"allowed_tools,omitempty" choir:"len=0..16,enum=read_file|write_file|edit_file|list_files|search_files|bash|fetch_url"`
+	VerifyProfile *choir.VerifyProfile `json:"verify_profile,omitempty"`
+	Commands      []choir.Command      `json:"commands,omitempty" choir:"len=0..256"`
+	GitArgs       []string             `json:"git_args,omitempty" choir:"len=0..64,each=0..4096"`
+	TimeBudgetS   int                  `json:"time_budget_s,omitempty" choir:"range=1..86400"`
+}
+
+// maxTasksPerStep is how often a step may be tried.
+const maxTasksPerStep = 3
+
+// check holds a judgement against the result it is about.
+func (j *judgement) check(a *attempt) error {
+	switch {
+	case j.Step != a.step.ID:
+		return choir.Invalid("step", "the result to judge is that of step %q, not %q", a.step.ID, j.Step)
+	case j.Verdict == choir.VerdictRevise && j.Revised == nil:
+		return choir.Invalid("revised", "is required for verdict revise: say what the next task shall do")
+	case j.Verdict != choir.VerdictRevise && j.Revised != nil:
+		return choir.Invalid("revised", "is only for verdict revise, not %s", j.Verdict)
+	case j.Verdict == choir.VerdictRevise && a.number >= maxTasksPerStep:
+		return choir.Invalid("verdict", "step %q has had its %d tasks: accept what is met, or abort with an honest reason", j.Step, maxTasksPerStep)
+	}
+	if err := j.covers(a.step.AcceptanceCriteria); err != nil {
+		return err
+	}
+	if j.Verdict == choir.VerdictAccept {
+		return j.acceptable(a)
+	}
+	return nil
+}
+
+// covers requires one entry for each criterion and writes each in its own words.
+func (j *judgement) covers(criteria []string) error {
+	judged := map[string]int{}
+	for i, c := range j.Criteria {
+		key := normal(c.Criterion)
+		if first, twice := judged[key]; twice {
+			return choir.Invalid(fmt.Sprintf("criteria[%d].criterion", i), "is the same as criteria[%d].criterion", first)
+		}
+		judged[key] = i
+	}
+	for _, c := range criteria {
+		i, ok := judged[normal(c)]
+		if !ok {
+			return choir.Invalid("criteria", "every acceptance criterion must be judged in its own words; this one is missing: %q", c)
+		}
+		j.Criteria[i].Criterion = c
+		delete(judged, normal(c))
+	}
+	for i, c := range j.Criteria {
+		if _, extra := judged[normal(c.Criterion)]; extra {
+			return choir.Invalid(fmt.Sprintf("criteria[%d].criterion", i), "%q is not a criterion of the step", clipHead(c.Criterion, 200))
+		}
+	}
+	return nil
+}
+
+// normal compares criteria without regard to white space.
+func normal(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+func (j *judgement) acceptable(a *attempt) error {
+	if a.result.Status != choir.StatusOK {
+		return choir.Invalid("verdict", "accept is not possible: the task's status is %s", a.result.Status)
+	}
+	for i, c := range j.Criteria {
+		if !c.Met {
+			return choir.Invalid("verdict", "accept is not possible: criteria[%d] is not met; revise or abort", i)
+		}
+	}
+	return nil
+}
+
+// revised is the step with a revision.
+func revised(s choir.PlanStep, v *revision) choir.PlanStep {
+	s.Instruction = v.Instruction
+	if len(v.AllowedTools) > 0 {
+		s.AllowedTools = v.AllowedTools
+	}
+	if v.VerifyProfile != nil {
+		s.VerifyProfile = v.VerifyProfile
+	}
+	if len(v.Commands) > 0 {
+		s.Commands = v.Commands
+	}
+	if len(v.GitArgs) > 0 {
+		s.GitArgs = v.GitArgs
+	}
+	if v.TimeBudgetS > 0 {
+		s.TimeBudgetS = v.TimeBudgetS
+	}
+	return s
+}

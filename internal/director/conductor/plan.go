@@ -1,0 +1,149 @@
+package conductor
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"choiros/internal/choir"
+)
+
+// maxPlanBytes keeps a plan within one event.
+const maxPlanBytes = choir.InlineLimit - 4<<10
+
+// plan is an accepted plan and where it stands.
+type plan struct {
+	choir.PlanMade
+	next  int // first step that is not accepted
+	tries []int
+	steps []choir.PlanStep // as they are sent: revisions change them
+}
+
+func newPlan(p choir.PlanMade) *plan {
+	return &plan{PlanMade: p, tries: make([]int, len(p.Steps)), steps: slices.Clone(p.Steps)}
+}
+
+// decodePlan reads the input of submit_plan and puts the steps into an order in
+// which they can run. The problems, if any, each begin with a field's path.
+func decodePlan(raw []byte, repo string, repos []string) (choir.PlanMade, []string) {
+	var p choir.PlanMade
+	if err := choir.DecodeStrict(raw, &p); err != nil {
+		return p, []string{problem(err)}
+	}
+	problems := checkSteps(p, repo, repos)
+	if len(problems) == 0 {
+		p.Steps, problems = ordered(p.Steps)
+	}
+	if canonical, err := choir.Canonical(p); len(problems) == 0 && (err != nil || len(canonical) > maxPlanBytes) {
+		problems = []string{fmt.Sprintf("steps make a plan of %d bytes; at most %d fit: shorten the instructions", len(canonical), maxPlanBytes)}
+	}
+	if len(problems) > maxProblems {
+		problems = problems[:maxProblems]
+	}
+	return p, problems
+}
+
+// maxProblems bounds what is said about one plan, as plan.refused does.
+const maxProblems = 64
+
+// problem is what was refused, for the model: the path first.
+func problem(err error) string {
+	text := plain(err)
+	return clipRunes(text, 1_000)
+}
+
+func checkSteps(p choir.PlanMade, repo string, repos []string) (problems []string) {
+	index := map[string]int{}
+	for i, s := range p.Steps {
+		at := fmt.Sprintf("steps[%d]", i)
+		if first, ok := index[s.ID]; ok {
+			problems = append(problems, fmt.Sprintf("%s.id %q is already the id of steps[%d]", at, s.ID, first))
+			continue
+		}
+		index[s.ID] = i
+		if s.Repo != "" && s.Repo != repo && !slices.Contains(repos, s.Repo) {
+			problems = append(problems, fmt.Sprintf("%s.repo there is no project %q; there are: %s", at, s.Repo, known(repos)))
+		}
+		problems = append(problems, repeated(at, s.AcceptanceCriteria)...)
+		task := newTask(choir.ID(""), choir.ID(""), repo, s)
+		if err := task.Check(); err != nil {
+			problems = append(problems, problem(choir.Under(at, err)))
+		}
+	}
+	for i, s := range p.Steps {
+		for j, d := range s.DependsOn {
+			if _, ok := index[d]; !ok {
+				problems = append(problems, fmt.Sprintf("steps[%d].depends_on[%d] there is no step %q", i, j, d))
+			}
+		}
+	}
+	return problems
+}
+
+// repeated finds criteria that could not be told apart when they are judged.
+func repeated(at string, criteria []string) (problems []string) {
+	first := map[string]int{}
+	for i, c := range criteria {
+		if j, ok := first[normal(c)]; ok {
+			problems = append(problems, fmt.Sprintf("%s.acceptance_criteria[%d] is the same as [%d]", at, i, j))
+			continue
+		}
+		first[normal(c)] = i
+	}
+	return problems
+}
+
+func known(repos []string) string {
+	if len(repos) == 0 {
+		return "none"
+	}
+	return strings.Join(repos, ", ")
+}
+
+// ordered sorts steps so that each comes after all it depends on, and keeps the
+// given order where it may.
+func ordered(steps []choir.PlanStep) ([]choir.PlanStep, []string) {
+	done := map[string]bool{}
+	out := make([]choir.PlanStep, 0, len(steps))
+	ready := func(s choir.PlanStep) bool {
+		return !done[s.ID] && !slices.ContainsFunc(s.DependsOn, func(d string) bool { return !done[d] })
+	}
+	for len(out) < len(steps) {
+		i := slices.IndexFunc(steps, ready)
+		if i < 0 {
+			return nil, cycle(steps, done)
+		}
+		done[steps[i].ID] = true
+		out = append(out, steps[i])
+	}
+	return out, nil
+}
+
+// cycle names the steps that wait for each other.
+func cycle(steps []choir.PlanStep, done map[string]bool) (problems []string) {
+	for i, s := range steps {
+		for j, d := range s.DependsOn {
+			if !done[s.ID] && !done[d] {
+				problems = append(problems, fmt.Sprintf("steps[%d].depends_on[%d] %q waits for %q, which waits for it or for a step that can never run", i, j, s.ID, d))
+			}
+		}
+	}
+	return problems
+}
+
+// newTask is the task that a step asks for. Budgets that the step does not set
+// are the defaults.
+func newTask(id, run choir.ID, repo string, s choir.PlanStep) choir.DirectorTask {
+	if s.Repo != "" {
+		repo = s.Repo
+	}
+	return choir.DirectorTask{
+		Version: choir.ContractVersion, TaskID: id, RunID: run, Kind: s.Kind,
+		Instruction: s.Instruction, AcceptanceCriteria: s.AcceptanceCriteria, Repo: repo,
+		GitAction: s.GitAction, GitArgs: s.GitArgs, AllowedTools: s.AllowedTools,
+		EgressProfile: s.EgressProfile, VerifyProfile: s.VerifyProfile, Commands: s.Commands,
+		TimeBudgetS: cmp.Or(s.TimeBudgetS, choir.DefaultTimeBudgetS),
+		Return:      &choir.ReturnSpec{Diff: true, DiffFormat: "unified", Logs: true, FilesChanged: true},
+	}
+}

@@ -1,0 +1,192 @@
+package conductor
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"choiros/internal/choir"
+)
+
+// record is what the log says about one run, as far as it has been followed.
+type record struct {
+	run    choir.ID
+	cause  choir.ID // the prompt's event
+	prompt choir.PromptSubmitted
+	repos  []string // projects there were when the prompt came
+	served bool     // a service was made for it; guarded by the Conductor
+
+	stopped chan struct{} // closed when the user cancelled or the run finished
+
+	mu       sync.Mutex // guards everything below
+	changed  chan struct{}
+	asked    map[string]bool
+	answers  map[string]choir.QuestionAnswered
+	returned map[choir.ID]choir.TaskReturned
+	said     map[choir.ID][]string // what a worker said while it worked
+	steering []choir.SteeringSubmitted
+	called   map[choir.ID]bool
+	failed   map[choir.ID]error // model calls that ended with an error
+	cancel   bool
+	finished bool
+	clock    clock
+	history  []choir.Payload // what the document tells about, in the order of the log
+	document choir.ID
+	version  int // newest version of the document
+}
+
+func newRecord(e choir.Event, p choir.PromptSubmitted, repos []string) *record {
+	return &record{
+		run: e.Run, cause: e.ID, prompt: p, repos: slices.Clone(repos),
+		stopped: make(chan struct{}), changed: make(chan struct{}),
+		asked: map[string]bool{}, answers: map[string]choir.QuestionAnswered{},
+		returned: map[choir.ID]choir.TaskReturned{}, said: map[choir.ID][]string{},
+		called: map[choir.ID]bool{}, failed: map[choir.ID]error{},
+		clock: clock{began: e.Time, last: e.Time},
+	}
+}
+
+// apply adds an event of the run and wakes whoever waits for it. The first
+// result, answer and end count; what comes after them changes nothing.
+func (r *record) apply(e choir.Event, payload choir.Payload) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch p := payload.(type) {
+	case *choir.SteeringSubmitted:
+		r.steering = append(r.steering, *p)
+	case *choir.RunCancelRequested:
+		r.cancel = true
+		r.stop()
+	case *choir.RunFinished:
+		r.finished = true
+		r.stop()
+	case *choir.TaskProgressed:
+		if p.Kind == "request" && len(r.returned[e.Task].Result.TaskID) == 0 {
+			r.said[e.Task] = append(r.said[e.Task], p.Request+": "+p.Text)
+		}
+	case *choir.TaskReturned:
+		if _, ok := r.returned[p.Result.TaskID]; !ok {
+			r.returned[p.Result.TaskID] = *p
+		}
+	case *choir.QuestionAsked:
+		r.asked[p.Question.ID] = true
+	case *choir.QuestionAnswered:
+		if _, ok := r.answers[p.Question]; !ok && r.asked[p.Question] {
+			r.answers[p.Question] = *p
+		}
+	case *choir.ModelCalled:
+		r.called[p.Call] = true
+	case *choir.ModelReturned:
+		if p.Code != "" {
+			r.failed[p.Call] = choir.E("", p.Code, "%s", p.Error)
+		}
+	}
+	if v, ok := payload.(*choir.DocumentVersioned); ok {
+		r.document, r.version = v.Document, max(r.version, v.Version)
+	} else {
+		r.history = append(r.history, payload)
+	}
+	r.clock.tick(e.Time, len(r.asked) > len(r.answers))
+	close(r.changed)
+	r.changed = make(chan struct{})
+}
+
+// stop must be called with the lock held.
+func (r *record) stop() {
+	select {
+	case <-r.stopped:
+	default:
+		close(r.stopped)
+	}
+}
+
+// wait returns when ready does, which is called with the lock held.
+func (r *record) wait(ctx context.Context, ready func() bool) error {
+	for {
+		r.mu.Lock()
+		ok, changed := ready(), r.changed
+		r.mu.Unlock()
+		if ok {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+func (r *record) isFinished() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.finished
+}
+
+func (r *record) isCancelled() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.cancel
+}
+
+// result waits for the result of a task and for what was said on the way.
+func (r *record) result(ctx context.Context, task choir.ID) (res choir.TaskReturned, said []string, err error) {
+	err = r.wait(ctx, func() bool {
+		var ok bool
+		res, ok = r.returned[task]
+		said = slices.Clone(r.said[task])
+		return ok
+	})
+	return res, said, err
+}
+
+func (r *record) answer(ctx context.Context, question string) (a choir.QuestionAnswered, err error) {
+	err = r.wait(ctx, func() bool {
+		var ok bool
+		a, ok = r.answers[question]
+		return ok
+	})
+	return a, err
+}
+
+// wake notes that the Director was down until now.
+func (r *record) wake(now choir.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.clock.wake(now)
+}
+
+// worked is how long the run has been worked on.
+func (r *record) worked(now choir.Time) choir.Time {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.clock.worked(now)
+}
+
+// clock measures how long a run has been worked on, from the times of its
+// events, in milliseconds: without the time it waited for the user and without
+// the time the Director was down.
+type clock struct {
+	began, last choir.Time
+	idle        choir.Time
+	waiting     bool // the run waited for the user after the last event
+}
+
+func (c *clock) tick(now choir.Time, waiting bool) {
+	if c.waiting {
+		c.idle += max(0, now-c.last)
+	}
+	c.last, c.waiting = max(c.last, now), waiting
+}
+
+func (c *clock) wake(now choir.Time) {
+	c.idle += max(0, now-c.last)
+	c.last = max(c.last, now)
+}
+
+func (c *clock) worked(now choir.Time) choir.Time {
+	if c.waiting {
+		now = c.last
+	}
+	return max(0, now-c.began-c.idle)
+}

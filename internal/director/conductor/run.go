@@ -1,0 +1,228 @@
+package conductor
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"time"
+
+	"github.com/thejerf/suture/v4"
+
+	"choiros/internal/agentloop"
+	"choiros/internal/choir"
+	"choiros/internal/director/runwriter"
+	"choiros/internal/model"
+)
+
+// maxFailures is how often a run is executed again after a fault of our own
+// before it is ended as failed.
+const maxFailures = 3
+
+// runService executes one run under the supervisor of the runs.
+type runService struct {
+	conductor *Conductor
+	rec       *record
+	failures  int // only Serve uses it, and only one Serve runs at a time
+}
+
+func (s *runService) String() string { return "run " + string(s.rec.run) }
+
+// Serve executes the run from its prompt until it is finished. An error of our
+// own makes the supervisor call it again.
+func (s *runService) Serve(ctx context.Context) error {
+	r := newRun(ctx, s.conductor, s.rec)
+	err := r.serve(ctx)
+	switch {
+	case err == nil:
+		return suture.ErrDoNotRestart
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case choir.CodeOf(err).Retry():
+		return err
+	}
+	s.failures++
+	s.conductor.cfg.Logger.Error("run", "run", s.rec.run, "error", err, "failures", s.failures)
+	if s.failures < maxFailures {
+		return err
+	}
+	if err := r.finish(ending{choir.OutcomeFailed, choir.CodeInternal, "The run failed by a fault of the Director: " + err.Error()}); err != nil {
+		s.conductor.cfg.Logger.Error("run cannot be finished", "run", s.rec.run, "error", err)
+	}
+	return suture.ErrDoNotRestart
+}
+
+// run is one execution of a run. It belongs to one goroutine.
+type run struct {
+	cfg  Config
+	rec  *record
+	slot *slot
+	life context.Context // ends with the Director, not with the run
+
+	story    runwriter.Story
+	document choir.ID // empty while there is none
+	version  int      // of the document
+	untold   bool     // the story went on since the last version
+
+	calls      calls
+	spent      spent
+	plan       *plan
+	refusals   int // plans that did not hold
+	questions  int
+	questionID map[string]bool
+	pending    *attempt // the result the model is to judge
+	toast      string   // shown instead of a document
+	ending     *ending  // how the run ends, once that is decided
+}
+
+// ending is how a run ends.
+type ending struct {
+	outcome choir.Outcome
+	code    choir.Code
+	answer  string
+}
+
+func newRun(ctx context.Context, c *Conductor, rec *record) *run {
+	return &run{cfg: c.cfg, rec: rec, life: ctx, slot: &slot{slots: c.slots}, questionID: map[string]bool{}}
+}
+
+var errStopped = errors.New("the run was stopped")
+
+// serve executes the run and finishes it. The user's stop ends whatever it
+// waits for at once; that of the Director leaves it to the next start.
+func (r *run) serve(ctx context.Context) error {
+	work, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	unwatch := make(chan struct{})
+	watched := make(chan struct{})
+	go func() {
+		defer close(watched)
+		select {
+		case <-r.rec.stopped:
+			cancel(errStopped)
+		case <-unwatch:
+		}
+	}()
+	err := r.execute(work)
+	r.slot.leave()
+	close(unwatch)
+	<-watched
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return r.conclude(err)
+}
+
+// conclude turns the error of an execution into the end of the run.
+func (r *run) conclude(err error) error {
+	if r.rec.isFinished() {
+		return nil
+	}
+	r.adopt()
+	if r.rec.isCancelled() {
+		return r.finish(ending{choir.OutcomeCancelled, "", "Stopped, as you asked. " + r.soFar()})
+	}
+	var over *reached
+	var fatal *modelError
+	switch {
+	case errors.As(err, &over):
+		return r.finishOver(over)
+	case errors.As(err, &fatal):
+		return r.finish(fatal.ending(r))
+	case err != nil:
+		return err
+	}
+	return r.finish(*r.ending, r.shown()...)
+}
+
+// execute plans and works until the end is decided.
+func (r *run) execute(ctx context.Context) error {
+	r.story.Apply(&r.rec.prompt)
+	if err := r.slot.enter(ctx); err != nil {
+		return err
+	}
+	ctx, cancel := r.withTimeLimit(ctx)
+	defer cancel()
+	messages := []model.Message{agentloop.Say(model.User, opening(r.rec))}
+	for reminders := 0; r.ending == nil; reminders++ {
+		out, err := agentloop.Run(ctx, r.loop(ctx, messages))
+		switch {
+		case err != nil && errors.Is(context.Cause(ctx), errTime):
+			return r.overTime()
+		case err != nil:
+			return err
+		case r.ending != nil:
+		case out.Stopped == agentloop.Done && reminders < maxReminders:
+			messages = append(out.Messages, agentloop.Say(model.User, reminder))
+		default:
+			return &modelError{choir.E("director.run", choir.CodeProvider, "the model ended without one of its tools: %s", stopReason(out.Stopped))}
+		}
+	}
+	return nil
+}
+
+// maxReminders is how often a model that only talks is told to use a tool.
+const maxReminders = 2
+
+func stopReason(r agentloop.Reason) string {
+	switch r {
+	case agentloop.Length:
+		return "its answer was cut off at the token limit"
+	case agentloop.Refusal:
+		return "it refused"
+	case agentloop.NoProgress:
+		return "it repeated the same refused call"
+	}
+	return "it only talked"
+}
+
+func (r *run) loop(ctx context.Context, messages []model.Message) agentloop.Config {
+	r.calls.talked = false
+	return agentloop.Config{
+		Model: caller{r}, ModelName: modelAlias, System: systemPrompt, Messages: messages,
+		Tools: r.tools(), ToolChoice: "any", MaxSteps: r.cfg.Limits.Steps + 1, MaxTokens: maxAnswerTokens,
+		Steer: func() []string { return r.steer() },
+		OnDelta: func(d model.Delta) {
+			if d.Text != "" {
+				r.cfg.Live(r.rec.run, d.Text)
+			}
+		},
+	}
+}
+
+const (
+	// modelAlias is what the gateway maps to the configured model.
+	modelAlias      = "director"
+	maxAnswerTokens = 16_384
+)
+
+var errTime = errors.New("the time limit of the run is reached")
+
+// withTimeLimit ends the work when the run's time is used up.
+func (r *run) withTimeLimit(ctx context.Context) (context.Context, context.CancelFunc) {
+	left := choir.Time(r.cfg.Limits.Seconds)*1000 - r.rec.worked(r.cfg.Now())
+	ctx, cancel := context.WithCancelCause(ctx)
+	timer := time.AfterFunc(time.Duration(max(left, 0))*time.Millisecond, func() { cancel(errTime) })
+	return ctx, func() { timer.Stop(); cancel(nil) }
+}
+
+func (r *run) overTime() error {
+	worked := max(r.rec.worked(r.cfg.Now()), choir.Time(r.cfg.Limits.Seconds)*1000)
+	return over("time", float64(r.cfg.Limits.Seconds), float64(worked/1000))
+}
+
+// id is the id of an effect of this run; the same parts give the same id in
+// every execution.
+func (r *run) id(kind string, parts ...any) choir.ID {
+	words := []string{kind}
+	for _, p := range parts {
+		switch p := p.(type) {
+		case int:
+			words = append(words, strconv.Itoa(p))
+		case string:
+			words = append(words, p)
+		case choir.ID:
+			words = append(words, string(p))
+		}
+	}
+	return choir.DeriveID(r.rec.run, words...)
+}

@@ -1,0 +1,86 @@
+package conductor
+
+import (
+	"context"
+	"embed"
+
+	"choiros/internal/agentloop"
+	"choiros/internal/choir"
+	"choiros/internal/model"
+)
+
+//go:embed schema/*.json
+var schemas embed.FS
+
+// tools are all that the model can do. Each one decodes its input strictly;
+// what does not hold goes back to the model with the field's path.
+func (r *run) tools() []agentloop.Tool {
+	return []agentloop.Tool{
+		tool("submit_plan", "Hand in the plan of this run: steps, each one task for the Associate. Answers with the result of the first step.", r.submitPlan),
+		tool("judge_result", "Hold the result you were just given against every acceptance criterion of its step: accept, revise (a new task with a corrected instruction) or abort (the run fails). Answers with the result of the next task.", r.judgeResult),
+		tool("ask_user", "Ask the user something that only the user can answer, and wait for the answer.", r.askUser),
+		tool("answer", "Give the final answer to the user and end the run.", r.answerUser),
+		tool("show_toast", "Answer a greeting or a trivial prompt with one short sentence and end the run; no document is made.", r.showToast),
+	}
+}
+
+// tool makes a tool with the schema of its name.
+func tool(name, about string, handle func(context.Context, model.Block) (agentloop.Result, error)) agentloop.Tool {
+	schema, err := schemas.ReadFile("schema/" + name + ".json")
+	if err != nil {
+		panic("the schema of " + name + " is not embedded: " + err.Error())
+	}
+	return agentloop.Tool{Def: model.ToolDef{Name: name, Description: about, Schema: schema}, Run: handle}
+}
+
+// refuse tells the model what did not hold.
+func refuse(err error) (agentloop.Result, error) {
+	return agentloop.Result{Text: "refused: " + plain(err), IsError: true}, nil
+}
+
+// said is an answer to the model, or the error that ends the loop.
+func said(text string, err error) (agentloop.Result, error) {
+	return agentloop.Result{Text: text}, err
+}
+
+// end decides how the run ends and stops the loop.
+func (r *run) end(e ending) (agentloop.Result, error) {
+	r.ending = &e
+	return agentloop.Result{Text: "The run ends.", Stop: true}, nil
+}
+
+type textInput struct {
+	Text string `json:"text" choir:"len=1..20000"`
+}
+
+// answerUser ends a run whose work is done, or that needed none.
+func (r *run) answerUser(_ context.Context, call model.Block) (agentloop.Result, error) {
+	var in textInput
+	if err := choir.DecodeStrict(call.Input, &in); err != nil {
+		return refuse(err)
+	}
+	if r.plan != nil && r.plan.next < len(r.plan.steps) {
+		return refuse(choir.E("", choir.CodeConflict, "step %q is not accepted yet; judge its result first, with verdict abort if it cannot be done", r.plan.steps[r.plan.next].ID))
+	}
+	if err := r.commit(r.open()...); err != nil {
+		return agentloop.Result{}, err
+	}
+	return r.end(ending{choir.OutcomeDone, "", in.Text})
+}
+
+type toastInput struct {
+	Text string `json:"text" choir:"len=1..500"`
+}
+
+// showToast ends a run with a short signed answer and no document.
+func (r *run) showToast(_ context.Context, call model.Block) (agentloop.Result, error) {
+	var in toastInput
+	if err := choir.DecodeStrict(call.Input, &in); err != nil {
+		return refuse(err)
+	}
+	if r.document != "" {
+		return refuse(choir.E("", choir.CodeConflict, "this run has work to tell about; end it with the tool answer"))
+	}
+	r.toast = in.Text
+	return r.end(ending{choir.OutcomeDone, "", in.Text})
+}

@@ -1,0 +1,193 @@
+package conductor
+
+import (
+	_ "embed" // the system prompt
+	"fmt"
+	"slices"
+	"strings"
+
+	"choiros/internal/choir"
+	"choiros/internal/model"
+)
+
+// systemPrompt is the same for every run and every computer.
+//
+//go:embed system.md
+var systemPrompt string
+
+// reminder answers a model that ended without a tool.
+const reminder = "Words outside of tools are not shown to anyone and decide nothing. Go on with one of your tools: " +
+	"submit_plan, judge_result, ask_user, answer or show_toast."
+
+// Bounds on what one message tells the model, in bytes.
+const (
+	maxResult       = 24_000
+	maxSummary      = 4_000
+	maxDiff         = 10_000
+	maxVerifyLog    = 4_000
+	maxOutput       = 500
+	maxNotes        = 1_500
+	maxFileLines    = 60
+	maxCommandLines = 8
+	maxQuestionText = 1_000
+	maxConversation = 400_000
+)
+
+// opening is the first message: what the user asked, and where.
+func opening(rec *record) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "The user asks:\n\n%s\n\n", rec.prompt.Text)
+	if rec.prompt.Repo != "" {
+		fmt.Fprintf(&b, "It is about the project %s.\n", rec.prompt.Repo)
+	}
+	fmt.Fprintf(&b, "Projects in the workspace: %s.", known(rec.repos))
+	return b.String()
+}
+
+func steeringText(text string) string { return "The user adds:\n\n" + text }
+
+// resultText tells the model about a result. It holds no times, durations or
+// ids, so that the same work reads the same, and everything that came out of
+// the sandbox is marked as data.
+func resultText(a *attempt, notes []string, diff string) string {
+	res := a.result
+	var b strings.Builder
+	fmt.Fprintf(&b, "Result of step %q, task %d of at most %d:\n", a.step.ID, a.number, maxTasksPerStep)
+	writeStatus(&b, res)
+	writeChecks(&b, res.Verify)
+	b.WriteString("Acceptance criteria to judge:\n")
+	for _, c := range a.step.AcceptanceCriteria {
+		fmt.Fprintf(&b, "- %s\n", c)
+	}
+	writeChanged(&b, res)
+	writeData(&b, "notes of the worker", clipHead(strings.Join(notes, "\n"), maxNotes))
+	writeData(&b, "summary", clipHead(res.Summary, maxSummary))
+	if res.Verify.Status != choir.VerifyPass {
+		writeData(&b, "verification log", clipTail(res.Verify.Log, maxVerifyLog))
+	}
+	writeCommands(&b, a)
+	writeData(&b, "diff", clipHead(diff, maxDiff))
+	return clipHead(strings.TrimRight(b.String(), "\n"), maxResult)
+}
+
+func writeStatus(b *strings.Builder, res choir.AssociateResult) {
+	fmt.Fprintf(b, "status: %s", res.Status)
+	if res.Code != "" {
+		fmt.Fprintf(b, ", code %s", res.Code)
+	}
+	b.WriteString("\n")
+	switch {
+	case res.Status != choir.StatusOK:
+		b.WriteString("The workspace is as it was before the task; the diff, if any, was attempted and undone.\n")
+	case res.Checkpoint != nil:
+		b.WriteString("A checkpoint was made.\n")
+	}
+	if len(res.Conflicts) > 0 {
+		fmt.Fprintf(b, "The owner wrote these meanwhile, and the owner's version was kept: %s\n", clipHead(strings.Join(res.Conflicts, ", "), maxOutput))
+	}
+	if res.SuggestedNext != nil {
+		writeData(b, "suggested next", clipHead(*res.SuggestedNext, maxOutput))
+	}
+}
+
+func writeChecks(b *strings.Builder, v choir.VerifyOutcome) {
+	fmt.Fprintf(b, "verification (%s): %s\n", v.Mode, v.Status)
+	for i, c := range v.Commands {
+		if i == maxCommandLines {
+			fmt.Fprintf(b, "- and %d more\n", len(v.Commands)-i)
+			break
+		}
+		fmt.Fprintf(b, "- %s: %s\n", oneLine(c.Command), exit(c))
+	}
+}
+
+func exit(c choir.CommandRun) string {
+	if c.Signal != "" {
+		return "ended by signal " + c.Signal
+	}
+	return fmt.Sprintf("exit code %d", c.ExitCode)
+}
+
+func writeChanged(b *strings.Builder, res choir.AssociateResult) {
+	if len(res.FilesChanged) == 0 {
+		return
+	}
+	b.WriteString("Files changed:\n")
+	for i, f := range res.FilesChanged {
+		if i == maxFileLines {
+			fmt.Fprintf(b, "- and %d more\n", len(res.FilesChanged)-i)
+			break
+		}
+		from := ""
+		if f.From != "" {
+			from = " from " + oneLine(f.From)
+		}
+		fmt.Fprintf(b, "- %s %s%s\n", f.Change, oneLine(f.Path), from)
+	}
+}
+
+// writeCommands shows what commands printed where that is the result: in tasks
+// that change nothing, and in tasks that failed.
+func writeCommands(b *strings.Builder, a *attempt) {
+	if a.step.Kind == choir.TaskEditRepo && a.result.Status == choir.StatusOK {
+		return
+	}
+	runs := a.result.CommandsRun
+	if len(runs) > maxCommandLines {
+		fmt.Fprintf(b, "The first %d commands are left out.\n", len(runs)-maxCommandLines)
+		runs = runs[len(runs)-maxCommandLines:]
+	}
+	for _, c := range runs {
+		fmt.Fprintf(b, "command: %s: %s\n", oneLine(c.Command), exit(c))
+		writeData(b, "output", clipTail(c.StdoutTail, maxOutput))
+		writeData(b, "error output", clipTail(c.StderrTail, maxOutput))
+	}
+}
+
+func oneLine(s string) string { return clipHead(strings.Join(strings.Fields(s), " "), maxOutput) }
+
+// writeData marks words that came out of the sandbox. They cannot end the mark.
+func writeData(b *strings.Builder, name, text string) {
+	if text = strings.TrimSpace(text); text == "" {
+		return
+	}
+	text = strings.ReplaceAll(text, "</data", "<\\/data")
+	fmt.Fprintf(b, "<data name=%q>\n%s\n</data>\n", name, text)
+}
+
+// fit bounds a conversation: when it is longer than limit bytes, the results of
+// tools are shortened, the oldest first, until it fits. It changes nothing that
+// it was given.
+func fit(messages []model.Message, limit int) []model.Message {
+	size := 0
+	for _, m := range messages {
+		for _, b := range m.Content {
+			size += len(b.Text) + len(b.Input)
+		}
+	}
+	if size <= limit {
+		return messages
+	}
+	out := slices.Clone(messages)
+	for i := 1; i < len(out)-1 && size > limit; i++ {
+		size -= shorten(&out[i])
+	}
+	return out
+}
+
+const shortResult = 1_000
+
+// shorten clips the tool results of one message and returns how many bytes it
+// saved.
+func shorten(m *model.Message) (saved int) {
+	m.Content = slices.Clone(m.Content)
+	for i := range m.Content {
+		b := &m.Content[i]
+		before := len(b.Text)
+		if b.Kind == model.ToolResult {
+			b.Text = clipHead(b.Text, shortResult)
+		}
+		saved += before - len(b.Text)
+	}
+	return saved
+}

@@ -1,0 +1,133 @@
+package runwriter
+
+import (
+	"fmt"
+	"strings"
+
+	"choiros/internal/choir"
+)
+
+// Bounds on what one version shows, in bytes. The log has everything.
+const (
+	maxTitle   = 160
+	maxSummary = 2_000
+	maxLog     = 2_000
+	maxFiles   = 40
+)
+
+// Markdown is the document as it stands. It is never blank.
+func (s *Story) Markdown() string {
+	var b strings.Builder
+	s.writeHead(&b)
+	s.writePlan(&b)
+	for i, st := range s.steps {
+		if len(st.tasks) > 0 {
+			writeStep(&b, i+1, st)
+		}
+	}
+	s.writeDialogue(&b)
+	return strings.TrimRight(b.String(), "\n") + "\n"
+}
+
+// Title is the first line of what was asked, at most 80 bytes.
+func Title(prompt string) string {
+	if t := clipLine(prompt, 80); t != "" {
+		return t
+	}
+	return "Untitled"
+}
+
+func (s *Story) writeHead(b *strings.Builder) {
+	fmt.Fprintf(b, "# %s\n\n", escape(Title(s.asked.Text)))
+	if f := s.finished; f != nil {
+		fmt.Fprintf(b, "**%s**\n\n", outcomeLine(*f))
+		if f.Answer != "" {
+			fmt.Fprintf(b, "%s\n\n", strings.TrimSpace(f.Answer))
+		}
+	} else {
+		fmt.Fprintf(b, "**%s**\n\n", s.stage())
+	}
+	fmt.Fprintf(b, "## Asked\n\n%s\n\n", quote(s.asked.Text))
+	if s.asked.Repo != "" {
+		fmt.Fprintf(b, "Project: %s\n\n", code(s.asked.Repo))
+	}
+	for _, text := range s.added {
+		fmt.Fprintf(b, "Added meanwhile:\n\n%s\n\n", quote(text))
+	}
+}
+
+func outcomeLine(f choir.RunFinished) string {
+	switch f.Outcome {
+	case choir.OutcomeDone:
+		return "Done."
+	case choir.OutcomeCancelled:
+		return "Stopped by the user."
+	}
+	return "Failed (" + string(f.Code) + ")."
+}
+
+// stage says in one line what the run is doing.
+func (s *Story) stage() string {
+	for _, x := range s.dialogue {
+		if x.answer == "" {
+			return "Waiting for an answer."
+		}
+	}
+	done := 0
+	for _, st := range s.steps {
+		switch st.state() {
+		case "done":
+			done++
+		case "working", "being judged", "to be corrected", "needs an answer":
+			return fmt.Sprintf("Step %d of %d: %s.", done+1, len(s.steps), st.state())
+		}
+	}
+	switch {
+	case len(s.steps) == 0 && s.refused > 0:
+		return "Planning: the plan is being corrected."
+	case len(s.steps) == 0:
+		return "Planning."
+	case done == len(s.steps):
+		return "Every step is done; the answer is being written."
+	}
+	return fmt.Sprintf("%d of %d steps done.", done, len(s.steps))
+}
+
+func (s *Story) writePlan(b *strings.Builder) {
+	if len(s.steps) == 0 {
+		return
+	}
+	b.WriteString("## Plan\n\n")
+	if s.goal != "" {
+		fmt.Fprintf(b, "%s\n\n", escape(clipText(s.goal, maxSummary)))
+	}
+	for i, st := range s.steps {
+		mark := " "
+		if st.state() == "done" {
+			mark = "x"
+		}
+		fmt.Fprintf(b, "%d. [%s] %s (%s)\n", i+1, mark, escape(oneLine(st.plan.Title)), st.state())
+	}
+	b.WriteString("\n")
+}
+
+func (s *Story) writeDialogue(b *strings.Builder) {
+	if len(s.dialogue) == 0 {
+		return
+	}
+	b.WriteString("## Questions\n\n")
+	for _, x := range s.dialogue {
+		fmt.Fprintf(b, "%s\n\n", escape(clipText(x.question.Text, maxSummary)))
+		for _, c := range x.question.Choices {
+			fmt.Fprintf(b, "- %s\n", escape(oneLine(c)))
+		}
+		if len(x.question.Choices) > 0 {
+			b.WriteString("\n")
+		}
+		if x.answer == "" {
+			b.WriteString("Not answered yet.\n\n")
+		} else {
+			fmt.Fprintf(b, "%s\n\n", quote(x.answer))
+		}
+	}
+}
