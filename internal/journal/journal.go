@@ -1,0 +1,201 @@
+// Package journal keeps a log of events on disk: append-only segment files of
+// checksummed, chained records. An append is acknowledged only after fdatasync;
+// appends that wait at the same time share one. docs/FORMAT.md has every byte.
+package journal
+
+import (
+	"os"
+	"path/filepath"
+	"sync"
+
+	"golang.org/x/sys/unix"
+
+	"choiros/internal/choir"
+)
+
+// DefaultSegmentBytes is when a new segment is begun: small enough that reading
+// the last one whole does not slow down an open.
+const DefaultSegmentBytes = 8 << 20
+
+// Config tunes a journal. The zero value is right.
+type Config struct {
+	// SegmentBytes is the size at which a segment ends; default DefaultSegmentBytes.
+	SegmentBytes int64
+	// Acked is the last event known from elsewhere to be acknowledged: whatever
+	// of the log is missing up to there is damage and not a torn write.
+	Acked uint64
+	// ReadOnly changes nothing on disk and takes no lock; Append is refused.
+	ReadOnly bool
+	// Committed, when given, gets every group of records after it is durable and
+	// before its appends return: in order, one call at a time.
+	Committed func([]Record)
+	// NoSync leaves the syncs out. Only for tests that show what they are for.
+	NoSync bool
+}
+
+// Journal is an open log. All methods may be called at once from many goroutines.
+type Journal struct {
+	dir  string
+	cfg  Config
+	lock *os.File
+
+	writeMu sync.Mutex // held by whoever writes; guards the three below
+	file    *os.File   // last segment, nil until there is one
+	alloc   int64      // bytes of it that are written, with zeros if nothing else
+	buf     []byte
+
+	mu      sync.Mutex // guards the rest; never held across a system call
+	filling *batch     // takes up appends until its leader writes it
+	next    Record     // Seq of the next record to seal and, as Hash, the one before
+	content
+	refusal error // why appends are refused
+}
+
+// content is what the segments hold.
+type content struct {
+	head     Record // last durable record, without its bytes
+	segments []segment
+	damage   []Damage
+}
+
+// Open opens or creates the journal in dir. The structure of all segments and
+// every record of the last one are checked. A torn write at the end, which
+// nobody was told about, is cut off; damage is reported by Damage, and appends
+// are refused until it is repaired. Code busy: another process has it open.
+func Open(dir string, cfg Config) (*Journal, error) {
+	if cfg.SegmentBytes <= 0 {
+		cfg.SegmentBytes = DefaultSegmentBytes
+	}
+	j := &Journal{dir: dir, cfg: cfg}
+	if err := j.open(); err != nil {
+		j.closeFiles()
+		return nil, fail("journal.open", err, dir)
+	}
+	return j, nil
+}
+
+func (j *Journal) open() error {
+	if !j.cfg.ReadOnly {
+		if err := os.MkdirAll(j.dir, 0o700); err != nil {
+			return err
+		}
+		if err := j.takeLock(); err != nil {
+			return err
+		}
+	}
+	j.cfg.Acked = max(j.cfg.Acked, readMark(j.dir))
+	found, err := load(j.dir, j.cfg.ReadOnly, j.cfg.Acked)
+	if err != nil {
+		return err
+	}
+	return j.adopt(found)
+}
+
+// adopt takes up what the segments were found to hold, and opens the last one
+// for appending if they are sound. The caller holds writeMu or is alone.
+func (j *Journal) adopt(found content) error {
+	var err error
+	if !j.cfg.ReadOnly && len(found.damage) == 0 && len(found.segments) > 0 {
+		err = j.openLast(found.segments[len(found.segments)-1])
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.content = found
+	j.next = Record{Seq: found.head.Seq + 1, Hash: found.head.Hash}
+	j.refusal = nil
+	switch {
+	case j.cfg.ReadOnly:
+		j.refusal = choir.E("journal.append", choir.CodeUnavailable, "the journal is open for reading only")
+	case len(found.damage) > 0:
+		j.refusal = choir.E("journal.append", choir.CodeCorrupt, "the journal is damaged: %s", found.damage[0]).
+			WithRemedy("restore a backup; reading goes on")
+	}
+	return err
+}
+
+// openLast opens the last segment and cuts off what lies behind its last record:
+// a torn write, or zeros.
+func (j *Journal) openLast(s segment) error {
+	f, err := os.OpenFile(s.path, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	j.file, j.alloc = f, s.size
+	st, err := f.Stat()
+	if err != nil || st.Size() == s.size {
+		return err
+	}
+	return j.seal(s.size)
+}
+
+func (j *Journal) takeLock() error {
+	f, err := os.OpenFile(filepath.Join(j.dir, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return err
+	}
+	j.lock = f
+	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		return choir.E("journal.open", choir.CodeBusy, "another process has this computer's log open").
+			WithRemedy("stop it first; `choir doctor` names it")
+	}
+	return nil
+}
+
+// Head is the last durable event: 0 and the zero hash for an empty log.
+func (j *Journal) Head() (uint64, choir.Digest) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.head.Seq, j.head.Hash
+}
+
+// Damage is what Open found and Repair has not mended.
+func (j *Journal) Damage() []Damage {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return append([]Damage(nil), j.damage...)
+}
+
+// Close waits for appends under way, gives back preallocated space and notes the
+// head. Later appends are refused.
+func (j *Journal) Close() error {
+	j.writeMu.Lock()
+	defer j.writeMu.Unlock()
+	j.mu.Lock()
+	sound := j.refusal == nil && j.file != nil
+	if j.refusal == nil {
+		j.refusal = choir.E("journal.append", choir.CodeUnavailable, "the journal is closed")
+	}
+	end, head := j.end(), j.head.Seq
+	j.mu.Unlock()
+	var err error
+	if sound {
+		if err = j.seal(end); err == nil {
+			err = writeMark(j.dir, head)
+		}
+	}
+	if cerr := j.closeFiles(); err == nil {
+		err = cerr
+	}
+	return fail("journal.close", err, j.dir)
+}
+
+func (j *Journal) closeFiles() error {
+	var err error
+	for _, f := range []*os.File{j.file, j.lock} {
+		if f != nil {
+			if cerr := f.Close(); err == nil {
+				err = cerr
+			}
+		}
+	}
+	j.file, j.lock = nil, nil
+	return err
+}
+
+// end is where the next record goes in the last segment. The caller holds mu.
+func (j *Journal) end() int64 {
+	if len(j.segments) == 0 {
+		return 0
+	}
+	return j.segments[len(j.segments)-1].size
+}

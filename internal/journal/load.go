@@ -1,0 +1,128 @@
+package journal
+
+import (
+	"os"
+
+	"choiros/internal/choir"
+)
+
+// load finds out what the segments hold. acked is the last event that must be
+// there.
+func load(dir string, readOnly bool, acked uint64) (content, error) {
+	segments, err := listSegments(dir, readOnly)
+	if err != nil {
+		return content{}, err
+	}
+	c := content{segments: segments, head: Record{Hash: choir.ZeroHash}}
+	c.lostBeginning(dir, acked)
+	if err := c.checkClosed(); err != nil {
+		return c, err
+	}
+	return c, c.checkLast(acked)
+}
+
+// lostBeginning names the events in front of the first segment that is there.
+func (c *content) lostBeginning(dir string, acked uint64) {
+	to := acked
+	if len(c.segments) > 0 {
+		to = c.segments[0].first - 1
+	}
+	if to > 0 {
+		c.damage = append(c.damage, Damage{FromSeq: 1, ToSeq: to, Kind: KindMissing, File: segmentPath(dir, 1)})
+	}
+}
+
+// checkClosed holds the segments before the last against the one that follows:
+// it must begin with the hash this one ends with. Only a segment that does not
+// fit is read whole.
+func (c *content) checkClosed() error {
+	var tail [32]byte
+	for i := range c.segments {
+		s := &c.segments[i]
+		end, err := s.inspect()
+		if err != nil {
+			return err
+		}
+		if i > 0 && (s.prev == "" || s.prev != choir.DigestFrom(tail)) {
+			found, err := checkSegment(c.segments[i-1], s.first-1)
+			if err != nil {
+				return err
+			}
+			c.damage = append(c.damage, found...)
+		}
+		if s.prev == "" {
+			c.damage = append(c.damage, Damage{FromSeq: s.first, ToSeq: s.first - 1, Kind: KindHeader, File: s.path})
+		}
+		tail = end
+	}
+	return nil
+}
+
+// checkLast reads the last segment whole. What is torn at its end and was never
+// acknowledged is left out of its size.
+func (c *content) checkLast(acked uint64) error {
+	if len(c.segments) == 0 {
+		return nil
+	}
+	s := &c.segments[len(c.segments)-1]
+	data, err := os.ReadFile(s.path)
+	if err != nil {
+		return err
+	}
+	found := scanSegment(data, s.first, s.prev)
+	last := found.last(s.first)
+	lost := max(last, acked, found.promised)
+	if found.rest && lost == last && !tornAt(data, found.end) {
+		// Neither a record nor a torn write: one event was here at least.
+		lost = last + 1
+	}
+	c.damage = append(c.damage, found.damage(*s, lost)...)
+	s.size = int64(found.end)
+	c.head = Record{Seq: last, Hash: s.prev}
+	if n := len(found.frames); n > 0 {
+		c.head.Hash = found.frames[n-1].digest()
+	}
+	return nil
+}
+
+// checkSegment reads a segment whole and names what is missing up to last.
+func checkSegment(s segment, last uint64) ([]Damage, error) {
+	data, err := os.ReadFile(s.path)
+	if err != nil {
+		return nil, err
+	}
+	return scanSegment(data, s.first, s.prev).closedDamage(s, last), nil
+}
+
+// last is the number of the last whole record, first-1 when there is none.
+func (s scan) last(first uint64) uint64 {
+	if n := len(s.frames); n > 0 {
+		return s.frames[n-1].seq
+	}
+	return first - 1
+}
+
+// damage turns gaps into damage and adds what is missing up to last.
+func (s scan) damage(seg segment, last uint64) []Damage {
+	var out []Damage
+	for _, g := range s.gaps {
+		out = append(out, Damage{FromSeq: g.from, ToSeq: g.to, Kind: g.kind, File: seg.path, Offset: int64(g.at)})
+	}
+	if have := s.last(seg.first); have < last {
+		kind := KindMissing
+		if s.rest {
+			kind = KindRecord
+		}
+		out = append(out, Damage{FromSeq: have + 1, ToSeq: last, Kind: kind, File: seg.path, Offset: int64(s.end)})
+	}
+	return out
+}
+
+// closedDamage is the damage of a segment that must end at its last record.
+func (s scan) closedDamage(seg segment, last uint64) []Damage {
+	out := s.damage(seg, last)
+	if s.behind > 0 && s.last(seg.first) >= last {
+		out = append(out, Damage{FromSeq: last + 1, ToSeq: last, Kind: KindRecord, File: seg.path, Offset: int64(s.end)})
+	}
+	return out
+}

@@ -1,0 +1,128 @@
+package journal
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"os"
+
+	"choiros/internal/choir"
+)
+
+// Read calls fn for every durable event from a sequence number on, in order. The
+// bytes are fn's only until it returns. Checksums are checked, hashes are not:
+// that is for the caller, who may do it beside other work, or Verify. Code
+// corrupt: a record is damaged; nothing behind it is read.
+func (j *Journal) Read(from uint64, fn func(Record) error) error {
+	j.mu.Lock()
+	segments, head := append([]segment(nil), j.segments...), j.head.Seq
+	j.mu.Unlock()
+	for i, s := range segments {
+		last := head
+		if i+1 < len(segments) {
+			last = segments[i+1].first - 1
+		}
+		if last < from {
+			continue
+		}
+		if err := readSegment(s, from, last, fn); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func readSegment(s segment, from, last uint64, fn func(Record) error) error {
+	f, err := os.Open(s.path)
+	if err != nil {
+		return fail("journal.read", err, s.path)
+	}
+	defer f.Close()
+	r := bufio.NewReaderSize(io.NewSectionReader(f, segmentHeader, s.size-segmentHeader), 2*choir.MaxEventBytes)
+	for seq := s.first; seq <= last; seq++ {
+		fr, err := nextFrame(r)
+		if err != nil || fr.seq != seq {
+			return choir.E("journal.read", choir.CodeCorrupt, "event %d is damaged in %s", seq, s.path).
+				WithRemedy("run `choir log --verify`")
+		}
+		if seq >= from {
+			if err := fn(Record{Seq: seq, Event: fr.event, Hash: fr.digest()}); err != nil {
+				return err
+			}
+		}
+		if _, err := r.Discard(fr.size); err != nil {
+			return fail("journal.read", err, s.path)
+		}
+	}
+	return nil
+}
+
+// nextFrame looks at the record the reader stands at without consuming it.
+func nextFrame(r *bufio.Reader) (frame, error) {
+	head, err := r.Peek(recordHeader)
+	if err != nil {
+		return frame{}, err
+	}
+	n := frameLength(head)
+	raw, err := r.Peek(min(n, r.Size()))
+	if err != nil {
+		return frame{}, err
+	}
+	f, ok := parseFrame(raw)
+	if !ok {
+		return frame{}, io.ErrUnexpectedEOF
+	}
+	return f, nil
+}
+
+// Verify reads every segment whole and names all damage. It changes nothing and
+// appends go on meanwhile. progress, when given, gets the events read so far.
+func (j *Journal) Verify(ctx context.Context, progress func(done uint64)) ([]Damage, error) {
+	j.mu.Lock()
+	segments, head := append([]segment(nil), j.segments...), j.head.Seq
+	out := append([]Damage(nil), j.damage...)
+	j.mu.Unlock()
+	prev := choir.ZeroHash
+	if len(segments) > 0 && segments[0].first != 1 {
+		prev = ""
+	}
+	for i, s := range segments {
+		if err := ctx.Err(); err != nil {
+			return nil, choir.Wrap("journal.verify", choir.CodeCancelled, err, "stopped at event %d", s.first)
+		}
+		last := head
+		if i+1 < len(segments) {
+			last = segments[i+1].first - 1
+		}
+		found, err := verifySegment(s, prev, last)
+		if err != nil {
+			return nil, err
+		}
+		out = merge(out, found.closedDamage(s, last))
+		if prev = choir.Digest(""); len(found.frames) > 0 {
+			prev = found.frames[len(found.frames)-1].digest()
+		}
+		if progress != nil {
+			progress(last)
+		}
+	}
+	return out, nil
+}
+
+// verifySegment scans what was durable when the segment was looked up.
+func verifySegment(s segment, prev choir.Digest, last uint64) (scan, error) {
+	f, err := os.Open(s.path)
+	if err != nil {
+		return scan{}, fail("journal.verify", err, s.path)
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.NewSectionReader(f, 0, s.size))
+	if err != nil {
+		return scan{}, fail("journal.verify", err, s.path)
+	}
+	found := scanSegment(data, s.first, prev)
+	if headed, ok := parseSegmentHeader(data, s.first); !ok || prev != "" && headed != prev {
+		found.gaps = append([]gap{{from: s.first, to: s.first - 1, kind: KindHeader}}, found.gaps...)
+	}
+	return found, nil
+}

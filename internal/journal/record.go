@@ -1,0 +1,113 @@
+package journal
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"hash/crc32"
+
+	"choiros/internal/choir"
+)
+
+// Record is one event of the chain: its sequence number, its bytes, and their
+// SHA-256. The bytes hold the hash of the event before it as "prev_hash".
+type Record struct {
+	Seq   uint64
+	Event []byte
+	Hash  choir.Digest
+}
+
+const (
+	recordMagic  = "CJR1"
+	recordHeader = 28
+	hashBytes    = sha256.Size
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// frame is a record as it lies in a segment.
+type frame struct {
+	seq    uint64
+	synced uint64 // every record up to here was durable before this was written
+	event  []byte // a part of the segment's bytes
+	hash   []byte // 32 bytes, a part of the segment's bytes
+	size   int
+}
+
+// appendFrame writes a record as docs/FORMAT.md lays it out.
+func appendFrame(buf []byte, synced uint64, r Record) []byte {
+	start := len(buf)
+	buf = append(buf, recordMagic...)
+	buf = binary.LittleEndian.AppendUint32(buf, uint32(len(r.Event)))
+	buf = binary.LittleEndian.AppendUint64(buf, r.Seq)
+	buf = binary.LittleEndian.AppendUint64(buf, synced)
+	buf = append(buf, 0, 0, 0, 0)
+	buf = append(buf, r.Event...)
+	sum, _ := r.Hash.Bytes()
+	buf = append(buf, sum[:]...)
+	binary.LittleEndian.PutUint32(buf[start+24:], checksum(buf[start:]))
+	return buf
+}
+
+func frameSize(event []byte) int { return recordHeader + len(event) + hashBytes }
+
+// checksum covers the header before the checksum, the event and the hash.
+func checksum(raw []byte) uint32 {
+	return crc32.Update(crc32.Checksum(raw[:24], castagnoli), castagnoli, raw[recordHeader:])
+}
+
+// parseFrame reads the record at the beginning of raw. It checks the checksum
+// but not the hash.
+func parseFrame(raw []byte) (frame, bool) {
+	if len(raw) < recordHeader || string(raw[:4]) != recordMagic {
+		return frame{}, false
+	}
+	n := int(binary.LittleEndian.Uint32(raw[4:]))
+	if n > choir.MaxEventBytes || recordHeader+n+hashBytes > len(raw) {
+		return frame{}, false
+	}
+	raw = raw[:recordHeader+n+hashBytes]
+	if binary.LittleEndian.Uint32(raw[24:]) != checksum(raw) {
+		return frame{}, false
+	}
+	return frame{
+		seq:    binary.LittleEndian.Uint64(raw[8:]),
+		synced: binary.LittleEndian.Uint64(raw[16:]),
+		event:  raw[recordHeader : recordHeader+n],
+		hash:   raw[recordHeader+n:],
+		size:   len(raw),
+	}, true
+}
+
+// hashHolds reports whether the hash is that of the event bytes.
+func (f frame) hashHolds() bool {
+	sum := sha256.Sum256(f.event)
+	return bytes.Equal(sum[:], f.hash)
+}
+
+func (f frame) digest() choir.Digest { return choir.DigestFrom([32]byte(f.hash)) }
+
+var prevKey = []byte(`"prev_hash":"`)
+
+// PrevHash is the hash an event says the event before it has. In canonical JSON
+// only short members without free text follow prev_hash, so its last occurrence
+// is the event's own.
+func PrevHash(event []byte) (choir.Digest, bool) {
+	at := bytes.LastIndex(event, prevKey) + len(prevKey)
+	if at < len(prevKey) || at+64 > len(event) {
+		return "", false
+	}
+	d := choir.Digest(event[at : at+64])
+	return d, d.Valid()
+}
+
+// follows reports whether the event names prev as the hash before it.
+func follows(event []byte, prev choir.Digest) bool {
+	at := bytes.LastIndex(event, prevKey) + len(prevKey)
+	return at >= len(prevKey) && at+64 <= len(event) && string(event[at:at+64]) == string(prev)
+}
+
+// frameLength is the size a record's header says it has.
+func frameLength(head []byte) int {
+	return recordHeader + int(binary.LittleEndian.Uint32(head[4:])) + hashBytes
+}

@@ -1,0 +1,125 @@
+package journal
+
+import (
+	"bytes"
+	"encoding/binary"
+
+	"choiros/internal/choir"
+)
+
+// scan is what a segment's bytes turned out to hold.
+type scan struct {
+	frames   []placed // whole records, ascending
+	gaps     []gap
+	end      int    // offset behind the last whole record
+	behind   int    // bytes behind end
+	rest     bool   // some of them are not zero
+	promised uint64 // the records say that everything up to here was durable
+}
+
+type placed struct {
+	at int
+	frame
+}
+
+// gap is a run of records that should be there and are not whole.
+type gap struct {
+	from, to uint64
+	at       int
+	kind     string
+}
+
+// scanSegment reads all whole records of a segment. It goes on behind damage at
+// the next record that is whole. Records that follow the last whole one are not
+// its business: see tornAt.
+func scanSegment(data []byte, first uint64, prev choir.Digest) scan {
+	s := scan{end: min(segmentHeader, len(data))}
+	want, at := first, s.end
+	for {
+		f, ok := parseFrame(data[at:])
+		kind := KindRecord
+		if ok && f.seq == want && f.hashHolds() {
+			if prev == "" || follows(f.event, prev) {
+				s.take(at, f)
+				prev, want, at = f.digest(), want+1, s.end
+				continue
+			}
+			kind = KindChain
+		}
+		next, found := resync(data, at+1, want)
+		if !found {
+			s.behind, s.rest = len(data)-s.end, !allZero(data[s.end:])
+			return s
+		}
+		if next.seq > want {
+			s.gaps = append(s.gaps, gap{want, next.seq - 1, at, kind})
+		} else {
+			// All records are whole; what lies between them is not.
+			s.gaps = append(s.gaps, gap{want, want - 1, at, KindRecord})
+		}
+		want, at, prev = next.seq, next.at, ""
+	}
+}
+
+func (s *scan) take(at int, f frame) {
+	s.frames = append(s.frames, placed{at, f})
+	s.end = at + f.size
+	s.promised = max(s.promised, f.synced)
+}
+
+// resync finds the next whole record at or behind from with a sequence number of at
+// least want.
+func resync(data []byte, from int, want uint64) (placed, bool) {
+	for from < len(data) {
+		i := bytes.Index(data[from:], []byte(recordMagic))
+		if i < 0 {
+			break
+		}
+		from += i
+		if f, ok := parseFrame(data[from:]); ok && f.seq >= want && f.hashHolds() {
+			return placed{from, f}, true
+		}
+		from++
+	}
+	return placed{}, false
+}
+
+const sector = 512
+
+// tornAt reports whether what lies at an offset looks like a write that a power
+// cut interrupted: the file ends early, or a whole sector of the record never
+// reached the disk and is still zero. A record that is all there with a wrong
+// checksum is damage. Every sector of a record holds its magic, JSON or the end
+// of a hash, none of which is all zeros.
+func tornAt(data []byte, at int) bool {
+	size := recordHeader
+	if at+8 <= len(data) && string(data[at:at+4]) == recordMagic {
+		size = recordHeader + int(binary.LittleEndian.Uint32(data[at+4:])) + hashBytes
+	}
+	if size > recordHeader+hashBytes+choir.MaxEventBytes {
+		return false
+	}
+	if at+size > len(data) {
+		return true
+	}
+	for from := at; from < at+size; {
+		to := min((from/sector+1)*sector, at+size)
+		if allZero(data[from:to]) {
+			return true
+		}
+		from = to
+	}
+	return false
+}
+
+var zeros [64 << 10]byte
+
+func allZero(b []byte) bool {
+	for len(b) > len(zeros) {
+		if !bytes.Equal(b[:len(zeros)], zeros[:]) {
+			return false
+		}
+		b = b[len(zeros):]
+	}
+	return bytes.Equal(b, zeros[:len(b)])
+}
