@@ -54,6 +54,7 @@ func run(args []string) error {
 	defer stop()
 	return guest.NewServer(guest.Config{
 		Version: version, Listener: listener, Workspace: *workspace, GuestDir: sandbox.GuestInside,
-		Orphan: *orphan, Allow: guest.OutsideOnly, Env: guest.Environment(),
+		Orphan: *orphan, Allow: guest.OutsideOnly, Env: guest.Environment(), Reaper: guest.NewReaper(true),
+		Proxy: guest.ProxyAddress, Egress: sandbox.DoorsInside + "/" + sandbox.EgressSocket,
 	}).Serve(ctx)
 }

@@ -27,63 +27,6 @@ func (c *Client) Hello(ctx context.Context) (Info, error) {
 	return info, err
 }
 
-// StartRole starts the role beside init, or again when it had exited; code
-// busy when it runs.
-func (c *Client) StartRole(ctx context.Context, spec RoleSpec) (pid int, err error) {
-	return 0, errTODO
-}
-
-// SendCredentials hands a running role new credentials, as a further line;
-// code not_found when none runs.
-func (c *Client) SendCredentials(ctx context.Context, credentials []byte) error { return errTODO }
-
-// StopRole ends the role (SIGTERM, after two seconds SIGKILL) and returns when
-// it has; no error when none runs.
-func (c *Client) StopRole(ctx context.Context) error { return errTODO }
-
-// Exec starts a command. When ctx ends or the connection breaks, init kills the
-// command's whole tree. The caller must call Wait.
-func (c *Client) Exec(ctx context.Context, spec ExecSpec) (*Process, error) { return nil, errTODO }
-
-// Process is a running command. Its methods may be called at once, Wait only
-// once.
-type Process struct{}
-
-// PID inside the sandbox.
-func (p *Process) PID() int { return 0 }
-
-// Write goes to the standard input (ExecSpec.Stdin or TTY).
-func (p *Process) Write(b []byte) (int, error) { return 0, errTODO }
-
-// CloseStdin ends the standard input.
-func (p *Process) CloseStdin() error { return errTODO }
-
-// Signal sends a signal, such as "SIGINT", to the process group.
-func (p *Process) Signal(name string) error { return errTODO }
-
-// Resize sets the terminal's size.
-func (p *Process) Resize(s Size) error { return errTODO }
-
-// Wait writes output as it comes (nil discards) and returns when the process
-// has ended and all of its output has come. Writers that block hold the process
-// up; nothing is buffered without bound. An error of a writer kills the process.
-func (p *Process) Wait(stdout, stderr io.Writer) (Exit, error) { return Exit{}, errTODO }
-
-// Close kills the process when it still runs and frees the connection.
-func (p *Process) Close() error { return nil }
-
-// Output of Run.
-type Output struct {
-	Stdout, Stderr []byte
-	Exit           Exit
-}
-
-// Run executes a command to its end and collects at most max bytes of each
-// output; code too_large beyond that.
-func (c *Client) Run(ctx context.Context, spec ExecSpec, stdin []byte, max int) (Output, error) {
-	return Output{}, errTODO
-}
-
 // Scan takes a snapshot of the workspace: init sends what is new, the keeper
 // checks and stores it, and asks for what it lacks. When Scan returns the
 // snapshot is durable and complete. Files and Bytes are counted by the keeper.

@@ -22,6 +22,7 @@ const (
 	frameStderr  frameType = '2' // bytes of standard error
 	frameEnd     frameType = 'Z' // end of the sender's stream
 	frameControl frameType = 'C' // JSON of something meanwhile: signal, resize, started, notice
+	frameCredit  frameType = 'W' // server: big-endian bytes of input that were taken
 	frameObject  frameType = 'O' // beginning of a snapshot object
 	frameNeed    frameType = 'N' // digests of wanted objects, 32 bytes each
 	frameRoot    frameType = 'S' // JSON scan result

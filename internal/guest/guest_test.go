@@ -23,7 +23,7 @@ type inside struct {
 }
 
 // serve runs a server over a real socket in this process until the test ends.
-func serve(t *testing.T, change func(*Config)) *inside {
+func serve(t testing.TB, change func(*Config)) *inside {
 	t.Helper()
 	door := filepath.Join(t.TempDir(), "control.sock")
 	listener, err := net.Listen("unix", door)
@@ -32,7 +32,7 @@ func serve(t *testing.T, change func(*Config)) *inside {
 	}
 	cfg := Config{
 		Version: "test", Listener: listener, Workspace: t.TempDir(),
-		Allow: func(net.Conn) error { return nil }, Env: Environment(),
+		Allow: func(net.Conn) error { return nil }, Env: Environment(), Reaper: NewReaper(false),
 	}
 	if change != nil {
 		change(&cfg)

@@ -1,4 +1,115 @@
 package guest
 
-// Reaper collects ended children.
-type Reaper struct{}
+import (
+	"context"
+	"os"
+	"os/signal"
+	"sync"
+	"syscall"
+
+	"choiros/internal/choir"
+)
+
+// Ended is how a child ended and what it used.
+type Ended struct {
+	Status syscall.WaitStatus
+	Usage  syscall.Rusage
+}
+
+// Exit is the same for the wire.
+func (e Ended) exit() Exit {
+	x := Exit{
+		Code:   e.Status.ExitStatus(),
+		CPUMS:  (e.Usage.Utime.Nano() + e.Usage.Stime.Nano()) / 1e6,
+		MaxRSS: e.Usage.Maxrss << 10, // the kernel counts in KiB
+	}
+	if e.Status.Signaled() {
+		x.Signal = signalName(e.Status.Signal())
+	}
+	return x
+}
+
+// Reaper starts children and collects their ends. As PID 1 or subreaper it
+// collects everything that ends below it, so nothing else in the process may
+// wait for children (os/exec does).
+type Reaper struct {
+	all bool
+
+	// mu guards waiting. It is held across a fork, so that a child that ends at
+	// once is known when it is collected; Go serialises forks anyway.
+	mu      sync.Mutex
+	waiting map[int]chan Ended
+}
+
+// NewReaper makes a reaper. With all it collects every child, also adopted
+// ones, while Serve runs; without it only those it started, and Serve is not
+// needed.
+func NewReaper(all bool) *Reaper {
+	return &Reaper{all: all, waiting: map[int]chan Ended{}}
+}
+
+// Serve collects ended children until ctx ends.
+func (r *Reaper) Serve(ctx context.Context) {
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, syscall.SIGCHLD)
+	defer signal.Stop(signals)
+	for {
+		r.collect()
+		select {
+		case <-signals:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// collect takes every child that has ended. It reports false when there are no
+// children at all.
+func (r *Reaper) collect() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for {
+		var e Ended
+		pid, err := syscall.Wait4(-1, &e.Status, syscall.WNOHANG, &e.Usage)
+		switch {
+		case err == syscall.EINTR:
+		case err != nil:
+			return false
+		case pid == 0:
+			return true
+		default:
+			if ch := r.waiting[pid]; ch != nil {
+				ch <- e // capacity 1, written once
+				delete(r.waiting, pid)
+			}
+		}
+	}
+}
+
+// Start runs a program. The channel gives its end once.
+func (r *Reaper) Start(path string, argv []string, attr *syscall.ProcAttr) (int, <-chan Ended, error) {
+	ch := make(chan Ended, 1)
+	r.mu.Lock()
+	pid, err := syscall.ForkExec(path, argv, attr)
+	if err == nil && r.all {
+		r.waiting[pid] = ch
+	}
+	r.mu.Unlock()
+	if err != nil {
+		return 0, nil, &choir.Error{Op: "guest.start", Code: codeOf(err), Path: clip(path, 200), Msg: "cannot start the program", Err: err}
+	}
+	if !r.all {
+		go awaitOne(pid, ch) // ends with the child, which its starter kills in the end
+	}
+	return pid, ch, nil
+}
+
+func awaitOne(pid int, ch chan<- Ended) {
+	var e Ended
+	for {
+		if _, err := syscall.Wait4(pid, &e.Status, 0, &e.Usage); err != syscall.EINTR {
+			ch <- e
+			return
+		}
+	}
+}

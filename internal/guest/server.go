@@ -21,8 +21,12 @@ type Config struct {
 	Allow func(net.Conn) error
 	// Env is the environment of roles and tools, see Environment.
 	Env []string
-	// Reaper collects ended children; required.
+	// Reaper collects ended children; required. One that collects all is served
+	// by the server.
 	Reaper *Reaper
+	// Proxy is the loopback address that leads to the egress door; empty for none.
+	Proxy  string
+	Egress string // socket of the egress door
 }
 
 // Server is the inside of the control protocol.
@@ -30,6 +34,7 @@ type Server struct {
 	cfg      Config
 	started  time.Time
 	presence *presence
+	roles    roles
 	handlers sync.WaitGroup
 }
 
@@ -48,11 +53,36 @@ func (s *Server) Serve(ctx context.Context) error {
 	defer cancel()
 	stop := context.AfterFunc(ctx, func() { s.cfg.Listener.Close() })
 	defer stop()
+	if s.cfg.Proxy != "" {
+		listener, err := listenForward(s.cfg.Proxy)
+		if err != nil {
+			return err
+		}
+		stop := context.AfterFunc(ctx, func() { listener.Close() })
+		defer stop()
+		s.handlers.Go(func() { s.forward(ctx, listener) })
+	}
+	stopReaping := s.reap()
 	s.handlers.Go(func() { s.accept(ctx, cancel) })
 	err := s.presence.wait(ctx)
 	cancel()
 	s.handlers.Wait()
+	stopReaping()
 	return err
+}
+
+// reap serves the reaper until the returned function is called: longer than
+// ctx, because ending processes must be collected too.
+func (s *Server) reap() (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	var served sync.WaitGroup
+	if s.cfg.Reaper.all {
+		served.Go(func() { s.cfg.Reaper.Serve(ctx) })
+	}
+	return func() {
+		cancel()
+		served.Wait()
+	}
 }
 
 func (s *Server) accept(ctx context.Context, cancel context.CancelFunc) {
@@ -112,11 +142,19 @@ var handlers map[op]handler
 // The table refers to handlers that refer to it, so it is filled in here.
 func init() {
 	handlers = map[op]handler{
-		opHello:  (*Server).hello,
-		opAttach: (*Server).attach,
+		opHello:       (*Server).hello,
+		opAttach:      (*Server).attach,
+		opStartRole:   (*Server).startRole,
+		opCredentials: (*Server).sendCredentials,
+		opStopRole:    (*Server).stopRole,
+		opExec:        (*Server).exec,
 	}
 }
 
 func (s *Server) hello(context.Context, *wire, *request) (any, error) {
-	return &Info{Version: s.cfg.Version, BootMS: time.Since(s.started).Milliseconds()}, nil
+	info := &Info{Version: s.cfg.Version, BootMS: time.Since(s.started).Milliseconds()}
+	if p := s.roles.running(); p != nil {
+		info.Role, info.RolePID = p.name, p.pid
+	}
+	return info, nil
 }

@@ -1,0 +1,179 @@
+package guest
+
+import (
+	"context"
+	"sync"
+	"syscall"
+	"time"
+
+	"choiros/internal/choir"
+)
+
+// execution is one running command.
+type execution struct {
+	w     *wire
+	pid   int
+	ended <-chan Ended
+	files *streams
+	input *inbox
+}
+
+func (s *Server) exec(ctx context.Context, w *wire, r *request) (any, error) {
+	if r.Exec == nil {
+		return nil, choir.Invalid("request.exec", "is required")
+	}
+	e, err := s.startCommand(w, r.Exec)
+	if err != nil {
+		return nil, choir.Under("exec", err)
+	}
+	// An error shows as a client that is gone, which run notices.
+	w.writeJSON(frameControl, control{Started: e.pid})
+	return nil, e.run(ctx, time.Duration(r.Exec.TimeoutMS)*time.Millisecond)
+}
+
+func (s *Server) startCommand(w *wire, spec *ExecSpec) (*execution, error) {
+	env := mergeEnv(s.cfg.Env, spec.Env)
+	path, err := lookPath(spec.Argv[0], env)
+	if err != nil {
+		return nil, err
+	}
+	dir, err := s.workingFolder(spec.Cwd)
+	if err != nil {
+		return nil, err
+	}
+	files, err := openStreams(spec)
+	if err != nil {
+		return nil, err
+	}
+	pid, ended, err := s.cfg.Reaper.Start(path, spec.Argv, &syscall.ProcAttr{
+		Dir: dir, Env: env, Files: files.childFDs(),
+		Sys: &syscall.SysProcAttr{Setsid: true, Setctty: spec.TTY != nil},
+	})
+	files.closeChild()
+	if err != nil {
+		files.close()
+		return nil, err
+	}
+	return &execution{w: w, pid: pid, ended: ended, files: files, input: newInbox()}, nil
+}
+
+// run lets the command live until it ends, its time is over, the client is gone
+// or the server stops, and answers how it ended.
+func (e *execution) run(ctx context.Context, timeout time.Duration) error {
+	gone := make(chan error, 3) // whoever notices first that the client is no use any more
+	var inputs, outputs sync.WaitGroup
+	inputs.Go(func() { gone <- e.readClient() })
+	inputs.Go(func() { e.feed() })
+	for _, out := range e.files.outputs {
+		outputs.Go(func() {
+			if err := e.pump(out); err != nil {
+				gone <- err
+			}
+		})
+	}
+	end, timedOut, err := e.await(ctx, timeout, gone)
+	e.files.commandEnded()
+	outputs.Wait()
+	if err == nil {
+		x := end.exit()
+		x.TimedOut = timedOut
+		err = e.w.writeJSON(frameReply, &x)
+	} else {
+		e.w.writeError(err)
+	}
+	e.w.conn.Close() // ends readClient
+	e.files.close()  // ends feed
+	inputs.Wait()
+	return nil
+}
+
+// await returns when the command has ended, killed if need be.
+func (e *execution) await(ctx context.Context, timeout time.Duration, gone <-chan error) (end Ended, timedOut bool, err error) {
+	var late <-chan time.Time
+	if timeout > 0 {
+		timer := time.NewTimer(timeout)
+		defer timer.Stop()
+		late = timer.C
+	}
+	select {
+	case end = <-e.ended:
+		return end, false, nil
+	case <-late:
+		timedOut = true
+	case <-ctx.Done():
+		err = choir.E("guest.exec", choir.CodeUnavailable, "the sandbox is ending")
+	case err = <-gone:
+	}
+	killTree(e.pid)
+	return <-e.ended, timedOut, err
+}
+
+// pump sends one output as it comes; the error is the client's.
+func (e *execution) pump(out *output) error {
+	buf := make([]byte, dataChunk)
+	for {
+		n, readErr := out.read(buf)
+		if n > 0 {
+			if err := e.w.write(out.frame, buf[:n]); err != nil {
+				return err
+			}
+		}
+		if readErr != nil {
+			return nil // the end, or silence after the command's end
+		}
+	}
+}
+
+// readClient takes input and control until the client closes or breaks a rule.
+func (e *execution) readClient() error {
+	defer e.input.close()
+	for {
+		t, payload, err := e.w.read()
+		if err != nil {
+			return err
+		}
+		switch t {
+		case frameData:
+			err = e.input.put(payload)
+		case frameEnd:
+			e.input.close()
+		case frameControl:
+			err = e.control(payload)
+		default:
+			err = unexpected(t, payload)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+func (e *execution) control(payload []byte) error {
+	var c control
+	if err := choir.DecodeStrict(payload, &c); err != nil {
+		return choir.Under("control", err)
+	}
+	if c.Resize != nil {
+		return e.files.resize(*c.Resize)
+	}
+	sig, err := parseSignal(c.Signal)
+	if err == nil {
+		syscall.Kill(-e.pid, sig) // one that has ended meanwhile needs none
+	}
+	return err
+}
+
+// feed writes input to the command and tells the client how much was taken. A
+// command that does not read its input any more has it taken all the same.
+func (e *execution) feed() {
+	for {
+		chunk, ok := e.input.take()
+		if !ok {
+			e.files.endInput()
+			return
+		}
+		e.files.writeInput(chunk)
+		e.input.free(len(chunk))
+		e.w.writeCredit(len(chunk)) // a client that is gone is readClient's finding
+	}
+}

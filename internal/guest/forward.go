@@ -1,0 +1,69 @@
+package guest
+
+import (
+	"context"
+	"io"
+	"net"
+	"sync"
+
+	"choiros/internal/choir"
+)
+
+// maxForwards bounds the connections through the forwarder; more wait.
+const maxForwards = 256
+
+// forward takes connections on loopback to the egress door.
+func (s *Server) forward(ctx context.Context, listener net.Listener) {
+	slots := make(chan struct{}, maxForwards)
+	for {
+		slots <- struct{}{}
+		conn, err := listener.Accept()
+		if err != nil {
+			return // closed: the server ends
+		}
+		s.handlers.Go(func() {
+			defer func() { <-slots }()
+			forwardOne(ctx, conn, s.cfg.Egress)
+		})
+	}
+}
+
+func forwardOne(ctx context.Context, in net.Conn, door string) {
+	defer in.Close()
+	var d net.Dialer
+	out, err := d.DialContext(ctx, "unix", door)
+	if err != nil {
+		return // the tool sees its connection closed; there is no one else to tell
+	}
+	defer out.Close()
+	stop := context.AfterFunc(ctx, func() { in.Close(); out.Close() })
+	defer stop()
+	join(in, out)
+}
+
+// join copies both ways until both directions have ended.
+func join(a, b net.Conn) {
+	var both sync.WaitGroup
+	both.Go(func() { oneWay(a, b) })
+	both.Go(func() { oneWay(b, a) })
+	both.Wait()
+}
+
+func oneWay(dst, src net.Conn) {
+	if _, err := io.Copy(dst, src); err != nil {
+		dst.Close()
+		src.Close()
+		return
+	}
+	if half, ok := dst.(interface{ CloseWrite() error }); ok {
+		half.CloseWrite()
+	} else {
+		dst.Close()
+	}
+}
+
+// listenForward opens the forwarder's port.
+func listenForward(address string) (net.Listener, error) {
+	listener, err := net.Listen("tcp4", address)
+	return listener, choir.Wrap("guest.forward", choir.CodeUnavailable, err, "open the way to the egress door at %s", address)
+}

@@ -1,0 +1,70 @@
+package guest
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"choiros/internal/choir"
+)
+
+// mergeEnv lets later settings of a name replace earlier ones.
+func mergeEnv(base, extra []string) []string {
+	at := map[string]int{}
+	var out []string
+	for _, list := range [][]string{base, extra} {
+		for _, kv := range list {
+			name, _, _ := strings.Cut(kv, "=")
+			if i, ok := at[name]; ok {
+				out[i] = kv
+				continue
+			}
+			at[name] = len(out)
+			out = append(out, kv)
+		}
+	}
+	return out
+}
+
+// lookPath finds a program as execvp does, in the PATH that the program itself
+// will see.
+func lookPath(name string, env []string) (string, error) {
+	if strings.ContainsRune(name, '/') {
+		return name, nil
+	}
+	for _, kv := range env {
+		path, ok := strings.CutPrefix(kv, "PATH=")
+		if !ok || name == "" {
+			continue
+		}
+		for _, dir := range filepath.SplitList(path) {
+			full := filepath.Join(dir, name)
+			if info, err := os.Stat(full); err == nil && info.Mode().IsRegular() && unix.Access(full, unix.X_OK) == nil {
+				return full, nil
+			}
+		}
+	}
+	return "", &choir.Error{Op: "guest.exec", Code: choir.CodeNotFound, Path: "argv[0]",
+		Msg: "no program " + clip(name, 200) + " is in the PATH of the sandbox"}
+}
+
+// workingFolder is where a command starts.
+func (s *Server) workingFolder(cwd string) (string, error) {
+	if cwd == "" {
+		cwd = s.cfg.Workspace
+	}
+	if cwd == "" {
+		cwd = "/"
+	}
+	if !filepath.IsAbs(cwd) {
+		cwd = filepath.Join(s.cfg.Workspace, cwd)
+	}
+	if info, err := os.Stat(cwd); err != nil {
+		return "", pathError("exec", "cwd", err)
+	} else if !info.IsDir() {
+		return "", choir.Invalid("cwd", "%s is not a folder", clip(cwd, 200))
+	}
+	return cwd, nil
+}
