@@ -41,7 +41,11 @@ func run(args []string) error {
 	flags := flag.NewFlagSet("choir-init", flag.ContinueOnError)
 	orphan := flags.Duration("orphan", sandbox.OrphanSeconds*time.Second, "how long to live without a control plane")
 	workspace := flags.String("workspace", sandbox.WorkspaceInside, "folder of files and snapshots")
+	limit := limitFlags(flags)
 	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	if err := limit(); err != nil {
 		return err
 	}
 	door := os.NewFile(3, "control")

@@ -1,0 +1,133 @@
+package local
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"time"
+
+	"choiros/internal/choir"
+	"choiros/internal/sandbox"
+)
+
+const diagnosticBytes = 16 << 10
+
+// boot starts bubblewrap and returns when choir-init's process exists. When it
+// fails nothing is left behind.
+func (m *machine) boot(ctx context.Context, spec sandbox.Spec) (*box, error) {
+	listener, err := listenDoor(spec.Doors)
+	if err != nil {
+		return nil, err
+	}
+	// Ours is closed when bubblewrap has its own: if it dies, a dial must fail.
+	defer listener.Close()
+	b := &box{machine: m, doors: spec.Doors, done: make(chan struct{})}
+	if err := m.fill(ctx, b, spec, listener); err != nil {
+		b.abandon(ctx)
+		return nil, err
+	}
+	return b, nil
+}
+
+// fill makes the parts of a sandbox one after another and stores each in b, so
+// that the caller can take them away when a later one fails.
+func (m *machine) fill(ctx context.Context, b *box, spec sandbox.Spec, listener *os.File) error {
+	var err error
+	if b.group, err = m.limits.create(groupID(spec), spec.Limits); err != nil {
+		return err
+	}
+	if b.output, err = memoryFile("choir-output", nil, diagnosticBytes); err != nil {
+		return err
+	}
+	info, infoEnd, err := os.Pipe()
+	if err != nil {
+		return choir.Wrap("local.create", choir.CodeInternal, err, "make a pipe")
+	}
+	defer info.Close()
+	err = m.start(b, spec, listener, infoEnd)
+	infoEnd.Close()
+	if err != nil {
+		return err
+	}
+	pid, err := childPID(ctx, info)
+	if err != nil {
+		return choir.Wrap("local.create", choir.CodeUnavailable, err, "bubblewrap did not make the sandbox; it said %q", b.said())
+	}
+	b.init, err = hold(pid, 0)
+	return err
+}
+
+// start runs bubblewrap inside the group, as the sandbox's host user.
+func (m *machine) start(b *box, spec sandbox.Spec, listener, info *os.File) error {
+	// A second opening of the same file has a position of its own.
+	filter, err := os.Open("/proc/self/fd/" + strconv.Itoa(int(m.filter.Fd())))
+	if err != nil {
+		return choir.Wrap("local.create", choir.CodeInternal, err, "open the seccomp program")
+	}
+	defer filter.Close()
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	if err != nil {
+		return choir.Wrap("local.create", choir.CodeInternal, err, "open %s", os.DevNull)
+	}
+	defer null.Close()
+	err = b.group.start(func(attr *syscall.SysProcAttr) error {
+		attr.Setsid = true // a ^C in the control plane's terminal is not for sandboxes
+		if m.root {
+			attr.Credential = &syscall.Credential{Uid: uint32(spec.UID), Gid: uint32(spec.UID)}
+		}
+		b.monitor, err = os.StartProcess(m.bwrap, m.argv(spec), &os.ProcAttr{
+			Dir: "/", Env: []string{}, Sys: attr,
+			Files: []*os.File{null, b.output, b.output, listener, filter, info},
+		})
+		return err
+	})
+	return choir.Wrap("local.create", choir.CodeUnavailable, err, "start bubblewrap")
+}
+
+func (m *machine) argv(spec sandbox.Spec) []string {
+	argv := append([]string{m.bwrap}, m.common...)
+	argv = append(argv, specArgs(spec)...)
+	argv = append(argv, filepath.Join(sandbox.GuestInside, initName), "--max-files", strconv.Itoa(spec.Limits.OpenFiles))
+	if !m.cgroups() {
+		argv = append(argv, "--max-processes", strconv.Itoa(spec.Limits.Processes),
+			"--max-data", strconv.FormatInt(spec.Limits.MemoryBytes, 10))
+	}
+	if m.cfg.Orphan != sandbox.OrphanSeconds*time.Second {
+		argv = append(argv, "--orphan", m.cfg.Orphan.String())
+	}
+	return argv
+}
+
+// groupID names a group so that a person finds the computer it belongs to.
+func groupID(spec sandbox.Spec) string {
+	var b [4]byte
+	rand.Read(b[:]) // never fails
+	return string(spec.Computer) + "-" + string(spec.Role) + "-" + hex.EncodeToString(b[:])
+}
+
+// childPID waits for bubblewrap to say which process it made.
+func childPID(ctx context.Context, info *os.File) (int, error) {
+	stop := context.AfterFunc(ctx, func() { info.SetReadDeadline(longAgo) })
+	defer stop()
+	var said struct {
+		ChildPID int `json:"child-pid"`
+	}
+	err := json.NewDecoder(info).Decode(&said)
+	return said.ChildPID, err
+}
+
+// said is what bubblewrap and choir-init wrote to their standard error.
+func (b *box) said() string {
+	if b.output == nil {
+		return ""
+	}
+	text := make([]byte, diagnosticBytes)
+	n, _ := b.output.ReadAt(text, 0) // best effort: it only explains another error
+	return string(bytes.TrimSpace(bytes.TrimRight(text[:n], "\x00")))
+}

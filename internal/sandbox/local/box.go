@@ -1,0 +1,181 @@
+package local
+
+import (
+	"context"
+	"net"
+	"os"
+	"syscall"
+	"time"
+
+	"choiros/internal/choir"
+	"choiros/internal/sandbox"
+)
+
+// goneTimeout bounds the wait for killed processes; the kernel needs
+// milliseconds.
+const goneTimeout = 10 * time.Second
+
+// box is one sandbox. Its parts are set before it is shared, and never after.
+type box struct {
+	machine *machine
+	doors   string
+	group   group
+	init    *process    // nil when it has ended
+	monitor *os.Process // bubblewrap as our child; nil when recovered
+	outer   *process    // bubblewrap as somebody's child; nil when made here
+	output  *os.File    // nil when recovered
+	done    chan struct{}
+	err     error // of the cleaning, readable when done is closed
+}
+
+var _ sandbox.Sandbox = (*box)(nil)
+
+// Handle implements sandbox.Sandbox.
+func (b *box) Handle() sandbox.Handle {
+	outer := b.outer.named()
+	if b.monitor != nil {
+		outer.PID = b.monitor.Pid
+		if s, err := readStat(outer.PID); err == nil {
+			outer.Start = s.start
+		}
+	}
+	h, err := encodeHandle(state{
+		Boot: b.machine.bootID, Init: b.init.named(), Monitor: outer, Doors: b.doors,
+		Limits: b.machine.limits.name(), Groups: b.group.folders(),
+	})
+	if err != nil {
+		panic(err) // strings and numbers always encode
+	}
+	return h
+}
+
+// Dial implements sandbox.Sandbox.
+func (b *box) Dial(ctx context.Context) (net.Conn, error) { return dialDoor(ctx, b.doors) }
+
+// Level implements sandbox.Sandbox.
+func (b *box) Level() sandbox.Level { return b.machine.level() }
+
+// Usage implements sandbox.Sandbox.
+func (b *box) Usage(context.Context) (sandbox.Usage, error) {
+	select {
+	case <-b.done:
+		return sandbox.Usage{}, choir.E("local.usage", choir.CodeNotFound, "the sandbox has ended")
+	default:
+	}
+	if b.machine.cgroups() {
+		return b.group.usage()
+	}
+	return usageOf(b.init.pid), nil
+}
+
+// Done implements sandbox.Sandbox.
+func (b *box) Done() <-chan struct{} { return b.done }
+
+// Destroy implements sandbox.Sandbox. The end of PID 1 is the end of every
+// process in its namespace; the watcher then takes the rest away.
+func (b *box) Destroy(ctx context.Context) error {
+	if err := b.init.kill(); err != nil {
+		return err
+	}
+	select {
+	case <-b.done:
+		return b.err
+	case <-ctx.Done():
+		return choir.Wrap("local.destroy", choir.CodeTimeout, ctx.Err(), "wait for the end of a sandbox")
+	}
+}
+
+// watch waits for the sandbox's end and clears up after it. It returns early,
+// leaving everything, when ctx ends.
+func (b *box) watch(ctx context.Context) {
+	if err := b.init.wait(ctx); err != nil {
+		b.release()
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), goneTimeout)
+	defer cancel()
+	b.err = b.clear(ctx)
+	close(b.done)
+}
+
+// abandon takes away a sandbox that was not completed. Its errors would hide
+// the one that led here.
+func (b *box) abandon(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), goneTimeout)
+	defer cancel()
+	b.killUnfinished(ctx)
+	b.clear(ctx)
+}
+
+// killUnfinished ends bubblewrap together with a child that it may not have
+// told us of. Stopped, it can make no further one.
+func (b *box) killUnfinished(ctx context.Context) {
+	b.init.kill()
+	if b.monitor == nil {
+		return
+	}
+	b.monitor.Signal(syscall.SIGSTOP)
+	for _, pid := range children(b.monitor.Pid) {
+		killAndWait(ctx, pid)
+	}
+	b.monitor.Kill()
+}
+
+// gone clears up what is left of a sandbox that cannot be recovered, and says
+// so.
+func (b *box) gone(ctx context.Context, why string) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), goneTimeout)
+	defer cancel()
+	if err := b.init.kill(); err != nil {
+		return err
+	}
+	if b.init != nil {
+		if err := b.init.wait(ctx); err != nil {
+			return choir.Wrap("local.recover", choir.CodeTimeout, err, "wait for the end of a sandbox")
+		}
+	}
+	if err := b.clear(ctx); err != nil {
+		return err
+	}
+	return choir.E("local.recover", choir.CodeNotFound, "%s", why)
+}
+
+// clear removes everything outside the namespaces once PID 1 has ended:
+// bubblewrap, the cgroups, the control door.
+func (b *box) clear(ctx context.Context) error {
+	defer b.release()
+	b.reap(ctx)
+	var first error
+	if b.group != nil {
+		first = killAll(ctx, b.group)
+		if err := b.group.remove(); first == nil {
+			first = err
+		}
+	}
+	if err := removeDoor(b.doors); first == nil {
+		first = err
+	}
+	return first
+}
+
+// reap waits for bubblewrap, which ends when its child does.
+func (b *box) reap(ctx context.Context) {
+	if b.monitor != nil {
+		b.monitor.Wait() // how it ended says nothing that matters
+	}
+	if b.outer == nil {
+		return
+	}
+	b.outer.kill() // it has nothing left to wait for
+	if b.outer.wait(ctx) == nil {
+		// A former driver in this same process may have started it.
+		syscall.Wait4(b.outer.pid, nil, syscall.WNOHANG, nil)
+	}
+}
+
+// release closes what we hold; the sandbox may live on.
+func (b *box) release() {
+	b.init.close()
+	b.outer.close()
+	b.output.Close()
+}

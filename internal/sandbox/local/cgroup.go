@@ -1,0 +1,151 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"choiros/internal/choir"
+	"choiros/internal/sandbox"
+
+	"golang.org/x/sys/unix"
+)
+
+// limiter makes groups of processes whose resources are limited together.
+type limiter interface {
+	// name says in the level how limits are held.
+	name() string
+	// create makes the group of one sandbox.
+	create(id string, l sandbox.Limits) (group, error)
+	// open takes up a group by the folders of a handle.
+	open(dirs []string) group
+	// sweep removes groups without processes that an earlier control plane of
+	// the same data folder left.
+	sweep()
+	// drop removes what holds the groups, when there are none left.
+	drop()
+}
+
+// group is one sandbox's processes.
+type group interface {
+	// start runs fork so that the child is born in the group.
+	start(fork func(*syscall.SysProcAttr) error) error
+	// folders are what a handle needs to find the group again.
+	folders() []string
+	// processes lists those on the host now.
+	processes() []int
+	usage() (sandbox.Usage, error)
+	// remove takes the empty group away; idempotent.
+	remove() error
+}
+
+// killAll kills whatever is in the group until nothing is.
+func killAll(ctx context.Context, g group) error {
+	for {
+		pids := g.processes()
+		if len(pids) == 0 {
+			return nil
+		}
+		for _, pid := range pids {
+			if err := killAndWait(ctx, pid); err != nil {
+				return err
+			}
+		}
+		if err := ctx.Err(); err != nil {
+			return choir.Wrap("local.kill", choir.CodeTimeout, err, "%d processes of a sandbox would not end", len(pids))
+		}
+	}
+}
+
+// killAndWait ends one process. A child of ours is reaped by whoever started it.
+func killAndWait(ctx context.Context, pid int) error {
+	p, err := hold(pid, 0)
+	if choir.CodeOf(err) == choir.CodeNotFound {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer p.close()
+	if err := p.kill(); err != nil {
+		return err
+	}
+	return p.wait(ctx)
+}
+
+// readPIDs reads a cgroup.procs file, without numbers that appear as 0 because
+// they are of another pid namespace.
+func readPIDs(path string) []int {
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return nil // the group is gone
+	}
+	var out []int
+	for _, f := range strings.Fields(string(raw)) {
+		if n, err := strconv.Atoi(f); err == nil && n > 0 && !isZombie(n) {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+func isZombie(pid int) bool {
+	s, err := readStat(pid)
+	return err != nil || s.state == 'Z'
+}
+
+func readNumber(path string) (int64, error) {
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return 0, err
+	}
+	return strconv.ParseInt(strings.TrimSpace(string(raw)), 10, 64)
+}
+
+// writeKnob writes to a file of the cgroup file system. It opens without
+// O_CREAT and O_TRUNC, which those files need not understand.
+func writeKnob(path, value string) error {
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	_, err = f.WriteString(value)
+	return err
+}
+
+// removeGroup removes the folder of an empty group. The kernel may hold it for
+// a moment after the last process has ended, and says busy meanwhile.
+func removeGroup(dir string) error {
+	const attempts, pause = 200, time.Millisecond
+	var err error
+	for range attempts {
+		err = unix.Rmdir(dir)
+		if err == nil || errors.Is(err, unix.ENOENT) {
+			return nil
+		}
+		if !errors.Is(err, unix.EBUSY) {
+			break
+		}
+		time.Sleep(pause)
+	}
+	return choir.Wrap("local.cgroup", choir.CodeInternal, err, "remove the cgroup %s", dir)
+}
+
+// sweepBelow removes the empty groups below dir; those with processes refuse.
+func sweepBelow(dir string) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return // there never was one
+	}
+	for _, e := range entries {
+		if e.IsDir() {
+			unix.Rmdir(filepath.Join(dir, e.Name())) // busy when its sandbox lives
+		}
+	}
+}

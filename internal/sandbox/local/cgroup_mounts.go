@@ -1,0 +1,77 @@
+package local
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// hierarchy is a mounted cgroup file system and where this process is in it.
+type hierarchy struct {
+	version     int
+	controllers []string // version 1
+	own         string   // the folder of this process
+}
+
+// hierarchies finds the mounted cgroup file systems.
+func hierarchies() []hierarchy {
+	mounts, err := os.ReadFile("/proc/self/mountinfo")
+	if err != nil {
+		return nil // no proc, no cgroups
+	}
+	own, err := os.ReadFile("/proc/self/cgroup")
+	if err != nil {
+		return nil
+	}
+	return parseHierarchies(string(mounts), string(own))
+}
+
+// parseHierarchies reads mountinfo and cgroup as proc(5) and cgroups(7) describe
+// them.
+func parseHierarchies(mountinfo, cgroup string) []hierarchy {
+	var out []hierarchy
+	for line := range strings.Lines(mountinfo) {
+		before, after, ok := strings.Cut(strings.TrimSpace(line), " - ")
+		fields, tail := strings.Fields(before), strings.Fields(after)
+		if !ok || len(fields) < 5 || len(tail) < 3 {
+			continue
+		}
+		root, point := fields[3], fields[4]
+		h := hierarchy{version: 1, controllers: strings.Split(tail[2], ",")}
+		switch tail[0] {
+		case "cgroup":
+		case "cgroup2":
+			h = hierarchy{version: 2}
+		default:
+			continue
+		}
+		path, ok := ownPath(cgroup, h)
+		if rel, err := filepath.Rel(root, path); ok && err == nil && !strings.HasPrefix(rel, "..") {
+			h.own = filepath.Join(point, rel)
+			out = append(out, h)
+		}
+	}
+	return out
+}
+
+// ownPath finds the line of a hierarchy in /proc/self/cgroup.
+func ownPath(cgroup string, h hierarchy) (string, bool) {
+	for line := range strings.Lines(cgroup) {
+		parts := strings.SplitN(strings.TrimSpace(line), ":", 3)
+		if len(parts) != 3 {
+			continue
+		}
+		if h.version == 2 && parts[0] == "0" && parts[1] == "" {
+			return parts[2], true
+		}
+		if h.version == 1 && parts[1] != "" && containsAll(h.controllers, strings.Split(parts[1], ",")) {
+			return parts[2], true
+		}
+	}
+	return "", false
+}
+
+func containsAll(have, want []string) bool {
+	return !slices.ContainsFunc(want, func(w string) bool { return !slices.Contains(have, w) })
+}

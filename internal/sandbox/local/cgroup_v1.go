@@ -1,0 +1,214 @@
+package local
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"syscall"
+
+	"choiros/internal/choir"
+	"choiros/internal/sandbox"
+)
+
+// cpuPeriodUS is the period the CPU limit is counted over, in microseconds.
+const cpuPeriodUS = 100_000
+
+// v1Limiter holds limits in the controllers of cgroups version 1. base maps a
+// controller to the folder below which our groups lie; own is where this
+// process is, per folder, in the same order as dirs.
+type v1Limiter struct {
+	parents []v1Parent
+}
+
+type v1Parent struct {
+	controllers []string
+	own         string // this process's folder, where threads return to
+	base        string // <own>/<label>
+}
+
+// newV1 returns nil when the needed controllers are not here or not writable.
+func newV1(all []hierarchy, label string) *v1Limiter {
+	l := &v1Limiter{}
+	found := map[string]bool{}
+	for _, h := range all {
+		if h.version != 1 || !slices.ContainsFunc(h.controllers, usesV1) {
+			continue
+		}
+		base := filepath.Join(h.own, label)
+		if err := os.Mkdir(base, 0o755); err != nil && !isDir(base) {
+			continue
+		}
+		if writeKnob(filepath.Join(base, "tasks"), "") != nil && !writable(filepath.Join(base, "tasks")) {
+			continue
+		}
+		for _, c := range h.controllers {
+			found[c] = true
+		}
+		l.parents = append(l.parents, v1Parent{controllers: h.controllers, own: h.own, base: base})
+	}
+	if !found["pids"] || !found["memory"] || !found["cpu"] {
+		l.drop()
+		return nil
+	}
+	return l
+}
+
+func usesV1(controller string) bool {
+	return slices.Contains([]string{"pids", "memory", "cpu", "cpuacct"}, controller)
+}
+
+func writable(path string) bool {
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return false
+	}
+	f.Close()
+	return true
+}
+
+func (l *v1Limiter) name() string { return "cgroup v1" }
+
+func (l *v1Limiter) sweep() {
+	for _, p := range l.parents {
+		sweepBelow(p.base)
+	}
+}
+
+func (l *v1Limiter) drop() {
+	for _, p := range l.parents {
+		syscall.Rmdir(p.base) // busy when a sandbox lives
+	}
+}
+
+func (l *v1Limiter) create(id string, limits sandbox.Limits) (group, error) {
+	g := &v1Group{limiter: l}
+	for _, p := range l.parents {
+		dir := filepath.Join(p.base, id)
+		err := os.Mkdir(dir, 0o755)
+		if os.IsNotExist(err) { // the base went with the last sandbox of another driver
+			err = os.MkdirAll(dir, 0o755)
+		}
+		if err == nil {
+			g.dirs = append(g.dirs, dir)
+			err = setV1(dir, p.controllers, limits)
+		}
+		if err != nil {
+			g.remove()
+			return nil, choir.Wrap("local.cgroup", choir.CodeUnavailable, err, "limit a sandbox by the cgroup %s", dir)
+		}
+	}
+	return g, nil
+}
+
+// setV1 writes the limits that the controllers of one folder hold.
+func setV1(dir string, controllers []string, l sandbox.Limits) error {
+	for _, c := range controllers {
+		var err error
+		switch c {
+		case "pids":
+			err = writeKnob(filepath.Join(dir, "pids.max"), strconv.Itoa(l.Processes))
+		case "memory":
+			err = writeKnob(filepath.Join(dir, "memory.limit_in_bytes"), strconv.FormatInt(l.MemoryBytes, 10))
+			if err == nil {
+				err = limitSwapV1(dir, l)
+			}
+		case "cpu":
+			err = writeKnob(filepath.Join(dir, "cpu.cfs_quota_us"), strconv.Itoa(l.CPUMilli*cpuPeriodUS/1000))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// limitSwapV1 lets swap not be a way around the memory limit, where the kernel
+// counts swap.
+func limitSwapV1(dir string, l sandbox.Limits) error {
+	err := writeKnob(filepath.Join(dir, "memory.memsw.limit_in_bytes"), strconv.FormatInt(l.MemoryBytes, 10))
+	if os.IsNotExist(err) {
+		return nil
+	}
+	return err
+}
+
+func (l *v1Limiter) open(dirs []string) group { return &v1Group{limiter: l, dirs: dirs} }
+
+type v1Group struct {
+	limiter *v1Limiter
+	dirs    []string
+}
+
+func (g *v1Group) folders() []string { return g.dirs }
+
+// start moves the thread that forks into the group and back. The child is born
+// inside, so it cannot do anything outside; a pid written from outside would
+// race with bubblewrap's own fork.
+func (g *v1Group) start(fork func(*syscall.SysProcAttr) error) error {
+	done := make(chan error, 1)
+	go func() {
+		runtime.LockOSThread()
+		err := g.enter()
+		if err == nil {
+			err = fork(&syscall.SysProcAttr{})
+		}
+		if g.leave() == nil {
+			runtime.UnlockOSThread()
+		} // else the thread ends with this goroutine
+		done <- err
+	}()
+	return <-done
+}
+
+func (g *v1Group) enter() error {
+	for _, dir := range g.dirs {
+		if err := writeKnob(filepath.Join(dir, "tasks"), "0"); err != nil {
+			return choir.Wrap("local.cgroup", choir.CodeUnavailable, err, "enter the cgroup %s", dir)
+		}
+	}
+	return nil
+}
+
+func (g *v1Group) leave() error {
+	for _, p := range g.limiter.parents {
+		if err := writeKnob(filepath.Join(p.own, "tasks"), "0"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (g *v1Group) processes() []int {
+	if len(g.dirs) == 0 {
+		return nil
+	}
+	return readPIDs(filepath.Join(g.dirs[0], "cgroup.procs"))
+}
+
+func (g *v1Group) usage() (sandbox.Usage, error) {
+	var u sandbox.Usage
+	for _, dir := range g.dirs {
+		if n, err := readNumber(filepath.Join(dir, "pids.current")); err == nil {
+			u.Processes = int(n)
+		}
+		if n, err := readNumber(filepath.Join(dir, "memory.usage_in_bytes")); err == nil {
+			u.MemoryBytes = n
+		}
+		if n, err := readNumber(filepath.Join(dir, "cpuacct.usage")); err == nil {
+			u.CPUMillis = n / 1_000_000
+		}
+	}
+	return u, nil
+}
+
+func (g *v1Group) remove() error {
+	var first error
+	for _, dir := range g.dirs {
+		if err := removeGroup(dir); err != nil && first == nil {
+			first = err
+		}
+	}
+	return first
+}

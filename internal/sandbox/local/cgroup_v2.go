@@ -1,0 +1,165 @@
+package local
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"choiros/internal/choir"
+	"choiros/internal/sandbox"
+)
+
+// v2Limiter holds limits in cgroups version 2, below a folder that was
+// delegated to us.
+type v2Limiter struct {
+	base string
+}
+
+// newV2 returns nil when pids, memory and cpu cannot be handed to groups of
+// ours.
+func newV2(all []hierarchy, label string) *v2Limiter {
+	for _, h := range all {
+		if h.version != 2 {
+			continue
+		}
+		base := filepath.Join(h.own, label)
+		if err := os.Mkdir(base, 0o755); err != nil && !isDir(base) {
+			continue
+		}
+		if handDown(h.own) == nil && handDown(base) == nil {
+			return &v2Limiter{base: base}
+		}
+		syscall.Rmdir(base) // busy when it is in use
+	}
+	return nil
+}
+
+// handDown lets the groups below dir have the controllers we need. Only a group
+// without processes of its own can do that (cgroups(7), "no internal
+// processes"), so when it is ours we first move ourselves one level down.
+func handDown(dir string) error {
+	knob := filepath.Join(dir, "cgroup.subtree_control")
+	have, err := os.ReadFile(knob)
+	if err != nil {
+		return err
+	}
+	want := []string{"pids", "memory", "cpu"}
+	if containsAll(strings.Fields(string(have)), want) {
+		return nil
+	}
+	offered, err := os.ReadFile(filepath.Join(dir, "cgroup.controllers"))
+	if err != nil {
+		return err
+	}
+	if !containsAll(strings.Fields(string(offered)), want) {
+		return fmt.Errorf("%s offers only %q", dir, bytes.TrimSpace(offered))
+	}
+	enable := "+" + strings.Join(want, " +")
+	if writeKnob(knob, enable) == nil {
+		return nil
+	}
+	if err := stepAside(dir); err != nil {
+		return err
+	}
+	return writeKnob(knob, enable)
+}
+
+// stepAside moves this process into a leaf below dir, if it is alone in dir.
+func stepAside(dir string) error {
+	pids := readPIDs(filepath.Join(dir, "cgroup.procs"))
+	if !slices.Equal(pids, []int{os.Getpid()}) {
+		return fmt.Errorf("%s holds processes that are not ours", dir)
+	}
+	leaf := filepath.Join(dir, "choir-control")
+	if err := os.Mkdir(leaf, 0o755); err != nil && !isDir(leaf) {
+		return err
+	}
+	return writeKnob(filepath.Join(leaf, "cgroup.procs"), "0")
+}
+
+func (l *v2Limiter) name() string { return "cgroup v2" }
+
+func (l *v2Limiter) sweep() { sweepBelow(l.base) }
+
+func (l *v2Limiter) drop() { syscall.Rmdir(l.base) } // busy when a sandbox lives
+
+func (l *v2Limiter) create(id string, limits sandbox.Limits) (group, error) {
+	g := &v2Group{dir: filepath.Join(l.base, id)}
+	if err := os.Mkdir(g.dir, 0o755); err != nil {
+		return nil, choir.Wrap("local.cgroup", choir.CodeUnavailable, err, "make a sandbox's cgroup")
+	}
+	for name, value := range sorted(map[string]string{
+		"pids.max":   strconv.Itoa(limits.Processes),
+		"memory.max": strconv.FormatInt(limits.MemoryBytes, 10),
+		"cpu.max":    fmt.Sprintf("%d %d", limits.CPUMilli*cpuPeriodUS/1000, cpuPeriodUS),
+	}) {
+		if err := writeKnob(filepath.Join(g.dir, name), value); err != nil {
+			g.remove()
+			return nil, choir.Wrap("local.cgroup", choir.CodeUnavailable, err, "set %s of a sandbox", name)
+		}
+	}
+	// Only where the kernel counts swap; then it must not be a way around.
+	if err := writeKnob(filepath.Join(g.dir, "memory.swap.max"), "0"); err != nil && !os.IsNotExist(err) {
+		g.remove()
+		return nil, choir.Wrap("local.cgroup", choir.CodeUnavailable, err, "forbid a sandbox to swap")
+	}
+	return g, nil
+}
+
+func (l *v2Limiter) open(dirs []string) group {
+	if len(dirs) == 0 {
+		return noGroup{}
+	}
+	return &v2Group{dir: dirs[0]}
+}
+
+type v2Group struct{ dir string }
+
+func (g *v2Group) folders() []string { return []string{g.dir} }
+
+// start lets the kernel put the child into the group as it is made
+// (CLONE_INTO_CGROUP).
+func (g *v2Group) start(fork func(*syscall.SysProcAttr) error) error {
+	dir, err := os.Open(g.dir)
+	if err != nil {
+		return choir.Wrap("local.cgroup", choir.CodeUnavailable, err, "open a sandbox's cgroup")
+	}
+	defer dir.Close()
+	return fork(&syscall.SysProcAttr{UseCgroupFD: true, CgroupFD: int(dir.Fd())})
+}
+
+func (g *v2Group) processes() []int { return readPIDs(filepath.Join(g.dir, "cgroup.procs")) }
+
+func (g *v2Group) usage() (sandbox.Usage, error) {
+	n, err := readNumber(filepath.Join(g.dir, "pids.current"))
+	if err != nil {
+		return sandbox.Usage{}, choir.Wrap("local.usage", choir.CodeNotFound, err, "measure a sandbox")
+	}
+	u := sandbox.Usage{Processes: int(n)}
+	if n, err = readNumber(filepath.Join(g.dir, "memory.current")); err == nil {
+		u.MemoryBytes = n
+	}
+	raw, err := os.ReadFile(filepath.Join(g.dir, "cpu.stat"))
+	if err == nil {
+		u.CPUMillis = usageMillis(string(raw))
+	}
+	return u, nil
+}
+
+// usageMillis finds usage_usec in cpu.stat.
+func usageMillis(stat string) int64 {
+	for line := range strings.Lines(stat) {
+		if value, ok := strings.CutPrefix(line, "usage_usec "); ok {
+			n, _ := strconv.ParseInt(strings.TrimSpace(value), 10, 64) // 0 when the kernel changed its format
+			return n / 1000
+		}
+	}
+	return 0
+}
+
+func (g *v2Group) remove() error { return removeGroup(g.dir) }

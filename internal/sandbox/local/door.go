@@ -1,0 +1,107 @@
+package local
+
+import (
+	"context"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"choiros/internal/choir"
+	"choiros/internal/sandbox"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	maxSocketPath = 107 // sun_path without its final zero
+	doorBacklog   = 128
+)
+
+// listenDoor makes the control door. The listening socket is handed to
+// choir-init, so that nothing else can ever answer there: the folder cannot be
+// written from inside, and the file is ours alone.
+func listenDoor(doors string) (*os.File, error) {
+	const op = "local.door"
+	if err := checkDoors(doors); err != nil {
+		return nil, err
+	}
+	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return nil, choir.Wrap(op, choir.CodeInternal, err, "make a socket")
+	}
+	f := os.NewFile(uintptr(fd), sandbox.ControlSocket)
+	if err := bindDoor(fd, doors); err != nil {
+		f.Close()
+		return nil, choir.Wrap(op, choir.CodeInternal, err, "listen at the control door in %s", doors)
+	}
+	return f, nil
+}
+
+// checkDoors refuses a folder in which somebody else could put a socket of
+// their own.
+func checkDoors(doors string) error {
+	var st unix.Stat_t
+	if err := unix.Lstat(doors, &st); err != nil {
+		return choir.Wrap("local.door", choir.CodeInvalid, err, "look at the folder of doors %s", doors)
+	}
+	if st.Mode&unix.S_IFMT != unix.S_IFDIR || st.Mode&0o022 != 0 || int(st.Uid) != os.Geteuid() {
+		return choir.Invalid("spec.doors", "%s is not a folder that only the control plane can write", doors).
+			WithRemedy("chown %d %s && chmod go-w %s", os.Geteuid(), doors, doors)
+	}
+	return nil
+}
+
+func bindDoor(fd int, doors string) error {
+	path, done, err := shortPath(doors)
+	if err != nil {
+		return err
+	}
+	defer done()
+	if err := os.Remove(path); err != nil && !os.IsNotExist(err) {
+		return err
+	}
+	if err := unix.Bind(fd, &unix.SockaddrUnix{Name: path}); err != nil {
+		return err
+	}
+	if err := os.Chmod(path, 0o600); err != nil {
+		return err
+	}
+	return unix.Listen(fd, doorBacklog)
+}
+
+// shortPath names the control door by a path that fits into a socket address.
+// The path holds until done is called.
+func shortPath(doors string) (path string, done func(), err error) {
+	path = filepath.Join(doors, sandbox.ControlSocket)
+	if len(path) <= maxSocketPath {
+		return path, func() {}, nil
+	}
+	dir, err := os.OpenFile(doors, unix.O_PATH|unix.O_DIRECTORY, 0)
+	if err != nil {
+		return "", nil, err
+	}
+	short := "/proc/self/fd/" + strconv.Itoa(int(dir.Fd())) + "/" + sandbox.ControlSocket
+	return short, func() { dir.Close() }, nil
+}
+
+// dialDoor connects to the control door.
+func dialDoor(ctx context.Context, doors string) (net.Conn, error) {
+	path, done, err := shortPath(doors)
+	if err != nil {
+		return nil, choir.Wrap("local.dial", choir.CodeNotFound, err, "find the control door in %s", doors)
+	}
+	defer done()
+	var d net.Dialer
+	conn, err := d.DialContext(ctx, "unix", path)
+	return conn, choir.Wrap("local.dial", choir.CodeNotFound, err, "open the control door in %s", doors)
+}
+
+// removeDoor takes the control door away; idempotent.
+func removeDoor(doors string) error {
+	err := os.Remove(filepath.Join(doors, sandbox.ControlSocket))
+	if os.IsNotExist(err) {
+		return nil
+	}
+	return choir.Wrap("local.door", choir.CodeInternal, err, "remove the control door")
+}

@@ -1,0 +1,152 @@
+package local
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"choiros/internal/choir"
+	"choiros/internal/guest"
+	"choiros/internal/sandbox"
+)
+
+// Driver makes sandboxes with bubblewrap. Close it when the control plane ends.
+type Driver struct {
+	cfg   Config
+	setUp func() (*machine, error) // once, at the first use
+
+	ctx    context.Context // ends the watching, not the sandboxes
+	cancel context.CancelFunc
+	mu     sync.Mutex // guards closed and adding to watchers
+	closed bool
+	// watchers are the goroutines that wait for the end of a sandbox.
+	watchers sync.WaitGroup
+}
+
+var _ sandbox.Driver = (*Driver)(nil)
+
+// New makes the driver. Nothing is touched before the first Create or Recover.
+func New(cfg Config) *Driver {
+	d := &Driver{cfg: cfg.withDefaults()}
+	d.setUp = sync.OnceValues(func() (*machine, error) { return newMachine(d.cfg) })
+	d.ctx, d.cancel = context.WithCancel(context.Background())
+	return d
+}
+
+// Name implements sandbox.Driver.
+func (d *Driver) Name() string { return Name }
+
+// Close stops watching and waits for that. Sandboxes live on, for another
+// driver to recover; one made here can then no longer be used. Idempotent.
+func (d *Driver) Close() error {
+	d.mu.Lock()
+	first := !d.closed
+	d.closed = true
+	d.mu.Unlock()
+	d.cancel()
+	d.watchers.Wait()
+	if !first {
+		return nil
+	}
+	if m, err := d.setUp(); err == nil {
+		m.close()
+	}
+	return nil
+}
+
+// Create implements sandbox.Driver.
+func (d *Driver) Create(ctx context.Context, spec sandbox.Spec) (sandbox.Sandbox, error) {
+	m, err := d.setUp()
+	if err != nil {
+		return nil, err
+	}
+	spec, err = m.checked(spec)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, d.cfg.BootTimeout)
+	defer cancel()
+	b, err := m.boot(ctx, spec)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := guest.NewClient(b.Dial).Hello(ctx); err != nil {
+		b.abandon(ctx)
+		return nil, choir.Wrap("local.create", choir.CodeUnavailable, err,
+			"the sandbox did not answer; it said %q", b.said())
+	}
+	if err := d.watch(b); err != nil {
+		b.abandon(ctx)
+		return nil, err
+	}
+	return b, nil
+}
+
+// Recover implements sandbox.Driver.
+func (d *Driver) Recover(ctx context.Context, h sandbox.Handle) (sandbox.Sandbox, error) {
+	m, err := d.setUp()
+	if err != nil {
+		return nil, err
+	}
+	s, err := decodeHandle(h)
+	if err != nil {
+		return nil, err
+	}
+	b := m.find(s)
+	if b.init == nil {
+		return nil, b.gone(ctx, "the sandbox has ended")
+	}
+	hello, cancel := context.WithTimeout(ctx, d.cfg.BootTimeout)
+	defer cancel()
+	if _, err := guest.NewClient(b.Dial).Hello(hello); err != nil {
+		if ctx.Err() != nil {
+			b.release()
+			return nil, choir.Wrap("local.recover", choir.CodeCancelled, ctx.Err(), "look for a sandbox")
+		}
+		return nil, b.gone(ctx, "the sandbox no longer answers and was ended")
+	}
+	if err := d.watch(b); err != nil {
+		b.release()
+		return nil, err
+	}
+	return b, nil
+}
+
+// watch waits for the sandbox's end in the background.
+func (d *Driver) watch(b *box) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.closed {
+		return choir.E("local.create", choir.CodeUnavailable, "the driver is closed")
+	}
+	d.watchers.Go(func() { b.watch(d.ctx) })
+	return nil
+}
+
+// checked fills in the spec's defaults and refuses what cannot be done.
+func (m *machine) checked(spec sandbox.Spec) (sandbox.Spec, error) {
+	def := sandbox.DefaultLimits()
+	spec.Limits.Processes = orDefault(spec.Limits.Processes, def.Processes)
+	spec.Limits.MemoryBytes = orDefault(spec.Limits.MemoryBytes, def.MemoryBytes)
+	spec.Limits.CPUMilli = orDefault(spec.Limits.CPUMilli, def.CPUMilli)
+	spec.Limits.OpenFiles = orDefault(spec.Limits.OpenFiles, def.OpenFiles)
+	if m.root && spec.UID <= 0 {
+		return spec, choir.Invalid("spec.uid", "%d: a control plane that is root runs no sandbox as root", spec.UID)
+	}
+	if spec.RequireLimits && !m.cgroups() {
+		return spec, choir.E("local.create", choir.CodeUnavailable,
+			"limits are required, and no cgroup can hold them here").WithRemedy("%s", remedyCgroups)
+	}
+	if _, err := os.Stat(filepath.Join(spec.Guest, initName)); err != nil {
+		return spec, choir.Wrap("local.create", choir.CodeInvalid, err, "look for %s among the guest binaries", initName)
+	}
+	return spec, nil
+}
+
+func orDefault[T int | int64](n, def T) T {
+	if n == 0 {
+		return def
+	}
+	return n
+}

@@ -1,0 +1,176 @@
+package local
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"choiros/internal/choir"
+)
+
+// madeUp is what /etc says inside: nothing about the host or its users.
+var madeUp = map[string]string{
+	"passwd": "root:x:0:0:root:/nonexistent:/usr/sbin/nologin\n" +
+		"choir:x:1000:1000:choir:/home/choir:/bin/bash\n" +
+		"nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n",
+	"group":         "root:x:0:\nchoir:x:1000:\nnogroup:x:65534:\n",
+	"hosts":         "127.0.0.1 localhost choir\n::1 localhost\n",
+	"hostname":      "choir\n",
+	"resolv.conf":   "# There is no network here.\n",
+	"nsswitch.conf": "passwd: files\ngroup: files\nshadow: files\nhosts: files\nservices: files\nprotocols: files\n",
+	"shells":        "/bin/sh\n/bin/bash\n",
+	"host.conf":     "multi on\n",
+	"gitconfig":     "",
+	"fstab":         "",
+}
+
+// fromHost are patterns below the host's /etc of what toolchains need to run
+// and what says nothing about the host. Only what every user may read is taken.
+var fromHost = []string{
+	"ld.so.cache", "ld.so.conf", "ld.so.conf.d", "alternatives", "localtime",
+	"services", "protocols", "mime.types", "debian_version", "os-release",
+	"ssl/certs", "ssl/openssl.cnf", "pki/tls/certs", "pki/ca-trust/extracted",
+	"fonts", "java-*", "perl", "locale.alias",
+}
+
+// prepareEtc lays out the made-up /etc below dir once, under a name that follows
+// from its contents, and returns its path. One folder to bind is quicker than a
+// dozen files. Versions that running sandboxes still use stay as they are.
+func prepareEtc(dir string) (string, error) {
+	const op = "local.etc"
+	picked, sum, err := pickFromHost()
+	if err != nil {
+		return "", choir.Wrap(op, choir.CodeInternal, err, "look through the host's /etc")
+	}
+	target := filepath.Join(dir, "etc-"+sum)
+	if _, err := os.Stat(target); err == nil {
+		return target, nil
+	}
+	tmp, err := os.MkdirTemp(dir, "new-etc-")
+	if err != nil {
+		return "", choir.Wrap(op, choir.CodeInternal, err, "make a folder for the sandboxes' /etc")
+	}
+	defer os.RemoveAll(tmp) // nothing is left of it once it has its name
+	if err := fillEtc(tmp, picked); err != nil {
+		return "", choir.Wrap(op, choir.CodeInternal, err, "write the sandboxes' /etc")
+	}
+	if err := os.Rename(tmp, target); err != nil && !isDir(target) {
+		return "", choir.Wrap(op, choir.CodeInternal, err, "put the sandboxes' /etc in place")
+	}
+	return target, nil
+}
+
+func isDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+// pickFromHost returns the paths below /etc to be copied and a checksum over
+// everything the result depends on.
+func pickFromHost() ([]string, string, error) {
+	var picked []string
+	h := sha256.New()
+	for name, text := range sorted(madeUp) {
+		fmt.Fprintf(h, "%q %q\n", name, text)
+	}
+	for _, pattern := range fromHost {
+		roots, err := filepath.Glob(filepath.Join("/etc", pattern))
+		if err != nil {
+			return nil, "", err
+		}
+		for _, root := range roots {
+			err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+				if err != nil {
+					return nil // unreadable for us, so not for everybody
+				}
+				info, err := d.Info()
+				if err != nil || !forEverybody(info) {
+					return nil
+				}
+				picked = append(picked, path)
+				fmt.Fprintf(h, "%q %v %d %d\n", path, info.Mode(), info.Size(), info.ModTime().UnixNano())
+				return nil
+			})
+			if err != nil {
+				return nil, "", err
+			}
+		}
+	}
+	return picked, hex.EncodeToString(h.Sum(nil)[:8]), nil
+}
+
+func forEverybody(info fs.FileInfo) bool {
+	switch {
+	case info.Mode()&fs.ModeSymlink != 0:
+		return true
+	case info.IsDir():
+		return info.Mode()&0o005 == 0o005
+	default:
+		return info.Mode().IsRegular() && info.Mode()&0o004 != 0
+	}
+}
+
+func fillEtc(dir string, picked []string) error {
+	if err := os.Chmod(dir, 0o755); err != nil {
+		return err
+	}
+	for _, path := range picked {
+		if err := copyInto(dir, path); err != nil {
+			return err
+		}
+	}
+	for name, text := range madeUp {
+		if err := writePublic(filepath.Join(dir, name), []byte(text)); err != nil {
+			return err
+		}
+	}
+	return os.Symlink("/proc/self/mounts", filepath.Join(dir, "mtab"))
+}
+
+// copyInto copies one path of the host's /etc, a link as a link.
+func copyInto(dir, path string) error {
+	rel, err := filepath.Rel("/etc", path)
+	if err != nil {
+		return err
+	}
+	to := filepath.Join(dir, rel)
+	info, err := os.Lstat(path)
+	if err != nil {
+		return err
+	}
+	if info.IsDir() {
+		return os.MkdirAll(to, 0o755)
+	}
+	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+		return err
+	}
+	if info.Mode()&fs.ModeSymlink != 0 {
+		link, err := os.Readlink(path)
+		if err != nil {
+			return err
+		}
+		return os.Symlink(link, to)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	content, err := io.ReadAll(f)
+	if err != nil {
+		return err
+	}
+	return writePublic(to, content)
+}
+
+// writePublic writes a file that everybody may read, whatever the umask.
+func writePublic(path string, content []byte) error {
+	if err := os.WriteFile(path, content, 0o644); err != nil {
+		return err
+	}
+	return os.Chmod(path, 0o644)
+}

@@ -1,0 +1,72 @@
+package local
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"strings"
+
+	"choiros/internal/choir"
+	"choiros/internal/sandbox"
+)
+
+// handleVersion is raised when state changes its meaning.
+const handleVersion = 1
+
+// state is what a handle carries. The pair of number and start time names a
+// process for as long as the machine runs, which Boot tells.
+type state struct {
+	Boot    string   `json:"boot"`
+	Init    procName `json:"init"`    // choir-init
+	Monitor procName `json:"monitor"` // bubblewrap, which waits for it outside
+	Doors   string   `json:"doors"`
+	Limits  string   `json:"limits"` // the limiter's name
+	Groups  []string `json:"groups,omitempty"`
+}
+
+type procName struct {
+	PID   int    `json:"pid"`
+	Start uint64 `json:"start"`
+}
+
+func (p *process) named() procName {
+	if p == nil {
+		return procName{}
+	}
+	return procName{PID: p.pid, Start: p.start}
+}
+
+func encodeHandle(s state) (sandbox.Handle, error) {
+	raw, err := json.Marshal(s)
+	if err != nil {
+		return sandbox.Handle{}, choir.Wrap("local.handle", choir.CodeInternal, err, "write a handle")
+	}
+	return sandbox.Handle{Driver: Name, Version: handleVersion, State: raw}, nil
+}
+
+func decodeHandle(h sandbox.Handle) (state, error) {
+	const op = "local.handle"
+	if h.Driver != Name || h.Version != handleVersion {
+		return state{}, choir.E(op, choir.CodeInvalid, "a handle of %s, version %d, is not one of %s, version %d",
+			h.Driver, h.Version, Name, handleVersion)
+	}
+	dec := json.NewDecoder(bytes.NewReader(h.State))
+	dec.DisallowUnknownFields()
+	var s state
+	if err := dec.Decode(&s); err != nil {
+		return state{}, choir.Wrap(op, choir.CodeInvalid, err, "read a handle")
+	}
+	if s.Doors == "" || s.Init.PID <= 0 {
+		return state{}, choir.E(op, choir.CodeInvalid, "a handle without a process or without doors")
+	}
+	return s, nil
+}
+
+// bootID tells one run of the machine from the next.
+func bootID() string {
+	raw, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	if err != nil {
+		return "" // then start times alone must do
+	}
+	return strings.TrimSpace(string(raw))
+}

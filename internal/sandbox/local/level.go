@@ -1,0 +1,30 @@
+package local
+
+import "choiros/internal/sandbox"
+
+// Exact commands for what is missing.
+const (
+	remedyBwrap   = "install it with: apt-get install -y bubblewrap"
+	remedyUserNS  = "allow user namespaces with: sysctl -w user.max_user_namespaces=15000 kernel.unprivileged_userns_clone=1 kernel.apparmor_restrict_unprivileged_userns=0"
+	remedyCgroups = "run choir as root, or delegate cgroups with: systemd-run --user --scope -p Delegate=yes choir up"
+)
+
+// level is what sandboxes of this machine really have.
+func (m *machine) level() sandbox.Level {
+	l := sandbox.Level{
+		Driver:  Name,
+		Name:    "local: namespaces, seccomp, no capabilities, " + m.limits.name(),
+		Limits:  m.limits.name() + ": processes, memory, CPU; rlimits: open files, no core files",
+		Missing: []string{"Disk space is not limited.", "Landlock is not applied: the mounts alone decide what can be written."},
+	}
+	if !m.cgroups() {
+		l.Limits = "rlimits: processes, memory of each process, open files, no core files"
+		l.Missing = append(l.Missing,
+			"Memory is limited for each process, not for all together.",
+			"CPU time is not limited.")
+	}
+	if !m.root {
+		l.Missing = append(l.Missing, "Sandboxes run as the user of the control plane, not as a host user of their own.")
+	}
+	return l
+}

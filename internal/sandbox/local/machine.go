@@ -1,0 +1,125 @@
+package local
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"os"
+	"os/exec"
+	"path/filepath"
+
+	"choiros/internal/choir"
+
+	"golang.org/x/sys/unix"
+)
+
+const initName = "choir-init"
+
+// machine is what was found and prepared once, so that a Create does not have
+// to.
+type machine struct {
+	cfg    Config
+	bwrap  string
+	common []string // bubblewrap's arguments that no spec changes
+	filter *os.File // the seccomp program, in memory
+	limits limiter
+	root   bool
+	bootID string
+}
+
+func newMachine(cfg Config) (*machine, error) {
+	bwrap, err := findBwrap(cfg)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(cfg.StateDir, 0o711); err != nil {
+		return nil, choir.Wrap("local.setup", choir.CodeInternal, err, "make the driver's folder")
+	}
+	etc, err := prepareEtc(cfg.StateDir)
+	if err != nil {
+		return nil, err
+	}
+	filter, err := filterFile()
+	if err != nil {
+		return nil, err
+	}
+	m := &machine{
+		cfg: cfg, bwrap: bwrap, common: commonArgs(etc), filter: filter,
+		limits: findLimiter(cfg), root: os.Geteuid() == 0, bootID: bootID(),
+	}
+	m.limits.sweep()
+	return m, nil
+}
+
+func (m *machine) close() {
+	m.filter.Close()
+	m.limits.drop()
+}
+
+func (m *machine) cgroups() bool { return m.limits.name() != noLimiter{}.name() }
+
+func findBwrap(cfg Config) (string, error) {
+	name := cfg.Bwrap
+	if name == "" {
+		name = "bwrap"
+	}
+	path, err := exec.LookPath(name)
+	if err != nil {
+		return "", choir.E("local.setup", choir.CodeUnavailable, "bubblewrap (%s) is not installed", name).
+			WithRemedy("%s", remedyBwrap)
+	}
+	return path, nil
+}
+
+// findLimiter takes the strongest way of holding limits that works here.
+func findLimiter(cfg Config) limiter {
+	if cfg.WithoutCgroups {
+		return noLimiter{}
+	}
+	all, label := hierarchies(), groupLabel(cfg.StateDir)
+	if l := newV2(all, label); l != nil {
+		return l
+	}
+	if l := newV1(all, label); l != nil {
+		return l
+	}
+	return noLimiter{}
+}
+
+// groupLabel names the cgroups of one data folder.
+func groupLabel(stateDir string) string {
+	abs, err := filepath.Abs(stateDir)
+	if err != nil {
+		abs = stateDir // no working folder: the path is at least always the same
+	}
+	sum := sha256.Sum256([]byte(abs))
+	return "choir-" + hex.EncodeToString(sum[:6])
+}
+
+// filterFile puts the seccomp program into memory, where nobody can change it.
+func filterFile() (*os.File, error) {
+	program, err := Filter()
+	if err != nil {
+		return nil, err
+	}
+	return memoryFile("choir-seccomp", program, int64(len(program)))
+}
+
+// memoryFile makes a file without a name that cannot grow.
+func memoryFile(name string, content []byte, size int64) (*os.File, error) {
+	fd, err := unix.MemfdCreate(name, unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING)
+	if err != nil {
+		return nil, choir.Wrap("local.memory", choir.CodeInternal, err, "make a file in memory")
+	}
+	f := os.NewFile(uintptr(fd), name)
+	if _, err = f.WriteAt(content, 0); err == nil {
+		err = f.Truncate(size)
+	}
+	if err == nil {
+		_, err = unix.FcntlInt(f.Fd(), unix.F_ADD_SEALS, unix.F_SEAL_GROW|unix.F_SEAL_SHRINK)
+	}
+	if err != nil {
+		f.Close()
+		return nil, choir.Wrap("local.memory", choir.CodeInternal, err, "fill a file in memory")
+	}
+	return f, nil
+}

@@ -1,0 +1,129 @@
+package local
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+
+	"choiros/internal/sandbox"
+
+	"golang.org/x/sys/unix"
+)
+
+// nobodyUID is who the tries run as when the control plane is root: an
+// unprivileged user must be able to do what is tried.
+const nobodyUID = 65534
+
+// Probe implements sandbox.Driver.
+func (d *Driver) Probe(ctx context.Context) sandbox.Report {
+	r := sandbox.Report{Driver: Name, Usable: true}
+	bwrap, check := probeBwrap(ctx, d.cfg)
+	r.Checks = append(r.Checks, check)
+	if check.OK {
+		r.Checks = append(r.Checks, probeNamespaces(ctx, bwrap), probeFilter(ctx, bwrap))
+	}
+	m := &machine{root: os.Geteuid() == 0, limits: findLimiter(d.cfg)}
+	defer m.limits.drop()
+	r.Checks = append(r.Checks, probeLimits(m), probeHostUser(m), probeLandlock())
+	r.Level = m.level()
+	for _, c := range r.Checks {
+		r.Usable = r.Usable && (c.OK || !c.Required)
+	}
+	return r
+}
+
+func probeBwrap(ctx context.Context, cfg Config) (string, sandbox.Check) {
+	c := sandbox.Check{Name: "bubblewrap", Required: true, Remedy: remedyBwrap}
+	path, err := findBwrap(cfg)
+	if err != nil {
+		c.Detail = "bwrap is not in PATH"
+		return "", c
+	}
+	out, err := exec.CommandContext(ctx, path, "--version").CombinedOutput()
+	c.Detail = path + ", " + strings.TrimSpace(string(out))
+	var major, minor int
+	_, scanErr := fmt.Sscanf(string(out), "bubblewrap %d.%d", &major, &minor)
+	// 0.8 brought --size and --disable-userns.
+	if err == nil && scanErr == nil && (major > 0 || minor >= 8) {
+		c.OK, c.Remedy = true, ""
+	} else {
+		c.Detail += " (0.8 or newer is needed)"
+	}
+	return path, c
+}
+
+// probeNamespaces makes all the namespaces and runs a program in them.
+func probeNamespaces(ctx context.Context, bwrap string) sandbox.Check {
+	c := sandbox.Check{Name: "namespaces", Required: true}
+	err := try(ctx, bwrap, commonArgs("/usr"), nil)
+	if err == nil {
+		c.OK, c.Detail = true, "user, mount, pid, net, uts, ipc and cgroup namespaces can be made without privilege"
+		return c
+	}
+	c.Detail, c.Remedy = "bubblewrap failed: "+err.Error(), remedyUserNS
+	return c
+}
+
+func probeFilter(ctx context.Context, bwrap string) sandbox.Check {
+	c := sandbox.Check{Name: "seccomp", Required: true}
+	f, err := filterFile()
+	if err == nil {
+		defer f.Close()
+		// The position of a new file in memory is still at its beginning.
+		err = try(ctx, bwrap, append(commonArgs("/usr"), "--seccomp", "3"), f)
+	}
+	if err != nil {
+		c.Detail = "the filter could not be loaded: " + err.Error()
+		c.Remedy = "use a kernel built with CONFIG_SECCOMP_FILTER"
+		return c
+	}
+	c.OK, c.Detail = true, fmt.Sprintf("a filter with %d rules is in force", len(rules()))
+	return c
+}
+
+// try runs true under bubblewrap as an unprivileged user.
+func try(ctx context.Context, bwrap string, args []string, extra *os.File) error {
+	cmd := exec.CommandContext(ctx, bwrap, append(args, "--", "/usr/bin/true")...)
+	cmd.Env, cmd.Dir = []string{}, "/"
+	if extra != nil {
+		cmd.ExtraFiles = []*os.File{extra}
+	}
+	if os.Geteuid() == 0 {
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobodyUID, Gid: nobodyUID}}
+	}
+	out, err := cmd.CombinedOutput()
+	if err != nil && len(out) > 0 {
+		return fmt.Errorf("%w: %s", err, bytes.TrimSpace(out))
+	}
+	return err
+}
+
+func probeLimits(m *machine) sandbox.Check {
+	c := sandbox.Check{Name: "limits", OK: m.cgroups(), Detail: m.level().Limits}
+	if !c.OK {
+		c.Remedy = remedyCgroups
+	}
+	return c
+}
+
+func probeHostUser(m *machine) sandbox.Check {
+	if m.root {
+		return sandbox.Check{Name: "host user", OK: true, Detail: "every computer has a host user of its own"}
+	}
+	return sandbox.Check{Name: "host user", Detail: "sandboxes run as the user of the control plane", Remedy: "run choir as root"}
+}
+
+func probeLandlock() sandbox.Check {
+	c := sandbox.Check{Name: "landlock"}
+	version, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
+	if errno != 0 {
+		c.Detail = "this kernel has no Landlock; the mounts alone decide what can be written"
+		return c
+	}
+	c.OK, c.Detail = true, fmt.Sprintf("this kernel has version %d", version)
+	return c
+}

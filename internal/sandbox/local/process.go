@@ -1,0 +1,182 @@
+package local
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"time"
+
+	"choiros/internal/choir"
+
+	"golang.org/x/sys/unix"
+)
+
+// process is one process of the host, held so that its number cannot come to
+// mean another: by a pidfd, and in a handle by its start time.
+type process struct {
+	pid   int
+	start uint64   // clock ticks since the machine started, field 22 of stat
+	fd    *os.File // pidfd
+}
+
+// hold opens a process by its number. A start time other than zero must match;
+// code not_found when it does not, or when there is no such process.
+func hold(pid int, start uint64) (*process, error) {
+	const op = "local.process"
+	if pid <= 0 {
+		return nil, choir.E(op, choir.CodeNotFound, "%d is no process", pid)
+	}
+	fd, err := unix.PidfdOpen(pid, unix.PIDFD_NONBLOCK)
+	if err != nil {
+		return nil, choir.Wrap(op, notFoundOr(err), err, "open process %d", pid)
+	}
+	p := &process{pid: pid, fd: os.NewFile(uintptr(fd), "pidfd")}
+	stat, err := readStat(pid)
+	if err == nil && start != 0 && stat.start != start {
+		err = choir.E(op, choir.CodeNotFound, "process %d is another one by now", pid)
+	}
+	if err == nil && stat.state == 'Z' {
+		err = choir.E(op, choir.CodeNotFound, "process %d has ended", pid)
+	}
+	if err != nil {
+		p.close()
+		return nil, err
+	}
+	p.start = stat.start
+	return p, nil
+}
+
+func notFoundOr(err error) choir.Code {
+	if errors.Is(err, unix.ESRCH) || errors.Is(err, os.ErrNotExist) {
+		return choir.CodeNotFound
+	}
+	return choir.CodeInternal
+}
+
+func (p *process) close() {
+	if p != nil {
+		p.fd.Close()
+	}
+}
+
+// kill ends the process; one that has ended is no error.
+func (p *process) kill() error {
+	if p == nil {
+		return nil
+	}
+	conn, err := p.fd.SyscallConn()
+	if err != nil {
+		return nil // closed: its end was seen before
+	}
+	var killed error
+	err = conn.Control(func(fd uintptr) { killed = unix.PidfdSendSignal(int(fd), unix.SIGKILL, nil, 0) })
+	if err == nil {
+		err = killed
+	}
+	// Closed means that its end was seen before.
+	if err != nil && !errors.Is(err, unix.ESRCH) && !errors.Is(err, os.ErrClosed) {
+		return choir.Wrap("local.kill", choir.CodeInternal, err, "kill process %d", p.pid)
+	}
+	return nil
+}
+
+// wait returns when the process has ended, or when ctx does. No thread is held
+// meanwhile: a pidfd becomes readable.
+func (p *process) wait(ctx context.Context) error {
+	conn, err := p.fd.SyscallConn()
+	if err != nil {
+		return err
+	}
+	stop := context.AfterFunc(ctx, func() { p.fd.SetReadDeadline(longAgo) })
+	defer func() {
+		if !stop() {
+			p.fd.SetReadDeadline(noDeadline)
+		}
+	}()
+	err = conn.Read(func(fd uintptr) bool { return ended(int(fd)) })
+	if err != nil && ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return err
+}
+
+func ended(pidfd int) bool {
+	fds := []unix.PollFd{{Fd: int32(pidfd), Events: unix.POLLIN}}
+	n, err := unix.Poll(fds, 0)
+	return err == nil && n == 1
+}
+
+// A read deadline in the past ends a wait.
+var longAgo, noDeadline = time.Unix(1, 0), time.Time{}
+
+type stat struct {
+	state    byte
+	cpuTicks uint64 // user and system, of itself
+	start    uint64
+}
+
+// readStat reads what proc(5) calls /proc/pid/stat.
+func readStat(pid int) (stat, error) {
+	raw, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	if err != nil {
+		return stat{}, choir.Wrap("local.process", notFoundOr(err), err, "look at process %d", pid)
+	}
+	s, err := parseStat(raw)
+	if err != nil {
+		return stat{}, choir.Wrap("local.process", choir.CodeInternal, err, "read the state of process %d", pid)
+	}
+	return s, nil
+}
+
+func parseStat(raw []byte) (stat, error) {
+	// The name in the parentheses may itself contain anything.
+	_, rest, ok := bytes.Cut(raw[max(0, bytes.LastIndexByte(raw, ')')):], []byte(") "))
+	fields := bytes.Fields(rest)
+	const userField, systemField, startField = 11, 12, 19 // counted from the state
+	if !ok || len(fields) <= startField {
+		return stat{}, fmt.Errorf("%d fields in %q", len(fields), raw)
+	}
+	var numbers [3]uint64
+	for i, field := range []int{userField, systemField, startField} {
+		n, err := strconv.ParseUint(string(fields[field]), 10, 64)
+		if err != nil {
+			return stat{}, err
+		}
+		numbers[i] = n
+	}
+	return stat{state: fields[0][0], cpuTicks: numbers[0] + numbers[1], start: numbers[2]}, nil
+}
+
+// descendants lists a process and everything below it, as far as it can be seen
+// now.
+func descendants(pid int) []int {
+	out := []int{pid}
+	for i := 0; i < len(out); i++ {
+		out = append(out, children(out[i])...)
+	}
+	return out
+}
+
+func children(pid int) []int {
+	dir := "/proc/" + strconv.Itoa(pid) + "/task"
+	threads, err := os.ReadDir(dir)
+	if err != nil {
+		return nil // it has ended
+	}
+	var out []int
+	for _, t := range threads {
+		raw, err := os.ReadFile(dir + "/" + t.Name() + "/children")
+		if err != nil {
+			continue // the thread has ended
+		}
+		for _, f := range bytes.Fields(raw) {
+			if n, err := strconv.Atoi(string(f)); err == nil {
+				out = append(out, n)
+			}
+		}
+	}
+	return out
+}

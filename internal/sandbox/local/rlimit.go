@@ -1,0 +1,32 @@
+package local
+
+import (
+	"syscall"
+
+	"choiros/internal/choir"
+	"choiros/internal/sandbox"
+)
+
+// noLimiter stands where no cgroups are. choir-init then lowers its own rlimits
+// before anything else runs inside. The number of processes is counted per user
+// namespace, so it is the sandbox's own although an ordinary user shares a uid
+// with it.
+type noLimiter struct{}
+
+func (noLimiter) name() string                                 { return "rlimits" }
+func (noLimiter) create(string, sandbox.Limits) (group, error) { return noGroup{}, nil }
+func (noLimiter) open([]string) group                          { return noGroup{} }
+func (noLimiter) sweep()                                       {}
+func (noLimiter) drop()                                        {}
+
+type noGroup struct{}
+
+func (noGroup) start(fork func(*syscall.SysProcAttr) error) error {
+	return fork(&syscall.SysProcAttr{})
+}
+func (noGroup) folders() []string { return nil }
+func (noGroup) processes() []int  { return nil }
+func (noGroup) remove() error     { return nil }
+func (noGroup) usage() (sandbox.Usage, error) {
+	return sandbox.Usage{}, choir.E("local.usage", choir.CodeUnavailable, "there is no cgroup to measure by")
+}

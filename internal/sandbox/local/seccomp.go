@@ -1,0 +1,111 @@
+package local
+
+import (
+	"encoding/binary"
+
+	"choiros/internal/choir"
+
+	"golang.org/x/net/bpf"
+	"golang.org/x/sys/unix"
+)
+
+// Return values of a seccomp filter, see seccomp(2).
+const (
+	seccompKill  = 0x80000000
+	seccompErrno = 0x00050000
+	seccompAllow = 0x7fff0000
+)
+
+// Offsets in struct seccomp_data. Both supported machines are little-endian,
+// so the low half of an argument comes first.
+const (
+	offsetNumber = 0
+	offsetArch   = 4
+	offsetArgs   = 16
+)
+
+// rule is what happens to one system call. Its check ends in a return on every
+// way and may rely on nothing being loaded.
+type rule struct {
+	name   string
+	number uint32
+	check  []bpf.Instruction
+}
+
+// Filter is the seccomp program of every process in a sandbox, as an array of
+// struct sock_filter. What it does not name is allowed: the namespaces and the
+// missing capabilities are the wall, the filter takes the tools from whoever
+// looks for holes in it.
+func Filter() ([]byte, error) {
+	raw, err := bpf.Assemble(program(rules()))
+	if err != nil {
+		return nil, choir.Wrap("local.filter", choir.CodeInternal, err, "assemble the seccomp program")
+	}
+	out := make([]byte, 0, 8*len(raw))
+	for _, in := range raw {
+		out = binary.LittleEndian.AppendUint16(out, in.Op)
+		out = append(out, in.Jt, in.Jf)
+		out = binary.LittleEndian.AppendUint32(out, in.K)
+	}
+	return out, nil
+}
+
+// program is a plain chain of comparisons. The kernel remembers which calls are
+// always allowed, so its length costs them nothing.
+func program(rules []rule) []bpf.Instruction {
+	p := []bpf.Instruction{
+		load(offsetArch),
+		bpf.JumpIf{Cond: bpf.JumpEqual, Val: auditArch, SkipTrue: 1},
+		bpf.RetConstant{Val: seccompKill},
+		load(offsetNumber),
+	}
+	if foreignNumbers != 0 {
+		p = append(p,
+			bpf.JumpIf{Cond: bpf.JumpLessThan, Val: foreignNumbers, SkipTrue: 1},
+			deny(unix.ENOSYS))
+	}
+	for _, r := range rules {
+		p = append(p, bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: r.number, SkipTrue: uint8(len(r.check))})
+		p = append(p, r.check...)
+	}
+	return append(p, allow())
+}
+
+func load(offset uint32) bpf.Instruction { return bpf.LoadAbsolute{Off: offset, Size: 4} }
+
+// loadArg loads the low half of an argument. Every argument that is checked
+// here is 32 bits wide in the kernel, or its high half can only make a
+// forbidden value look allowed to the kernel as well as to us.
+func loadArg(n uint32) bpf.Instruction { return load(offsetArgs + 8*n) }
+
+func allow() bpf.Instruction { return bpf.RetConstant{Val: seccompAllow} }
+
+func deny(e unix.Errno) bpf.Instruction { return bpf.RetConstant{Val: seccompErrno | uint32(e)} }
+
+// denyWhenBits refuses when the argument has any of the bits.
+func denyWhenBits(arg, bits uint32, e unix.Errno) []bpf.Instruction {
+	return []bpf.Instruction{
+		loadArg(arg),
+		bpf.JumpIf{Cond: bpf.JumpBitsNotSet, Val: bits, SkipTrue: 1},
+		deny(e),
+		allow(),
+	}
+}
+
+// denyWhenOneOf refuses the listed values of the argument.
+func denyWhenOneOf(arg uint32, e unix.Errno, values ...uint32) []bpf.Instruction {
+	p := []bpf.Instruction{loadArg(arg)}
+	for _, v := range values {
+		p = append(p, bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: v, SkipTrue: 1}, deny(e))
+	}
+	return append(p, allow())
+}
+
+// allowOnly refuses all but the listed values of the argument.
+func allowOnly(arg uint32, e unix.Errno, values ...uint32) []bpf.Instruction {
+	p := []bpf.Instruction{loadArg(arg)}
+	for _, v := range values {
+		p = append(p, bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: v, SkipTrue: 1}, allow())
+	}
+	return append(p, deny(e))
+}

@@ -1,0 +1,15 @@
+package local
+
+import "golang.org/x/sys/unix"
+
+const (
+	auditArch      = 0xc00000b7 // AUDIT_ARCH_AARCH64
+	foreignNumbers = 0
+)
+
+// deniedHere lists the calls that are named differently or only exist here.
+func deniedHere() []denial {
+	return []denial{
+		{"kexec_file_load", unix.SYS_KEXEC_FILE_LOAD, unix.EPERM},
+	}
+}
