@@ -3,6 +3,8 @@ package choir
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 )
 
@@ -159,14 +161,8 @@ var codeTable = map[Code]struct {
 	CodeInternal:        {500, 1, false},
 }
 
-// Codes lists every code.
-func Codes() []Code {
-	out := make([]Code, 0, len(codeTable))
-	for c := range codeTable {
-		out = append(out, c)
-	}
-	return out
-}
+// Codes lists every code, sorted.
+func Codes() []Code { return slices.Sorted(maps.Keys(codeTable)) }
 
 // HTTPStatus is the status a code is answered with.
 func (c Code) HTTPStatus() int {

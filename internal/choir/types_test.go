@@ -12,6 +12,9 @@ func TestEveryTypeHasAShapeAndAName(t *testing.T) {
 		if info.Sample.EventType() != info.Type {
 			t.Errorf("%T says %s, declared as %s", info.Sample, info.Sample.EventType(), info.Type)
 		}
+		if !info.Type.wellFormed() {
+			t.Errorf("%q is not a type", info.Type)
+		}
 		if len(info.Roles) == 0 || info.Doc == "" || info.Class == "" {
 			t.Errorf("%s lacks roles, doc or class", info.Type)
 		}
