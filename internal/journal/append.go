@@ -144,15 +144,21 @@ func (j *Journal) makeRoom(end *int64, head Record) error {
 	if *end+need <= j.alloc {
 		return nil
 	}
-	return j.preallocate(*end + need)
+	return j.preallocate(*end, need)
 }
 
-// preallocate writes zeros from the end of the file to past the given offset.
-func (j *Journal) preallocate(to int64) error {
-	to = (to/growth + 1) * growth
-	for at := j.alloc; at < to; at += int64(len(zeros)) {
+// preallocate fills the file with zeros from its end to well past what is
+// needed. A disk without room for that may still have room for the records, so
+// it is not tried again in this segment.
+func (j *Journal) preallocate(end, need int64) error {
+	if j.tight {
+		return nil
+	}
+	to := ((end+need)/growth + 1) * growth
+	for at := max(end, j.alloc); at < to; at += int64(len(zeros)) {
 		if _, err := j.file.WriteAt(zeros[:min(int64(len(zeros)), to-at)], at); err != nil {
-			return j.file.Truncate(j.alloc)
+			j.tight, j.alloc = true, end
+			return j.file.Truncate(end)
 		}
 	}
 	j.alloc = to
@@ -179,7 +185,7 @@ func (j *Journal) beginSegment(end int64, head Record) error {
 	if j.file != nil {
 		j.file.Close() // synced and only to be read from here on
 	}
-	j.file, j.alloc = f, segmentHeader
+	j.file, j.alloc, j.tight = f, segmentHeader, false
 	j.mu.Lock()
 	j.segments = append(j.segments, s)
 	j.mu.Unlock()

@@ -39,9 +39,10 @@ type Journal struct {
 	cfg  Config
 	lock *os.File
 
-	writeMu sync.Mutex // held by whoever writes; guards the three below
+	writeMu sync.Mutex // held by whoever writes; guards the four below
 	file    *os.File   // last segment, nil until there is one
 	alloc   int64      // bytes of it that are written, with zeros if nothing else
+	tight   bool       // the disk had no room for zeros
 	buf     []byte
 
 	mu      sync.Mutex // guards the rest; never held across a system call
