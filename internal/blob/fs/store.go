@@ -1,27 +1,168 @@
-// Package fs keeps blobs as files: blobs/<first two digits>/<sha256>.
+// Package fs keeps blobs as files: <dir>/<first two digits>/<sha256>, whole and
+// durable under their name or not there. docs/FORMAT.md has the layout.
 package fs
 
 import (
 	"context"
+	"crypto/sha256"
+	"errors"
 	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync/atomic"
 
-	"choiros/internal/blob"
+	"golang.org/x/sys/unix"
+
 	"choiros/internal/choir"
 )
 
-// Store is a blob.Store and a blob.Batcher on a folder.
-type Store struct{ dir string }
+// Store is a blob.Store and a blob.Batcher on a folder. One process at a time
+// may have a folder open.
+type Store struct {
+	dir  string
+	temp atomic.Uint64 // names of temporary files
+}
 
-var errSkeleton = choir.E("blob.fs", choir.CodeUnavailable, "not built yet")
+const tempDir = "tmp"
 
-// Open opens or creates a store in dir.
-func Open(dir string) (*Store, error) { return nil, errSkeleton }
+// Open opens or creates a store in dir and removes what an interrupted Put left.
+func Open(dir string) (*Store, error) {
+	s := &Store{dir: dir}
+	err := os.RemoveAll(filepath.Join(dir, tempDir))
+	if err == nil {
+		err = os.MkdirAll(filepath.Join(dir, tempDir), 0o700)
+	}
+	if err == nil {
+		err = syncDir(dir)
+	}
+	if err != nil {
+		return nil, fail("blob.open", err, dir)
+	}
+	return s, nil
+}
 
+// Put implements blob.Store.
 func (s *Store) Put(ctx context.Context, content io.Reader) (choir.Digest, int64, error) {
-	return "", 0, errSkeleton
+	t, err := s.create()
+	if err != nil {
+		return "", 0, fail("blob.put", err, s.dir)
+	}
+	defer t.drop()
+	h := sha256.New()
+	n, err := io.Copy(io.MultiWriter(t.file, h), &contextReader{ctx, content})
+	if err != nil {
+		return "", 0, fail("blob.put", err, s.dir)
+	}
+	d := choir.DigestFrom([32]byte(h.Sum(nil)))
+	if !s.has(d, n) {
+		if err := t.file.Sync(); err != nil {
+			return "", 0, fail("blob.put", err, s.dir)
+		}
+		if err := s.settle(t, d); err != nil {
+			return "", 0, fail("blob.put", err, s.dir)
+		}
+	}
+	// Also for what was there: whoever put it may not have synced its name yet.
+	if err := syncDir(s.folder(d)); err != nil {
+		return "", 0, fail("blob.put", err, s.dir)
+	}
+	return d, n, nil
 }
-func (s *Store) Open(ctx context.Context, d choir.Digest) (io.ReadCloser, error) {
-	return nil, errSkeleton
+
+// Open implements blob.Store.
+func (s *Store) Open(_ context.Context, d choir.Digest) (io.ReadCloser, error) {
+	if !d.Valid() {
+		return nil, choir.Invalid("digest", "%q is not a SHA-256", d)
+	}
+	f, err := os.Open(s.path(d))
+	if err != nil {
+		return nil, fail("blob.open", err, string(d))
+	}
+	return &checkedReader{file: f, want: d, hash: sha256.New()}, nil
 }
-func (s *Store) Size(ctx context.Context, d choir.Digest) (int64, error) { return 0, errSkeleton }
-func (s *Store) Batch(ctx context.Context) (blob.Batch, error)           { return nil, errSkeleton }
+
+// Size implements blob.Store.
+func (s *Store) Size(_ context.Context, d choir.Digest) (int64, error) {
+	if !d.Valid() {
+		return 0, choir.Invalid("digest", "%q is not a SHA-256", d)
+	}
+	st, err := os.Stat(s.path(d))
+	if err != nil {
+		return 0, fail("blob.size", err, string(d))
+	}
+	return st.Size(), nil
+}
+
+func (s *Store) folder(d choir.Digest) string { return filepath.Join(s.dir, string(d[:2])) }
+func (s *Store) path(d choir.Digest) string   { return filepath.Join(s.dir, string(d[:2]), string(d)) }
+
+// has reports whether content is there in its full length. One that was cut off
+// is put again.
+func (s *Store) has(d choir.Digest, size int64) bool {
+	st, err := os.Stat(s.path(d))
+	return err == nil && st.Size() == size
+}
+
+// settle gives synced content its name. The caller syncs the folder.
+func (s *Store) settle(t *temporary, d choir.Digest) error {
+	err := os.Rename(t.name, s.path(d))
+	if !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	if err := os.Mkdir(s.folder(d), 0o700); err != nil && !errors.Is(err, os.ErrExist) {
+		return err
+	}
+	if err := syncDir(s.dir); err != nil {
+		return err
+	}
+	return os.Rename(t.name, s.path(d))
+}
+
+// temporary is content without a name yet.
+type temporary struct {
+	name string
+	file *os.File
+}
+
+func (s *Store) create() (*temporary, error) {
+	name := filepath.Join(s.dir, tempDir, strconv.FormatUint(s.temp.Add(1), 10))
+	f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o400)
+	return &temporary{name, f}, err
+}
+
+// drop closes the file and removes it unless it has been settled.
+func (t *temporary) drop() {
+	t.file.Close() // whatever mattered has been synced
+	if err := os.Remove(t.name); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return // Open removes what stays
+	}
+}
+
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	return d.Sync()
+}
+
+// fail gives an error its code; an *Error, such as the source's, stays.
+func fail(op string, err error, path string) error {
+	var own *choir.Error
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &own):
+		return err
+	case errors.Is(err, unix.ENOSPC), errors.Is(err, unix.EDQUOT):
+		return &choir.Error{Op: op, Code: choir.CodeNoSpace, Path: path, Msg: "the disk is full",
+			Remedy: "free some space and try again; nothing was left behind", Err: err}
+	case errors.Is(err, os.ErrNotExist):
+		return &choir.Error{Op: op, Code: choir.CodeNotFound, Path: path, Msg: "is not in the blob store"}
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return &choir.Error{Op: op, Code: choir.CodeCancelled, Path: path, Msg: "stopped", Err: err}
+	}
+	return &choir.Error{Op: op, Code: choir.CodeInternal, Path: path, Msg: "the disk or the source failed", Err: err}
+}

@@ -1,0 +1,121 @@
+package fs
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+
+	"choiros/internal/blob"
+	"choiros/internal/choir"
+)
+
+// fewFiles is up to how many files a sync of each is cheaper than one of the
+// whole file system, which also waits for what others wrote.
+const fewFiles = 16
+
+// Batch implements blob.Batcher.
+func (s *Store) Batch(ctx context.Context) (blob.Batch, error) {
+	return &batch{ctx: ctx, store: s, added: map[choir.Digest]*temporary{}}, nil
+}
+
+// batch holds content in temporary files. A nil entry was there already.
+type batch struct {
+	ctx   context.Context
+	store *Store
+	added map[choir.Digest]*temporary
+}
+
+// Add implements blob.Batch.
+func (b *batch) Add(d choir.Digest, content []byte) error {
+	if err := b.ctx.Err(); err != nil {
+		return fail("blob.batch", err, string(d))
+	}
+	if choir.DigestOf(content) != d {
+		return choir.E("blob.batch", choir.CodeCorrupt, "content has digest %s, not %s", choir.DigestOf(content), d)
+	}
+	if _, ok := b.added[d]; ok {
+		return nil
+	}
+	if b.store.has(d, int64(len(content))) {
+		b.added[d] = nil
+		return nil
+	}
+	t, err := b.store.create()
+	if err != nil {
+		return fail("blob.batch", err, b.store.dir)
+	}
+	if _, err := t.file.Write(content); err != nil {
+		t.drop()
+		return fail("blob.batch", err, b.store.dir)
+	}
+	b.added[d] = t
+	if len(b.added) > fewFiles {
+		t.file.Close() // one sync of the file system covers it; open files are few
+	}
+	return nil
+}
+
+// Commit implements blob.Batch: all content first, then the names.
+func (b *batch) Commit() error {
+	defer b.Discard()
+	if err := b.syncContent(); err != nil {
+		return fail("blob.batch", err, b.store.dir)
+	}
+	folders := map[string]bool{}
+	for d, t := range b.added {
+		if t != nil {
+			if err := b.store.settle(t, d); err != nil {
+				return fail("blob.batch", err, b.store.dir)
+			}
+		}
+		folders[b.store.folder(d)] = true
+	}
+	if len(folders) > fewFiles {
+		return fail("blob.batch", syncFileSystem(b.store.dir), b.store.dir)
+	}
+	for folder := range folders {
+		if err := syncDir(folder); err != nil {
+			return fail("blob.batch", err, b.store.dir)
+		}
+	}
+	return nil
+}
+
+func (b *batch) syncContent() error {
+	var files []*os.File
+	for _, t := range b.added {
+		if t != nil {
+			files = append(files, t.file)
+		}
+	}
+	if len(files) > fewFiles {
+		return syncFileSystem(filepath.Join(b.store.dir, tempDir))
+	}
+	for _, f := range files {
+		if err := f.Sync(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Discard implements blob.Batch.
+func (b *batch) Discard() {
+	for _, t := range b.added {
+		if t != nil {
+			t.drop()
+		}
+	}
+	clear(b.added)
+}
+
+func syncFileSystem(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	return unix.Syncfs(int(d.Fd()))
+}

@@ -1,0 +1,211 @@
+package fs_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	iofs "io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"go.uber.org/goleak"
+	"golang.org/x/sys/unix"
+
+	"choiros/internal/blob"
+	"choiros/internal/blob/blobtest"
+	"choiros/internal/blob/fs"
+	"choiros/internal/choir"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func open(t *testing.T, dir string) *fs.Store {
+	t.Helper()
+	s, err := fs.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestConformance(t *testing.T) {
+	t.Parallel()
+	blobtest.Run(t, func(t *testing.T) blob.Store { return open(t, t.TempDir()) })
+}
+
+// files lists what lies in a store besides its folders.
+func files(t *testing.T, dir string) []string {
+	t.Helper()
+	var out []string
+	err := filepath.WalkDir(dir, func(path string, e iofs.DirEntry, err error) error {
+		if err == nil && !e.IsDir() {
+			rel, _ := filepath.Rel(dir, path)
+			out = append(out, rel)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func TestAFileIsNamedByItsContentAndNothingElseStays(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	s := open(t, dir)
+	for range 2 {
+		if _, _, err := s.Put(context.Background(), strings.NewReader("hello")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d := string(choir.DigestOf([]byte("hello")))
+	if got := files(t, dir); len(got) != 1 || got[0] != d[:2]+"/"+d {
+		t.Errorf("the folder holds %v", got)
+	}
+}
+
+func TestDamageIsSeenWhenRead(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	s := open(t, dir)
+	d, _, err := s.Put(context.Background(), strings.NewReader("hello"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, string(d[:2]), string(d))
+	for _, content := range []string{"hellO", "hell", "hello!"} {
+		os.Chmod(path, 0o600)
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := blob.ReadAll(context.Background(), s, d, 100); choir.CodeOf(err) != choir.CodeCorrupt {
+			t.Errorf("reading %q: %v, wanted corrupt", content, err)
+		}
+	}
+	if _, _, err := s.Put(context.Background(), strings.NewReader("hello")); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := blob.ReadAll(context.Background(), s, d, 100); err != nil || string(got) != "hello" {
+		t.Errorf("put again after it was cut: %q %v", got, err)
+	}
+}
+
+func TestOpenRemovesWhatAnInterruptedPutLeft(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	open(t, dir)
+	left := filepath.Join(dir, "tmp", "7")
+	if err := os.WriteFile(left, []byte("half"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	open(t, dir)
+	if got := files(t, dir); len(got) != 0 {
+		t.Errorf("the folder holds %v", got)
+	}
+}
+
+func TestAFullDiskLeavesNothingBehind(t *testing.T) {
+	t.Parallel()
+	if os.Getuid() != 0 {
+		t.Skip("mounting a small file system needs root")
+	}
+	dir := t.TempDir()
+	if err := unix.Mount("tmpfs", dir, "tmpfs", 0, "size=1m"); err != nil {
+		t.Skipf("mounting a small file system is not possible here: %v", err)
+	}
+	t.Cleanup(func() { unix.Unmount(dir, 0) })
+	s := open(t, filepath.Join(dir, "blobs"))
+	_, _, err := s.Put(context.Background(), io.LimitReader(endless{}, 4<<20))
+	if choir.CodeOf(err) != choir.CodeNoSpace {
+		t.Errorf("got %v, wanted no_space", err)
+	}
+	b, err := s.Batch(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 0; err == nil; i++ {
+		content := []byte(strings.Repeat(string(rune('a'+i)), 100_000))
+		err = b.Add(choir.DigestOf(content), content)
+	}
+	if choir.CodeOf(err) != choir.CodeNoSpace {
+		t.Errorf("got %v, wanted no_space", err)
+	}
+	b.Discard()
+	if got := files(t, dir); len(got) != 0 {
+		t.Errorf("the folder holds %v", got)
+	}
+	if _, _, err := s.Put(context.Background(), strings.NewReader("small")); err != nil {
+		t.Errorf("with space again: %v", err)
+	}
+}
+
+type endless struct{}
+
+func (endless) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = 'x'
+	}
+	return len(p), nil
+}
+
+// The order that makes a name a promise: content synced, then renamed, then the
+// folder synced.
+func TestContentIsSyncedBeforeItsNameAndTheNameBeforePutReturns(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("strace"); err != nil {
+		t.Skip("strace is not installed: the order of syncs cannot be seen")
+	}
+	dir := t.TempDir()
+	out := filepath.Join(dir, "trace")
+	cmd := exec.Command("strace", "-f", "-y", "-e", "trace=fsync,rename,renameat,renameat2,write", "-o", out, os.Args[0], "-test.run=^TestPutOne$")
+	cmd.Env = append(os.Environ(), "CHOIR_BLOB_DIR="+filepath.Join(dir, "blobs"))
+	if msg, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, msg)
+	}
+	raw, err := os.ReadFile(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := string(choir.DigestOf([]byte("traced")))
+	folder := filepath.Join(dir, "blobs", d[:2])
+	at := 0
+	for _, want := range []string{"fsync(", "/blobs/tmp/", "rename", folder + "/" + d, "fsync(", folder + ">", "write(1", "put returned"} {
+		i := strings.Index(string(raw[at:]), want)
+		if i < 0 {
+			t.Fatalf("%q does not follow in\n%s", want, raw)
+		}
+		at += i
+	}
+}
+
+func TestPutOne(t *testing.T) {
+	dir, ok := os.LookupEnv("CHOIR_BLOB_DIR")
+	if !ok {
+		t.Skip("only run under strace, by the test above")
+	}
+	if _, _, err := open(t, dir).Put(context.Background(), strings.NewReader("traced")); err != nil {
+		t.Fatal(err)
+	}
+	os.Stdout.WriteString("put returned\n")
+}
+
+func TestASourceThatFailsLeavesNothing(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	broken := errors.New("the line went dead")
+	_, _, err := open(t, dir).Put(context.Background(), io.MultiReader(strings.NewReader("half"), failing{broken}))
+	if !errors.Is(err, broken) {
+		t.Errorf("got %v", err)
+	}
+	if got := files(t, dir); len(got) != 0 {
+		t.Errorf("the folder holds %v", got)
+	}
+}
+
+type failing struct{ err error }
+
+func (f failing) Read([]byte) (int, error) { return 0, f.err }
