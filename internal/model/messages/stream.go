@@ -97,11 +97,11 @@ func (a *answer) take(e anthropic.MessageStreamEventUnion) *attempt.Failure {
 		}
 		u := e.Message.Usage
 		a.count(u.InputTokens, u.CacheReadInputTokens, u.CacheCreationInputTokens, u.OutputTokens)
-	case "content_partialstart":
+	case "content_block_start":
 		return a.start(e)
-	case "content_partialdelta":
+	case "content_block_delta":
 		return a.piece(e)
-	case "content_partialstop":
+	case "content_block_stop":
 		if e.Index < 0 || int(e.Index) >= len(a.blocks) {
 			return attempt.Malformed("a content block ends that never began")
 		}

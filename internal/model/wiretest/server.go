@@ -28,6 +28,7 @@ type Step struct {
 	Answer model.Response // streamed in pieces
 
 	Split    int           // bytes per write of the stream; 0 writes event by event
+	SplitAt  int           // the stream in two writes, cut before this byte
 	Delay    time.Duration // before each write
 	CutAfter int           // with Cut: the number of events that still come
 	Cut      Cut           // how the stream is cut
@@ -164,8 +165,10 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, step Step) {
 	case step.Cut != NoCut:
 		frames = frames[:min(step.CutAfter, len(frames))]
 	}
-	if step.Split > 0 {
-		frames = split(bytes.Join(frames, nil), step.Split)
+	if all := bytes.Join(frames, nil); step.Split > 0 {
+		frames = split(all, step.Split)
+	} else if step.SplitAt > 0 && step.SplitAt < len(all) {
+		frames = [][]byte{all[:step.SplitAt], all[step.SplitAt:]}
 	}
 	if !s.write(w, r, frames, step.Delay) {
 		return
@@ -192,6 +195,12 @@ func (s *Server) write(w http.ResponseWriter, r *http.Request, frames [][]byte, 
 		}
 	}
 	return true
+}
+
+// StreamSize is how many bytes and events the stream of an answer has.
+func (s *Server) StreamSize(answer model.Response) (size, events int) {
+	frames := s.frames(Step{Answer: answer})
+	return len(bytes.Join(frames, nil)), len(frames)
 }
 
 func split(b []byte, n int) [][]byte {

@@ -1,0 +1,191 @@
+// Package modeltest is the suite that every model provider passes.
+package modeltest
+
+import (
+	"encoding/json"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"choiros/internal/model"
+	"choiros/internal/model/attempt"
+	"choiros/internal/model/wiretest"
+)
+
+// Key is the key a harness calls its provider with; no error may hold it.
+const Key = "sk-test-0123456789abcdef/+secret"
+
+// Harness says how to make the provider under test.
+type Harness struct {
+	// Wire is the wire format of the provider; the suite then runs servers that
+	// answer and fail. Empty for a provider that calls no server.
+	Wire wiretest.Wire
+	// New makes a provider that calls the server at url with Key.
+	New func(t *testing.T, url string, retry attempt.Policy) model.Provider
+	// Answering makes a provider without a wire that answers req with resp.
+	Answering func(t *testing.T, req model.Request, resp model.Response) model.Provider
+}
+
+// Run runs the suite.
+func Run(t *testing.T, h Harness) {
+	t.Run("answers", func(t *testing.T) { testAnswers(t, h) })
+	t.Run("many at once", func(t *testing.T) { testConcurrent(t, h) })
+	if h.Wire == "" {
+		return
+	}
+	t.Run("request", func(t *testing.T) { testRequest(t, h) })
+	t.Run("split at every byte", func(t *testing.T) { testSplit(t, h) })
+	t.Run("cut after every event", func(t *testing.T) { testCut(t, h) })
+	t.Run("retries", func(t *testing.T) { testRetries(t, h) })
+	t.Run("faults", func(t *testing.T) { testFaults(t, h) })
+	t.Run("cancellation", func(t *testing.T) { testCancel(t, h) })
+	t.Run("no key in errors", func(t *testing.T) { testKey(t, h) })
+}
+
+// Quick is a policy with pauses fit for tests.
+var Quick = attempt.Policy{First: time.Millisecond, Longest: 2 * time.Millisecond}
+
+// Request is a conversation with every kind of block in it.
+func Request() model.Request {
+	return model.Request{
+		Model:  "test-model",
+		System: "You are a test.",
+		Messages: []model.Message{
+			{Role: model.User, Content: []model.Block{{Kind: model.Text, Text: "Look at both files, please."}}},
+			{Role: model.Assistant, Content: []model.Block{
+				{Kind: model.Text, Text: "Both."},
+				{Kind: model.ToolCall, CallID: "call_a", Tool: "read_file", Input: json.RawMessage(`{"path":"a"}`)},
+				{Kind: model.ToolCall, CallID: "call_b", Tool: "read_file", Input: json.RawMessage(`{"path":"b"}`)},
+			}},
+			{Role: model.User, Content: []model.Block{
+				{Kind: model.ToolResult, CallID: "call_a", Text: "alpha"},
+				{Kind: model.ToolResult, CallID: "call_b", Text: "no such file", IsError: true},
+			}},
+		},
+		Tools: []model.ToolDef{
+			{Name: "read_file", Description: "Reads a file.", Schema: json.RawMessage(`{"type":"object","properties":{"path":{"type":"string"}},"required":["path"]}`)},
+			{Name: "bash", Description: "Runs a command.", Schema: json.RawMessage(`{"type":"object"}`)},
+		},
+		MaxTokens: 1000,
+	}
+}
+
+// Answer has text beyond ASCII and two tool calls.
+func Answer() model.Response {
+	return model.Response{
+		Model: "test-model",
+		Content: []model.Block{
+			{Kind: model.Text, Text: "I see: naïve “quotes”, 漢字, \n\tand \\ escapes 🎻."},
+			{Kind: model.ToolCall, CallID: "call_c", Tool: "bash", Input: json.RawMessage(`{"command":"echo \"zwölf\" | wc -c","n":[1,2.5,null]}`)},
+			{Kind: model.ToolCall, CallID: "call_d", Tool: "read_file", Input: json.RawMessage(`{"path":"ünïcode 漢.txt"}`)},
+		},
+		Stop:  model.StopTool,
+		Usage: model.Usage{Input: 120, Output: 34, CacheRead: 100},
+	}
+}
+
+func text(s string, stop model.Stop) model.Response {
+	r := model.Response{Model: "test-model", Stop: stop, Usage: model.Usage{Input: 7, Output: 3}}
+	if s != "" {
+		r.Content = []model.Block{{Kind: model.Text, Text: s}}
+	}
+	return r
+}
+
+// provider makes a provider for one answer.
+func (h Harness) answering(t *testing.T, resp model.Response) model.Provider {
+	t.Helper()
+	if h.Wire == "" {
+		return h.Answering(t, Request(), resp)
+	}
+	p, _ := h.serving(t, Quick, wiretest.Step{Answer: resp})
+	return p
+}
+
+func (h Harness) serving(t *testing.T, retry attempt.Policy, steps ...wiretest.Step) (model.Provider, *wiretest.Server) {
+	t.Helper()
+	s := wiretest.NewServer(h.Wire, steps...)
+	t.Cleanup(s.Close)
+	return h.New(t, s.URL, retry), s
+}
+
+// heard collects a stream.
+type heard struct{ text, input, tools strings.Builder }
+
+func (h *heard) on(d model.Delta) {
+	h.text.WriteString(d.Text)
+	h.input.WriteString(d.Input)
+	h.tools.WriteString(d.Tool)
+}
+
+// check compares what was streamed with the whole answer.
+func (h *heard) check(t *testing.T, r model.Response) {
+	t.Helper()
+	var want heard
+	for _, b := range r.Content {
+		want.on(model.Delta{Text: b.Text, Tool: b.Tool, Input: string(b.Input)})
+	}
+	if h.text.String() != want.text.String() || h.tools.String() != want.tools.String() {
+		t.Errorf("streamed text %q and tools %q, the answer has %q and %q", h.text.String(), h.tools.String(), want.text.String(), want.tools.String())
+	}
+	if h.input.String() != want.input.String() {
+		t.Errorf("streamed input %q, the answer has %q", h.input.String(), want.input.String())
+	}
+}
+
+// same compares answers; a provider may mark its own as recorded.
+func same(t *testing.T, got, want model.Response) {
+	t.Helper()
+	got.Usage.FromRecord = want.Usage.FromRecord
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("the answer differs (-want +got):\n%s", diff)
+	}
+}
+
+func testAnswers(t *testing.T, h Harness) {
+	for name, want := range map[string]model.Response{
+		"text and tool calls": Answer(),
+		"text":                text("Hello.", model.StopEnd),
+		"nothing":             text("", model.StopEnd),
+		"length":              text("Once upon a", model.StopLength),
+		"refusal":             text("No.", model.StopRefusal),
+	} {
+		t.Run(name, func(t *testing.T) {
+			var got heard
+			resp, err := h.answering(t, want).Stream(t.Context(), Request(), got.on)
+			if err != nil {
+				t.Fatal(err)
+			}
+			same(t, resp, want)
+			got.check(t, want)
+		})
+	}
+	t.Run("nobody listens", func(t *testing.T) {
+		resp, err := h.answering(t, Answer()).Stream(t.Context(), Request(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		same(t, resp, Answer())
+	})
+}
+
+func testConcurrent(t *testing.T, h Harness) {
+	p := h.answering(t, Answer())
+	var wg sync.WaitGroup
+	for range 16 {
+		wg.Go(func() {
+			var got heard
+			resp, err := p.Stream(t.Context(), Request(), got.on)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			same(t, resp, Answer())
+			got.check(t, Answer())
+		})
+	}
+	wg.Wait()
+}
