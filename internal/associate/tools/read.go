@@ -1,0 +1,102 @@
+package tools
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"choiros/internal/choir"
+)
+
+// Bounds of read_file.
+const (
+	defaultLines = 2000
+	maxReadBytes = 60_000 // of text in one answer
+	sniffBytes   = 8000   // looked at to tell text from binary, as git does
+)
+
+type readFile struct {
+	Path   string `json:"path" choir:"len=1..4096"`
+	Offset int    `json:"offset,omitempty" choir:"range=1..1000000000"`
+	Limit  int    `json:"limit,omitempty" choir:"range=1..1000000000"`
+}
+
+func (in *readFile) record() choir.ToolInput {
+	return choir.ToolInput{Path: in.Path, Offset: in.Offset, Limit: in.Limit}
+}
+
+func (in *readFile) run(_ context.Context, k *Kit) (Output, error) {
+	f, info, err := k.Files.open(in.Path)
+	if err != nil {
+		return Output{}, err
+	}
+	defer f.Close()
+	r := bufio.NewReaderSize(f, 64<<10)
+	if head, _ := r.Peek(sniffBytes); bytes.IndexByte(head, 0) >= 0 {
+		return Output{}, choir.Invalid("path", "%q is a binary file of %d bytes", in.Path, info.Size())
+	}
+	text, err := in.window(r)
+	return Output{Text: text, OK: err == nil}, err
+}
+
+// window copies the lines asked for and says what was left out.
+func (in *readFile) window(r *bufio.Reader) (string, error) {
+	first, limit := max(in.Offset, 1), in.Limit
+	if limit == 0 {
+		limit = defaultLines
+	}
+	var b strings.Builder
+	line := 0
+	for {
+		text, whole, err := nextLine(r, maxReadBytes)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return "", fault(in.Path, err)
+		}
+		line++
+		if line < first {
+			continue
+		}
+		if line >= first+limit || b.Len() > 0 && b.Len()+len(text) > maxReadBytes {
+			fmt.Fprintf(&b, "[lines %d to %d; more follows from line %d]\n", first, line-1, line)
+			return b.String(), nil
+		}
+		b.WriteString(strings.ToValidUTF8(text, "\uFFFD"))
+		if !whole {
+			fmt.Fprintf(&b, "\n[line %d is cut after %d bytes]\n", line, maxReadBytes)
+		}
+	}
+	if line < first && first > 1 {
+		return "", choir.Invalid("offset", "%d is behind the last line: the file has %d", first, line)
+	}
+	if line == 0 {
+		return "[the file is empty]\n", nil
+	}
+	return b.String(), nil
+}
+
+// nextLine reads one line with its end; of a longer line it keeps max bytes.
+func nextLine(r *bufio.Reader, max int) (text string, whole bool, err error) {
+	var b strings.Builder
+	whole = true
+	for {
+		part, err := r.ReadSlice('\n')
+		if room := max - b.Len(); len(part) > room {
+			part, whole = part[:room], false
+		}
+		b.Write(part)
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull):
+			continue
+		case errors.Is(err, io.EOF) && b.Len() > 0:
+			return b.String(), whole, nil
+		}
+		return b.String(), whole, err
+	}
+}

@@ -1,0 +1,67 @@
+package tools
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"strings"
+	"unicode/utf8"
+
+	"choiros/internal/choir"
+)
+
+// MaxShown bounds what a model is shown of a command's output, in bytes.
+const MaxShown = 30_000
+
+type bash struct {
+	Command  string `json:"command" choir:"len=1..131072"`
+	TimeoutS int    `json:"timeout_s,omitempty" choir:"range=1..86400"`
+}
+
+func (in *bash) record() choir.ToolInput {
+	return choir.ToolInput{Command: in.Command, TimeoutS: in.TimeoutS}
+}
+
+func (in *bash) run(ctx context.Context, k *Kit) (Output, error) {
+	return k.Shell(ctx, in.Command, in.TimeoutS)
+}
+
+type fetchURL struct {
+	URL string `json:"url" choir:"len=1..8192"`
+}
+
+func (in *fetchURL) record() choir.ToolInput { return choir.ToolInput{URL: in.URL} }
+
+func (in *fetchURL) run(context.Context, *Kit) (Output, error) {
+	u, err := url.Parse(in.URL)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return Output{}, choir.Invalid("url", "%q is not an http or https address", in.URL)
+	}
+	return Output{}, choir.E("fetch_url", choir.CodeRefused, "the computer's egress policy is none: %s cannot be reached", u.Host).
+		WithRemedy("work with what is in the workspace")
+}
+
+// Cut keeps the beginning and the end of a text that is longer than max bytes:
+// a third and two thirds, because errors stand at the end. The same text is
+// always cut in the same way.
+func Cut(s string, max int) string {
+	s = strings.ToValidUTF8(s, "\uFFFD")
+	if len(s) <= max {
+		return s
+	}
+	head, tail := max/3, len(s)-(max-max/3)
+	for head > 0 && !utf8.RuneStart(s[head]) {
+		head--
+	}
+	for tail < len(s) && !utf8.RuneStart(s[tail]) {
+		tail++
+	}
+	return fmt.Sprintf("%s\n[... %d bytes left out ...]\n%s", s[:head], tail-head, s[tail:])
+}
+
+func wholeIfCut(whole, shown string) []byte {
+	if whole == shown {
+		return nil
+	}
+	return []byte(whole)
+}
