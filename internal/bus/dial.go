@@ -3,6 +3,8 @@ package bus
 import (
 	"context"
 	"net"
+	"slices"
+	"sync"
 
 	"choiros/internal/choir"
 )
@@ -22,51 +24,86 @@ type DialConfig struct {
 // called from many goroutines.
 type Client struct {
 	cfg DialConfig
+	// life ends with Close.
+	life context.Context
+	end  context.CancelFunc
+	// turn is held by whoever changes which links exist or what they listen to.
+	// It is a channel because that is slow and must be possible to give up.
+	turn chan struct{}
+
+	mu    sync.Mutex // guards what follows
+	link  *link      // carries new calls; nil once closed
+	feeds []*feed
 }
 
 // Dial connects once and returns the client, or says why the bus refused.
 func Dial(ctx context.Context, cfg DialConfig) (*Client, error) {
-	return &Client{cfg: cfg}, nil
+	switch {
+	case cfg.Dial == nil:
+		return nil, choir.Invalid("dial", "is required")
+	case !cfg.User.Valid() || !cfg.Computer.Valid():
+		return nil, choir.Invalid("computer", "a client needs a user and a computer, not %q and %q", cfg.User, cfg.Computer)
+	}
+	c := &Client{cfg: cfg, turn: make(chan struct{}, 1)}
+	c.life, c.end = context.WithCancel(context.Background())
+	l, err := c.open(ctx, cfg.Credentials)
+	if err != nil {
+		c.end()
+		return nil, err
+	}
+	c.link = l
+	return c, nil
 }
 
-// Close ends the connection and waits for what the client started.
-func (c *Client) Close() error { return nil }
-
-// UseCredentials opens a second connection, moves every subscription and all
-// later calls to it, lets calls in flight end on the first, then closes that.
-func (c *Client) UseCredentials(ctx context.Context, creds Credentials) error { return nil }
-
-// Call asks the computer for a verb. A refusal comes back as *choir.Error.
-func (c *Client) Call(ctx context.Context, verb choir.Verb, req, resp any) error { return nil }
-
-// Append appends all drafts or none and returns once they are durable. It asks
-// again over reconnects until ctx ends: a draft's id makes that safe.
-func (c *Client) Append(ctx context.Context, drafts ...choir.Draft) ([]choir.Receipt, error) {
-	return nil, nil
-}
-
-// EventsAfter reads committed events in order.
-func (c *Client) EventsAfter(ctx context.Context, seq uint64, limit int) ([]choir.Event, error) {
-	return nil, nil
-}
-
-// Follow calls fn for every event after seq, in order, each once, and ends with
-// ctx or with fn's error.
-func (c *Client) Follow(ctx context.Context, seq uint64, fn func(choir.Event) error) error {
+// Close ends the connection and every call on it. It waits for a change of
+// credentials that is under way.
+func (c *Client) Close() error {
+	c.end()
+	c.turn <- struct{}{}
+	defer func() { <-c.turn }()
+	c.mu.Lock()
+	l := c.link
+	c.link, c.feeds = nil, nil
+	c.mu.Unlock()
+	if l != nil {
+		l.close()
+	}
 	return nil
 }
 
-// Tasks delivers what control sends this worker, until ctx ends and the channel
-// is closed.
-func (c *Client) Tasks(ctx context.Context) (<-chan Delivery, error) { return nil, nil }
-
-// Live streams text of a run to whoever watches; nobody may, and it is not kept.
-func (c *Client) Live(run choir.ID, text string) error { return nil }
-
-// PutBlob stores content and returns its digest.
-func (c *Client) PutBlob(ctx context.Context, content []byte) (choir.Digest, error) {
-	return "", nil
+// take waits for the client's turn.
+func (c *Client) take(ctx context.Context) (release func(), err error) {
+	select {
+	case c.turn <- struct{}{}:
+	case <-ctx.Done():
+		return nil, choir.Wrap("bus", choir.CodeCancelled, ctx.Err(), "wait for the connection")
+	}
+	if c.life.Err() != nil {
+		<-c.turn
+		return nil, errClosed
+	}
+	return func() { <-c.turn }, nil
 }
 
-// GetBlob reads content by its digest and checks it.
-func (c *Client) GetBlob(ctx context.Context, d choir.Digest) ([]byte, error) { return nil, nil }
+// begin counts a call on the link of the moment.
+func (c *Client) begin() (*link, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.link == nil {
+		return nil, errClosed
+	}
+	c.link.calls.Add(1)
+	return c.link, nil
+}
+
+// pokeAll makes every feed look whether it missed something.
+func (c *Client) pokeAll() {
+	c.mu.Lock()
+	feeds := slices.Clone(c.feeds)
+	c.mu.Unlock()
+	for _, f := range feeds {
+		f.poke()
+	}
+}
+
+var errClosed = choir.E("bus", choir.CodeUnavailable, "the client is closed")

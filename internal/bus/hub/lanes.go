@@ -9,14 +9,15 @@ import (
 
 // Limits of one role's lane.
 const (
-	laneWidth = 16  // commands that run at a time
-	laneQueue = 256 // commands that wait; more are refused as busy
+	laneWidth = 16       // commands that run at a time
+	laneQueue = 256      // commands that wait; more are refused as busy
+	laneBytes = 16 << 20 // bytes of the commands that run or wait
 )
 
 var (
 	errClosing = choir.E("bus.respond", choir.CodeBusy, "the computer is going to sleep or restarting").
 			WithRemedy("ask again")
-	errFull = choir.E("bus.respond", choir.CodeBusy, "%d commands wait already", laneQueue).
+	errFull = choir.E("bus.respond", choir.CodeBusy, "too many commands of this role wait already").
 		WithRemedy("ask again a little later")
 )
 
@@ -33,7 +34,14 @@ type lanes struct {
 
 type lane struct {
 	running int
-	waiting []func(context.Context)
+	bytes   int
+	waiting []job
+}
+
+// job is one command: what to do, and the bytes it holds meanwhile.
+type job struct {
+	bytes int
+	do    func(context.Context)
 }
 
 func newLanes() *lanes {
@@ -42,8 +50,8 @@ func newLanes() *lanes {
 	return l
 }
 
-// enter runs the work now or later, or says why not.
-func (l *lanes) enter(role choir.Role, work func(context.Context)) error {
+// enter runs the job now or later, or says why not.
+func (l *lanes) enter(role choir.Role, j job) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.closed {
@@ -55,36 +63,40 @@ func (l *lanes) enter(role choir.Role, work func(context.Context)) error {
 		l.lane[role] = own
 	}
 	switch {
+	case own.bytes+j.bytes > laneBytes:
+		return errFull
 	case own.running < laneWidth:
 		own.running++
-		l.running.Go(func() { l.drive(own, work) })
+		l.running.Go(func() { l.drive(own, j) })
 	case len(own.waiting) < laneQueue:
-		own.waiting = append(own.waiting, work)
+		own.waiting = append(own.waiting, j)
 	default:
 		return errFull
 	}
+	own.bytes += j.bytes
 	return nil
 }
 
-// drive runs work, and then what waits, in the order it came.
-func (l *lanes) drive(own *lane, work func(context.Context)) {
-	for work != nil {
-		work(l.ctx)
-		work = l.next(own)
+// drive runs a job, and then what waits, in the order it came.
+func (l *lanes) drive(own *lane, j job) {
+	for more := true; more; {
+		j.do(l.ctx)
+		j, more = l.next(own, j)
 	}
 }
 
-func (l *lanes) next(own *lane) func(context.Context) {
+func (l *lanes) next(own *lane, done job) (job, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	own.bytes -= done.bytes
 	if len(own.waiting) == 0 {
 		own.running--
-		return nil
+		return job{}, false
 	}
-	work := own.waiting[0]
-	own.waiting[0] = nil
+	j := own.waiting[0]
+	own.waiting[0] = job{}
 	own.waiting = own.waiting[1:]
-	return work
+	return j, true
 }
 
 // close cancels what runs, lets what waits find that out, and waits for both.

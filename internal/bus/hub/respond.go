@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
+	"runtime/debug"
 	"strings"
 
 	"github.com/nats-io/nats.go"
@@ -69,16 +70,28 @@ func (r *Responder) take(m *nats.Msg) {
 		r.answer(m, nil, choir.E("bus.respond", choir.CodeForbidden, "the %s may not ask for %q", caller.Role, verb))
 		return
 	}
-	work := func(ctx context.Context) {
-		reply, err := r.handle(ctx, caller, verb, m.Data)
-		if ctx.Err() != nil && err != nil {
-			err = errClosing
-		}
+	j := job{bytes: len(m.Data), do: func(ctx context.Context) {
+		reply, err := r.run(ctx, caller, verb, m.Data)
 		r.answer(m, reply, err)
-	}
-	if err := r.lanes.enter(caller.Role, work); err != nil {
+	}}
+	if err := r.lanes.enter(caller.Role, j); err != nil {
 		r.answer(m, nil, err)
 	}
+}
+
+// run calls the handler. What it was stopped in the middle of is asked again.
+func (r *Responder) run(ctx context.Context, caller choir.Caller, verb choir.Verb, body []byte) (reply any, err error) {
+	defer func() {
+		// One computer's command must not take the others down with it.
+		if p := recover(); p != nil {
+			err = choir.E("bus.respond", choir.CodeInternal, "%s of the %s: %v\n%s", verb, caller.Role, p, debug.Stack())
+		}
+	}()
+	reply, err = r.handle(ctx, caller, verb, body)
+	if err != nil && ctx.Err() != nil {
+		err = errClosing
+	}
+	return reply, err
 }
 
 // answer sends the envelope. A reply that cannot be sent is lost with its

@@ -1,0 +1,115 @@
+package bus
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"choiros/internal/choir"
+)
+
+const (
+	retryMin = 10 * time.Millisecond
+	retryMax = time.Second
+)
+
+// Call asks the computer for a verb and decodes the reply into resp, which may
+// be nil. A refusal comes back as *choir.Error.
+//
+// Verbs are idempotent, so Call asks again, until ctx ends, when the connection
+// was lost, nobody answers yet, or the answer is busy.
+func (c *Client) Call(ctx context.Context, verb choir.Verb, req, resp any) error {
+	info, ok := choir.LookupVerb(verb)
+	if !ok || !info.MayAsk(c.cfg.Role) {
+		return choir.E("bus.call", choir.CodeForbidden, "the %s may not ask for %q", c.cfg.Role, verb)
+	}
+	body, err := json.Marshal(req)
+	if err != nil {
+		return choir.Wrap("bus.call", choir.CodeInvalid, err, "encode %T", req)
+	}
+	for n := 1; ; n++ {
+		raw, err := c.ask(ctx, verb, body)
+		if err == nil {
+			return decodeReply(verb, raw, resp)
+		}
+		if choir.CodeOf(err) != choir.CodeBusy {
+			return err
+		}
+		if !pause(ctx, backoff(n, retryMin, retryMax)) {
+			return ended(ctx, verb, err)
+		}
+	}
+}
+
+// ask sends one request over the link of the moment. The error's code is busy
+// when asking again may help.
+func (c *Client) ask(ctx context.Context, verb choir.Verb, body []byte) (json.RawMessage, error) {
+	l, err := c.begin()
+	if err != nil {
+		return nil, err
+	}
+	defer l.calls.Done()
+	up := l.alive()
+	both, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(up, cancel)()
+	subject := CommandSubject(c.caller(l), verb)
+	m, err := l.nc.RequestMsgWithContext(both, &nats.Msg{Subject: subject, Data: body})
+	switch {
+	case err == nil:
+		return openReply(m.Data)
+	case errors.Is(err, nats.ErrMaxPayload):
+		return nil, choir.E("bus.call", choir.CodeTooLarge, "the request %s has %d bytes", verb, len(body)).
+			WithRemedy("put large content into the blob store")
+	case ctx.Err() != nil:
+		return nil, ended(ctx, verb, err)
+	case c.life.Err() != nil:
+		return nil, errClosed
+	}
+	return nil, choir.Wrap("bus.call", choir.CodeBusy, err, "ask for %s", verb)
+}
+
+func (c *Client) caller(l *link) choir.Caller {
+	return choir.Caller{User: c.cfg.User, Computer: c.cfg.Computer, Role: c.cfg.Role, Connection: l.nc.Opts.Name}
+}
+
+// openReply reads the envelope.
+func openReply(raw []byte) (json.RawMessage, error) {
+	var r choir.Reply
+	if err := json.Unmarshal(raw, &r); err != nil || (r.OK == nil) == (r.Error == nil) {
+		return nil, choir.E("bus.call", choir.CodeInternal, "a reply of %d bytes is not an envelope", len(raw))
+	}
+	return r.OK, r.Error.Err()
+}
+
+func decodeReply(verb choir.Verb, raw json.RawMessage, resp any) error {
+	if resp == nil {
+		return nil
+	}
+	// Not strict: an optional field more must not stop an older role.
+	return choir.Wrap("bus.call", choir.CodeInternal, json.Unmarshal(raw, resp), "read the reply to %s", verb)
+}
+
+// ended says that the caller's context ended, and what the last obstacle was.
+func ended(ctx context.Context, verb choir.Verb, last error) error {
+	code := choir.CodeCancelled
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		code = choir.CodeTimeout
+	}
+	return choir.Wrap("bus.call", code, errors.Join(ctx.Err(), last), "no answer to %s", verb)
+}
+
+// pause waits; false when ctx ended first.
+func pause(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-t.C:
+		return true
+	}
+}

@@ -1,0 +1,25 @@
+package hub
+
+import (
+	"github.com/nats-io/jwt/v2"
+	"github.com/nats-io/nats.go"
+
+	"choiros/internal/choir"
+)
+
+// Unbound opens a connection that may do everything, to get past the server's
+// permissions and at what stands behind them.
+func (s *Server) Unbound() (*nats.Conn, error) {
+	return s.own(jwt.Permissions{}, newConnection())
+}
+
+// Answering opens a connection like a responder's.
+func (s *Server) Answering(user, computer choir.ID) (*nats.Conn, error) {
+	return s.own(answering(user, computer), newConnection())
+}
+
+// RelayTail is how much a relay repeats when the stream is gone.
+const RelayTail = relayTail
+
+// RelayBatch is how much a relay publishes at a time.
+const RelayBatch = relayBatch
