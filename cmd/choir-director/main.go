@@ -76,13 +76,13 @@ func run(ctx context.Context, stdin io.Reader, log *slog.Logger) error {
 func renew(ctx context.Context, in *bufio.Reader, client *bus.Client, log *slog.Logger) {
 	for {
 		creds, err := bus.ReadCredentials(in)
+		if err != nil && choir.CodeOf(err) != choir.CodeInvalid {
+			return // the input ended: no more will come
+		}
 		if err == nil {
 			err = client.UseCredentials(ctx, creds)
 		}
-		switch {
-		case errors.Is(err, io.EOF) || ctx.Err() != nil:
-			return
-		case err != nil:
+		if err != nil && ctx.Err() == nil {
 			log.Error("new credentials are not taken up", "error", err)
 		}
 	}

@@ -1,0 +1,146 @@
+// Package runscript reads scripted runs: a prompt, what the models say, what
+// the user does meanwhile, and what must come of it. One file serves two kinds
+// of test: the unit form answers tasks with the results written in it, the
+// whole form lets the real Associate work on the workspace written in it.
+package runscript
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"choiros/internal/choir"
+)
+
+// Script is one scripted run.
+type Script struct {
+	Name  string `json:"-"` // the file's, without folder and extension
+	About string `json:"about"`
+	// Prompt begins the run.
+	Prompt choir.PromptSubmitted `json:"prompt"`
+	// Workspace are files below the workspace root, for the whole form. Each
+	// project under workspace/ becomes a git repository.
+	Workspace []File `json:"workspace,omitempty"`
+	// Limits of the run; zero means the default.
+	Limits Limits `json:"limits,omitzero"`
+	// Model is a script of package wiretest for both roles.
+	Model json.RawMessage `json:"model"`
+	// Results answer tasks in the unit form: by step, one for each try. What is
+	// the same in every result is filled in by Result.
+	Results map[string][]json.RawMessage `json:"associate_results,omitempty"`
+	// User is what the person does meanwhile.
+	User   []Reaction `json:"user,omitempty"`
+	Expect Expect     `json:"expect"`
+}
+
+// File is one file of the workspace.
+type File struct {
+	Path    string `json:"path"`
+	Content string `json:"content"`
+	Exec    bool   `json:"exec,omitempty"`
+}
+
+// Limits bound the run.
+type Limits struct {
+	Steps   int     `json:"steps,omitempty"`
+	Tokens  int64   `json:"tokens,omitempty"`
+	Seconds int     `json:"seconds,omitempty"`
+	CostUSD float64 `json:"cost_usd,omitempty"`
+	Tasks   int     `json:"tasks,omitempty"`
+}
+
+// Reaction is what the person does after the nth event of a type, once.
+type Reaction struct {
+	After  choir.Type `json:"after"`
+	Nth    int        `json:"nth,omitempty"` // from 1; default 1
+	Answer string     `json:"answer,omitempty"`
+	Steer  string     `json:"steer,omitempty"`
+	Cancel bool       `json:"cancel,omitempty"`
+}
+
+// Expect is what must come of the run, in both forms.
+type Expect struct {
+	Outcome choir.Outcome `json:"outcome"`
+	Code    choir.Code    `json:"code,omitempty"`
+	Answer  string        `json:"answer"` // the answer contains it
+	// Events are the types of the run's events in order, without those that
+	// differ between the forms: see Told.
+	Events []choir.Type `json:"events"`
+	// Document contains each of these in its last version; none at all when
+	// the list is absent.
+	Document []string `json:"document,omitempty"`
+	// Files are contents after the run, for the whole form.
+	Files []File `json:"files,omitempty"`
+}
+
+// Load reads every script of a folder, in the order of their names.
+func Load(dir string) ([]Script, error) {
+	paths, err := filepath.Glob(filepath.Join(dir, "*.json"))
+	if err != nil {
+		return nil, choir.Wrap("runscript.load", choir.CodeInvalid, err, "list %s", dir)
+	}
+	var out []Script
+	for _, path := range paths {
+		s, err := read(path)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, s)
+	}
+	return out, nil
+}
+
+func read(path string) (s Script, err error) {
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return s, choir.Wrap("runscript.load", choir.CodeNotFound, err, "read the script")
+	}
+	dec := json.NewDecoder(strings.NewReader(string(raw)))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&s); err != nil {
+		return s, choir.Wrap("runscript.load", choir.CodeInvalid, err, "%s", path)
+	}
+	s.Name = strings.TrimSuffix(filepath.Base(path), ".json")
+	return s, nil
+}
+
+// Repos are the projects of the workspace, in the order of the files.
+func (s *Script) Repos() []string {
+	var names []string
+	for _, f := range s.Workspace {
+		parts := strings.SplitN(f.Path, "/", 3)
+		if len(parts) == 3 && parts[0] == "workspace" && !slices.Contains(names, parts[1]) {
+			names = append(names, parts[1])
+		}
+	}
+	return names
+}
+
+// Told reports whether an event type is one that a script lists: those that the
+// Director and the person cause, and the results of tasks.
+func Told(t choir.Type) bool {
+	return slices.Contains([]choir.Type{
+		"prompt.submitted", "steering.submitted", "run.cancel_requested", "run.finished", "plan.made", "plan.refused",
+		"task.dispatched", "task.returned", "task.judged", "question.asked", "question.answered", "toast.shown",
+		"document.created", "budget.reached",
+	}, t)
+}
+
+// Result is what the unit form answers a task with.
+func (s *Script) Result(d choir.TaskDispatched, try int) (choir.AssociateResult, error) {
+	var res choir.AssociateResult
+	results := s.Results[d.Step]
+	if try > len(results) {
+		return res, choir.E("runscript.result", choir.CodeNotFound, "%s has no result for try %d of step %q", s.Name, try, d.Step)
+	}
+	if err := json.Unmarshal(results[try-1], &res); err != nil {
+		return res, choir.Wrap("runscript.result", choir.CodeInvalid, err, "%s, step %q, try %d", s.Name, d.Step, try)
+	}
+	res.Version, res.TaskID, res.RunID = choir.ContractVersion, d.Task.TaskID, d.Task.RunID
+	if res.Verify.Mode == "" {
+		res.Verify = choir.VerifyOutcome{Mode: choir.VerifyNone, Status: choir.VerifyUnknown}
+	}
+	return res, nil
+}
