@@ -23,8 +23,9 @@ func TestMain(m *testing.M) {
 
 // event is a stand-in with what the journal looks at.
 func event(next uint64, prev choir.Digest, text string) Record {
-	raw := []byte(fmt.Sprintf(`{"payload":{"text":%q},"prev_hash":"%s","seq":%d}`, text, prev, next))
-	return Record{Seq: next, Event: raw, Hash: choir.DigestOf(raw)}
+	rest := fmt.Sprintf(`"payload":{"text":%q},"prev_hash":"%s","seq":%d}`, text, prev, next)
+	hash := choir.DigestOf([]byte(`{"computer":"c",` + rest))
+	return Record{Seq: next, Event: []byte(fmt.Sprintf(`{"computer":"c","hash":"%s",%s`, hash, rest)), Hash: hash}
 }
 
 func sealing(texts ...string) Seal {
@@ -63,7 +64,7 @@ func records(t *testing.T, j *Journal, from uint64) []Record {
 	prev := choir.Digest("")
 	err := j.Read(from, func(r Record) error {
 		r.Event = append([]byte(nil), r.Event...)
-		if choir.DigestOf(r.Event) != r.Hash || prev != "" && !follows(r.Event, prev) {
+		if !sound(r) || prev != "" && !follows(r.Event, prev) {
 			t.Errorf("event %d is not in the chain", r.Seq)
 		}
 		prev = r.Hash

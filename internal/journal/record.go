@@ -9,12 +9,14 @@ import (
 	"choiros/internal/choir"
 )
 
-// Record is one event of the chain: its sequence number, its bytes, and their
-// SHA-256. The bytes hold the hash of the event before it as "prev_hash".
+// Record is one event of the chain: its sequence number, its canonical JSON as
+// choir.SealEvent makes it, and the hash that stands in there.
 type Record struct {
 	Seq   uint64
 	Event []byte
 	Hash  choir.Digest
+	// Value is handed on to Config.Committed and not stored.
+	Value any
 }
 
 const (
@@ -79,10 +81,24 @@ func parseFrame(raw []byte) (frame, bool) {
 	}, true
 }
 
-// hashHolds reports whether the hash is that of the event bytes.
+// hashHolds reports whether the hash is that of the event.
 func (f frame) hashHolds() bool {
-	sum := sha256.Sum256(f.event)
-	return bytes.Equal(sum[:], f.hash)
+	sum, ok := hashOf(f.event)
+	return ok && bytes.Equal(sum[:], f.hash)
+}
+
+var hashKey = []byte(`,"hash":"`)
+
+// hashOf is the SHA-256 of an event without its own hash. In canonical JSON only
+// identifiers stand before that, so the first occurrence of its key is it.
+func hashOf(event []byte) ([hashBytes]byte, bool) {
+	at := bytes.Index(event, hashKey)
+	behind := at + len(hashKey) + 2*hashBytes + len(`"`)
+	if at < 0 || behind > len(event) {
+		return [hashBytes]byte{}, false
+	}
+	var buf [1024]byte
+	return sha256.Sum256(append(append(buf[:0], event[:at]...), event[behind:]...)), true
 }
 
 func (f frame) digest() choir.Digest { return choir.DigestFrom([32]byte(f.hash)) }

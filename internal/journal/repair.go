@@ -130,7 +130,7 @@ func restore(first, last uint64, whole map[uint64]frame, fetch Fetch) ([]byte, b
 		var synced uint64
 		if f, ok := whole[seq]; ok {
 			r, synced = Record{Seq: seq, Event: f.event, Hash: f.digest()}, f.synced
-		} else if r, ok = fetch(seq); !ok || r.Seq != seq || choir.DigestOf(r.Event) != r.Hash {
+		} else if r, ok = fetch(seq); !ok || r.Seq != seq || !sound(r) {
 			return nil, false
 		}
 		before, ok := PrevHash(r.Event)
@@ -144,4 +144,9 @@ func restore(first, last uint64, whole map[uint64]frame, fetch Fetch) ([]byte, b
 		prev = r.Hash
 	}
 	return content, first <= last
+}
+
+func sound(r Record) bool {
+	sum, ok := hashOf(r.Event)
+	return ok && choir.DigestFrom(sum) == r.Hash
 }
