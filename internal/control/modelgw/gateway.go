@@ -5,6 +5,7 @@ package modelgw
 import (
 	"context"
 	"net/http"
+	"sync"
 
 	"choiros/internal/blob"
 	"choiros/internal/choir"
@@ -27,26 +28,19 @@ type Route struct {
 	Model    string // the provider's name of the model
 }
 
-// Used is what was spent.
-type Used struct {
-	Tokens  int64 // input and output
-	CostUSD float64
-}
+// The aliases.
+const (
+	AliasDirector  = "director"
+	AliasAssociate = "associate"
+	AliasTool      = "tool" // programs in the sandbox
+)
 
-// Budget bounds spending; zero means no bound. A call that began below the
-// bound is let finish.
-type Budget struct {
-	RunTokens       int64
-	RunCostUSD      float64
-	ComputerTokens  int64
-	ComputerCostUSD float64
-}
-
-// Config of a gateway. Required: Log, Blobs, Now, NewID, Caller, Computer.
+// Config of a gateway. Required: Computer, Log, Blobs, Caller, Now, NewID.
 type Config struct {
 	Computer choir.ID
-	// Routes by alias: director, associate, and tool (for programs in the
-	// sandbox; default associate). None means that no model is configured.
+	// Routes by alias. Programs in the sandbox get tool, or else associate, when
+	// they ask for a model that is no alias. None means that no model is
+	// configured.
 	Routes map[string]Route
 	Log    Log
 	Blobs  blob.Store
@@ -54,7 +48,7 @@ type Config struct {
 	// Spent is what the computer has spent before this gateway began; nil
 	// means nothing.
 	Spent func(ctx context.Context) (Used, error)
-	// Prices by model name, added to the built-in table.
+	// Prices by model name, before the built-in table.
 	Prices map[string]Price
 	// Caller says which role sent a request, by the peer of its connection; ok
 	// is false for any other program in the sandbox.
@@ -64,28 +58,83 @@ type Config struct {
 	Running func(r *http.Request) (run, task choir.ID)
 	Now     func() choir.Time
 	NewID   func() (choir.ID, error)
-	// Concurrent bounds the calls in flight; default 16.
+	// Concurrent bounds the calls in flight, default 16; as many times
+	// waitingPerSlot may wait.
 	Concurrent int
 }
 
-// Price is US dollars per million tokens.
-type Price struct {
-	Input, Output, CacheRead, CacheWrite float64
-}
+// waitingPerSlot bounds the calls that wait for one in flight to end.
+const waitingPerSlot = 8
 
-// Gateway serves model calls over HTTP. Close it to end the calls in flight.
+// Gateway serves model calls over HTTP. Close it, before the log, to end the
+// calls in flight.
 type Gateway struct {
-	cfg Config
+	cfg    Config
+	mux    *http.ServeMux
+	ledger *ledger
+	slots  chan struct{} // one token per call in flight
+
+	ctx  context.Context
+	stop context.CancelFunc
+	work sync.WaitGroup // the flights
+
+	mu      sync.Mutex // guards what follows
+	flights map[choir.ID]*flight
+	closed  bool
 }
 
 // New makes a gateway.
-func New(cfg Config) *Gateway { return &Gateway{cfg: cfg} }
-
-// ServeHTTP answers CallPath, /anthropic/v1/messages, /openai/v1/chat/completions
-// and /openai/v1/models.
-func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	http.Error(w, "the model gateway is not built yet", http.StatusNotImplemented)
+func New(cfg Config) *Gateway {
+	if cfg.Concurrent <= 0 {
+		cfg.Concurrent = 16
+	}
+	g := &Gateway{
+		cfg:     cfg,
+		mux:     http.NewServeMux(),
+		slots:   make(chan struct{}, cfg.Concurrent),
+		flights: map[choir.ID]*flight{},
+	}
+	g.ctx, g.stop = context.WithCancel(context.Background())
+	g.ledger = newLedger(cfg)
+	g.mux.HandleFunc("POST "+model.CallPath, g.serveCall)
+	g.mux.HandleFunc("POST /anthropic/v1/messages", g.serveMessages)
+	g.mux.HandleFunc("POST /openai/v1/chat/completions", g.serveCompletions)
+	g.mux.HandleFunc("GET /openai/v1/models", g.serveModels)
+	g.mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		writeFailure(w, choir.E("modelgw.serve", choir.CodeNotFound, "the model gateway does not serve %s %s", r.Method, r.URL.Path))
+	})
+	return g
 }
 
-// Close ends the calls in flight and waits for them.
-func (g *Gateway) Close() error { return nil }
+// ServeHTTP answers model.CallPath, /anthropic/v1/messages,
+// /openai/v1/chat/completions and /openai/v1/models.
+func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) { g.mux.ServeHTTP(w, r) }
+
+// Close ends the calls in flight and waits until their end is in the log.
+func (g *Gateway) Close() error {
+	g.mu.Lock()
+	g.closed = true
+	g.mu.Unlock()
+	g.stop()
+	g.work.Wait()
+	return nil
+}
+
+// route finds where a call leads.
+func (g *Gateway) route(name, caller string) (Route, error) {
+	aliases := []string{name}
+	if caller == AliasTool {
+		aliases = append(aliases, AliasTool, AliasAssociate)
+	}
+	for _, a := range aliases {
+		if r, ok := g.cfg.Routes[a]; ok {
+			return r, nil
+		}
+	}
+	if len(g.cfg.Routes) == 0 {
+		return Route{}, choir.E("modelgw.route", choir.CodeUnavailable, "no model is configured").
+			WithRemedy("name a provider and its key under [models] in choir.toml, or try choir demo, which needs none")
+	}
+	return Route{}, choir.E("modelgw.route", choir.CodeUnavailable, "no model is configured for %q", name).
+		WithRemedy("name one under [models] in choir.toml")
+}

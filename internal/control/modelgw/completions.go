@@ -1,0 +1,251 @@
+package modelgw
+
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+
+	"choiros/internal/choir"
+	"choiros/internal/model"
+)
+
+// OpenAI's chat completions as programs in the sandbox speak them, with the
+// same rules as for the Messages API.
+type completionsRequest struct {
+	Model               string               `json:"model"`
+	Messages            []completionsMessage `json:"messages"`
+	Tools               []completionsTool    `json:"tools"`
+	ToolChoice          json.RawMessage      `json:"tool_choice"`
+	MaxTokens           int                  `json:"max_tokens"`
+	MaxCompletionTokens int                  `json:"max_completion_tokens"`
+	N                   int                  `json:"n"`
+	Stream              bool                 `json:"stream"`
+	StreamOptions       struct {
+		IncludeUsage bool `json:"include_usage"`
+	} `json:"stream_options"`
+}
+
+type completionsMessage struct {
+	Role       string            `json:"role"`
+	Content    messagesContent   `json:"content"`
+	ToolCalls  []completionsCall `json:"tool_calls"`
+	ToolCallID string            `json:"tool_call_id"`
+}
+
+type completionsTool struct {
+	Type     string `json:"type"`
+	Function struct {
+		Name        string          `json:"name"`
+		Description string          `json:"description"`
+		Parameters  json.RawMessage `json:"parameters"`
+	} `json:"function"`
+}
+
+type completionsCall struct {
+	Index    *int   `json:"index,omitempty"`
+	ID       string `json:"id"`
+	Type     string `json:"type"`
+	Function struct {
+		Name      string `json:"name"`
+		Arguments string `json:"arguments"`
+	} `json:"function"`
+}
+
+// defaultMaxTokens is for clients that name no limit, which the API allows.
+const defaultMaxTokens = 8192
+
+// parseCompletions translates a request.
+func parseCompletions(body []byte) (req model.Request, in completionsRequest, err error) {
+	if err := json.Unmarshal(body, &in); err != nil {
+		return req, in, choir.Invalid("$", "the request is not JSON of chat completions: %v", err)
+	}
+	if in.N > 1 {
+		return req, in, choir.Invalid("n", "must be 1, not %d", in.N)
+	}
+	req = model.Request{Model: in.Model, MaxTokens: in.MaxCompletionTokens}
+	if req.MaxTokens == 0 {
+		req.MaxTokens = in.MaxTokens
+	}
+	if req.MaxTokens == 0 {
+		req.MaxTokens = defaultMaxTokens
+	}
+	for i, m := range in.Messages {
+		if err := m.add(&req, at("messages", i)); err != nil {
+			return req, in, err
+		}
+	}
+	for i, t := range in.Tools {
+		if t.Type != "function" {
+			return req, in, unsupported(at("tools", i), t.Type)
+		}
+		schema := t.Function.Parameters
+		if len(schema) == 0 {
+			schema = json.RawMessage(`{"type":"object","properties":{}}`)
+		}
+		req.Tools = append(req.Tools, model.ToolDef{Name: t.Function.Name, Description: t.Function.Description, Schema: schema})
+	}
+	return req, in, in.choose(&req)
+}
+
+// add appends a message; results of tools that follow each other are one
+// message of ours.
+func (m *completionsMessage) add(req *model.Request, path string) error {
+	text, err := m.Content.text(path + ".content")
+	if err != nil {
+		return err
+	}
+	switch m.Role {
+	case "system", "developer":
+		if req.System != "" {
+			req.System += "\n\n"
+		}
+		req.System += text
+	case "user":
+		req.Messages = append(req.Messages, model.Message{Role: model.User, Content: []model.Block{{Kind: model.Text, Text: text}}})
+	case "assistant":
+		req.Messages = append(req.Messages, m.assistant(text))
+	case "tool":
+		result := model.Block{Kind: model.ToolResult, CallID: m.ToolCallID, Text: text}
+		if n := len(req.Messages); n > 0 && isResults(req.Messages[n-1]) {
+			req.Messages[n-1].Content = append(req.Messages[n-1].Content, result)
+			return nil
+		}
+		req.Messages = append(req.Messages, model.Message{Role: model.User, Content: []model.Block{result}})
+	default:
+		return choir.Invalid(path+".role", "must be system, developer, user, assistant or tool, not %q", m.Role)
+	}
+	return nil
+}
+
+func isResults(m model.Message) bool {
+	return m.Role == model.User && slices.ContainsFunc(m.Content, func(b model.Block) bool { return b.Kind == model.ToolResult })
+}
+
+func (m *completionsMessage) assistant(text string) model.Message {
+	out := model.Message{Role: model.Assistant}
+	if text != "" || len(m.ToolCalls) == 0 {
+		out.Content = append(out.Content, model.Block{Kind: model.Text, Text: text})
+	}
+	for _, c := range m.ToolCalls {
+		input := json.RawMessage(c.Function.Arguments)
+		if len(input) == 0 {
+			input = json.RawMessage("{}")
+		}
+		if !json.Valid(input) {
+			input = json.RawMessage("null") // refused by Check, with its path
+		}
+		out.Content = append(out.Content, model.Block{Kind: model.ToolCall, CallID: c.ID, Tool: c.Function.Name, Input: input})
+	}
+	return out
+}
+
+// choose translates tool_choice: a word, or the function to call.
+func (in *completionsRequest) choose(req *model.Request) error {
+	if len(in.ToolChoice) == 0 || string(in.ToolChoice) == "null" {
+		return nil
+	}
+	var word string
+	if json.Unmarshal(in.ToolChoice, &word) == nil {
+		switch word {
+		case "auto":
+		case "required":
+			req.ToolChoice = "any"
+		case "none":
+			req.Tools = nil
+		default:
+			return choir.Invalid("tool_choice", "must be auto, none, required or a function, not %q", word)
+		}
+		return nil
+	}
+	var f completionsTool
+	if err := json.Unmarshal(in.ToolChoice, &f); err != nil || f.Function.Name == "" {
+		return choir.Invalid("tool_choice", "must be auto, none, required or a function")
+	}
+	req.ToolChoice = f.Function.Name
+	return nil
+}
+
+func (g *Gateway) serveCompletions(w http.ResponseWriter, r *http.Request) {
+	body, err := readBody(w, r)
+	if err != nil {
+		writeCompletionsError(w, err)
+		return
+	}
+	req, in, err := parseCompletions(body)
+	if err != nil {
+		writeCompletionsError(w, err)
+		return
+	}
+	s := completionsStream{eventStream: eventStream{w: w}, model: req.Model, usage: in.StreamOptions.IncludeUsage, created: g.cfg.Now().Std().Unix()}
+	on := s.delta
+	if !in.Stream {
+		on = func(model.Delta) {}
+	}
+	resp, err := g.callAsTool(r.Context(), r, req, on)
+	g.abortIfClosing()
+	switch {
+	case in.Stream:
+		s.end(resp, err)
+	case err != nil:
+		writeCompletionsError(w, err)
+	default:
+		writeJSON(w, http.StatusOK, completionsAnswer(resp, s.created))
+	}
+}
+
+type completionsError struct {
+	Error struct {
+		Message string     `json:"message"`
+		Type    string     `json:"type"`
+		Param   *string    `json:"param"`
+		Code    choir.Code `json:"code"`
+	} `json:"error"`
+}
+
+func completionsErrorOf(err error) completionsError {
+	var e completionsError
+	f := model.FailureOf(err)
+	e.Error.Message, e.Error.Type, e.Error.Code = said(err), "server_error", f.Code
+	switch f.Code {
+	case choir.CodeInvalid, choir.CodeTooLarge:
+		e.Error.Type = "invalid_request_error"
+	case choir.CodeOverloaded, choir.CodeBusy:
+		e.Error.Type = "rate_limit_exceeded"
+	}
+	if f.Path != "" {
+		e.Error.Param = &f.Path
+	}
+	return e
+}
+
+func writeCompletionsError(w http.ResponseWriter, err error) {
+	status := choir.CodeOf(err).HTTPStatus()
+	if status == http.StatusUnprocessableEntity {
+		status = http.StatusBadRequest // what the API itself answers
+	}
+	writeJSON(w, status, completionsErrorOf(err))
+}
+
+// serveModels lists the aliases.
+func (g *Gateway) serveModels(w http.ResponseWriter, _ *http.Request) {
+	type entry struct {
+		ID      string `json:"id"`
+		Object  string `json:"object"`
+		Created int64  `json:"created"`
+		OwnedBy string `json:"owned_by"`
+	}
+	list := struct {
+		Object string  `json:"object"`
+		Data   []entry `json:"data"`
+	}{Object: "list", Data: []entry{}}
+	for alias, route := range g.cfg.Routes {
+		list.Data = append(list.Data, entry{ID: alias, Object: "model", OwnedBy: route.Provider.Name()})
+	}
+	slices.SortFunc(list.Data, func(a, b entry) int {
+		if a.ID < b.ID {
+			return -1
+		}
+		return 1
+	})
+	writeJSON(w, http.StatusOK, list)
+}
