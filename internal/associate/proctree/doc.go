@@ -30,8 +30,8 @@ type Exit struct {
 // Grace is how long a process may take to end after SIGTERM.
 const Grace = 300 * time.Millisecond
 
-// request asks the tree process for something. With opRun the standard output
-// and error output travel beside it as file descriptors.
+// request asks the tree process for something. With opRun the standard output,
+// error output and, if any, input travel beside it as file descriptors.
 type request struct {
 	Op    string        `json:"op"`
 	ID    int           `json:"id"`

@@ -168,7 +168,7 @@ func (s *server) handle(req request, fds []int) {
 }
 
 func (s *server) start(req request, fds []int) error {
-	if len(fds) != 2 || len(req.Argv) == 0 {
+	if len(fds) < 2 || len(req.Argv) == 0 {
 		return choir.E("proctree.run", choir.CodeInternal, "a command without its streams")
 	}
 	path, err := lookPath(req.Argv[0], req.Dir, req.Env)
@@ -180,10 +180,14 @@ func (s *server) start(req request, fds []int) error {
 		return err
 	}
 	defer null.Close()
+	input := null.Fd()
+	if len(fds) > 2 {
+		input = uintptr(fds[2])
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	pid, err := syscall.ForkExec(path, req.Argv, &syscall.ProcAttr{
-		Dir: req.Dir, Env: req.Env, Files: []uintptr{null.Fd(), uintptr(fds[0]), uintptr(fds[1])},
+		Dir: req.Dir, Env: req.Env, Files: []uintptr{input, uintptr(fds[0]), uintptr(fds[1])},
 		Sys: &syscall.SysProcAttr{Setsid: true},
 	})
 	if err != nil {

@@ -149,6 +149,7 @@ type Spec struct {
 	Argv   []string
 	Dir    string
 	Env    []string
+	Stdin  *os.File // stays the caller's; nil is /dev/null
 	Stdout Sink
 	Stderr Sink
 }
@@ -179,7 +180,11 @@ func (t *Tree) Run(ctx context.Context, spec Spec) (Exit, error) {
 		defer errOut.leave()
 	}
 	defer out.leave()
-	id, ch, err := t.ask(request{Op: opRun, Argv: spec.Argv, Dir: spec.Dir, Env: spec.Env}, out.child, errOut.child)
+	files := []*os.File{out.child, errOut.child}
+	if spec.Stdin != nil {
+		files = append(files, spec.Stdin)
+	}
+	id, ch, err := t.ask(request{Op: opRun, Argv: spec.Argv, Dir: spec.Dir, Env: spec.Env}, files...)
 	out.handedOver()
 	errOut.handedOver()
 	if err != nil {

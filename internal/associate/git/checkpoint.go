@@ -1,0 +1,256 @@
+package git
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"choiros/internal/choir"
+)
+
+// Checkpoint is a request to commit a known change.
+type Checkpoint struct {
+	Workspace string
+	Paths     []string // changed paths, raw, below the workspace
+	Subject   string
+	Body      string // may be empty
+	Seq       uint64
+	Run, Task choir.ID
+	At        choir.Time
+}
+
+// Made is what a checkpoint came to.
+type Made struct {
+	Commits  []choir.Commit // none when there was nothing to commit
+	Withheld []string       // paths that look like keys, raw, below the workspace
+}
+
+// Commit commits the changed paths, each in the repository it belongs to, on
+// the branch that is checked out there, and nothing else: what a person staged
+// stays staged. Ignored paths stay out. The workspace gets a repository when it
+// has none.
+func (g *Git) Commit(ctx context.Context, c Checkpoint) (Made, error) {
+	var made Made
+	groups := owners(c.Workspace, c.Paths)
+	for _, repo := range sorted(groups) {
+		dir := filepath.Join(c.Workspace, repo)
+		if repo == "." && !isRepo(dir) {
+			if _, err := g.run(ctx, dir, nil, "init", "-q", "-b", "main"); err != nil {
+				return made, choir.Wrap("git.commit", choir.CodeInternal, err, "make a repository in the workspace")
+			}
+		}
+		paths, withheld, err := g.choose(ctx, c.Workspace, dir, groups[repo])
+		if err != nil {
+			return made, err
+		}
+		for _, p := range withheld {
+			made.Withheld = append(made.Withheld, path.Join(repo, p))
+		}
+		id, err := g.commit(ctx, dir, paths, c)
+		if err != nil {
+			return made, choir.Wrap("git.commit", choir.CodeInternal, err, "commit in %s", repo)
+		}
+		if id != "" {
+			made.Commits = append(made.Commits, choir.Commit{Repo: name(repo), Commit: id})
+		}
+	}
+	return made, nil
+}
+
+// choose leaves out ignored paths, and new ones that look like keys.
+func (g *Git) choose(ctx context.Context, workspace, dir string, paths []string) (chosen, withheld []string, err error) {
+	extra := filepath.Join(dir, choirIgnore)
+	if _, err := os.Lstat(extra); err != nil {
+		if extra = filepath.Join(workspace, choirIgnore); !exists(extra) {
+			extra = ""
+		}
+	}
+	ignored, err := g.ignored(ctx, dir, paths, extra)
+	if err != nil {
+		return nil, nil, err
+	}
+	var suspects []string
+	for _, p := range paths {
+		switch {
+		case ignored[p]:
+		case LooksLikeKey(dir, p):
+			suspects = append(suspects, p)
+		default:
+			chosen = append(chosen, p)
+		}
+	}
+	if len(suspects) == 0 {
+		return chosen, nil, nil
+	}
+	// What is tracked already is the owner's decision.
+	tracked, err := g.run(ctx, dir, nil, append([]string{"--literal-pathspecs", "ls-files", "-z", "--"}, suspects...)...)
+	if err != nil {
+		return nil, nil, choir.Wrap("git.commit", choir.CodeInternal, err, "ask which paths are tracked")
+	}
+	known := map[string]bool{}
+	for _, p := range split(tracked) {
+		known[p] = true
+	}
+	for _, p := range suspects {
+		if known[p] {
+			chosen = append(chosen, p)
+		} else if exists(filepath.Join(dir, p)) {
+			withheld = append(withheld, p)
+		}
+	}
+	return chosen, withheld, nil
+}
+
+func exists(file string) bool {
+	_, err := os.Lstat(file)
+	return err == nil
+}
+
+// commit brings the paths into the index and commits what then differs from
+// HEAD at those paths. The id is empty when nothing does.
+func (g *Git) commit(ctx context.Context, dir string, paths []string, c Checkpoint) (string, error) {
+	if len(paths) == 0 {
+		return "", nil
+	}
+	if err := g.index(ctx, dir, paths); err != nil {
+		return "", err
+	}
+	head, born, err := g.head(ctx, dir)
+	if err != nil {
+		return "", err
+	}
+	against := "HEAD"
+	if !born {
+		out, err := g.run(ctx, dir, []byte{}, "hash-object", "-t", "tree", "--stdin")
+		if err != nil {
+			return "", err
+		}
+		against = strings.TrimSpace(string(out))
+	}
+	raw, err := g.run(ctx, dir, nil, "diff-index", "--cached", "--raw", "--no-renames", "--ignore-submodules=all", "--full-index", "--no-abbrev", "-z", against)
+	if err != nil {
+		return "", err
+	}
+	lines := changeLines(raw, paths)
+	if len(lines) == 0 {
+		return "", nil
+	}
+	return g.fastImport(ctx, dir, head, born, lines, c)
+}
+
+// index updates the entries of the paths from the tree.
+func (g *Git) index(ctx context.Context, dir string, paths []string) error {
+	var update, remove []string
+	for _, p := range paths {
+		info, err := os.Lstat(filepath.Join(dir, p))
+		if err == nil && !info.Mode().IsRegular() && info.Mode()&os.ModeSymlink == 0 {
+			remove = append(remove, p) // a folder or pipe took a file's place
+		} else {
+			update = append(update, p)
+		}
+	}
+	if len(remove) > 0 {
+		if _, err := g.run(ctx, dir, zeros(remove), "update-index", "--force-remove", "-z", "--stdin"); err != nil {
+			return err
+		}
+	}
+	if len(update) == 0 {
+		return nil
+	}
+	_, err := g.run(ctx, dir, zeros(update), "update-index", "--add", "--remove", "--replace", "-z", "--stdin")
+	return err
+}
+
+// head is the ref that a commit moves, and whether it has a commit yet.
+func (g *Git) head(ctx context.Context, dir string) (ref string, born bool, err error) {
+	out, err := g.run(ctx, dir, nil, "rev-parse", "--symbolic-full-name", "--verify", "-q", "HEAD")
+	var f *failed
+	if errors.As(err, &f) {
+		out, err = g.run(ctx, dir, nil, "symbolic-ref", "HEAD")
+		return strings.TrimSpace(string(out)), false, err
+	}
+	return strings.TrimSpace(string(out)), true, err
+}
+
+// changeLines turns diff-index's output into fast-import's commands, for the
+// given paths only.
+func changeLines(raw []byte, paths []string) [][]byte {
+	wanted := map[string]bool{}
+	for _, p := range paths {
+		wanted[p] = true
+	}
+	var removed, written [][]byte
+	fields := split(raw)
+	for i := 0; i+1 < len(fields); i += 2 {
+		// :oldmode newmode oldid newid status
+		meta, p := strings.Fields(strings.TrimPrefix(fields[i], ":")), fields[i+1]
+		if len(meta) != 5 || !wanted[p] && !wantedBelow(wanted, p) {
+			continue
+		}
+		if meta[4] == "D" {
+			removed = append(removed, []byte("D "+quote(p)+"\n"))
+		} else {
+			written = append(written, []byte("M "+meta[1]+" "+meta[3]+" "+quote(p)+"\n"))
+		}
+	}
+	return append(removed, written...)
+}
+
+// wantedBelow reports whether a file took the place of a folder above p, which
+// removes p from the index.
+func wantedBelow(wanted map[string]bool, p string) bool {
+	for d := path.Dir(p); d != "."; d = path.Dir(d) {
+		if wanted[d] {
+			return true
+		}
+	}
+	return false
+}
+
+// quote writes a path in fast-import's C style.
+func quote(p string) string {
+	var b strings.Builder
+	b.WriteByte('"')
+	for i := range len(p) {
+		switch c := p[i]; {
+		case c == '"' || c == '\\':
+			b.WriteByte('\\')
+			b.WriteByte(c)
+		case c < 0x20 || c == 0x7f:
+			fmt.Fprintf(&b, "\\%03o", c)
+		default:
+			b.WriteByte(c)
+		}
+	}
+	b.WriteByte('"')
+	return b.String()
+}
+
+func (g *Git) fastImport(ctx context.Context, dir, head string, born bool, lines [][]byte, c Checkpoint) (string, error) {
+	var in bytes.Buffer
+	who := fmt.Sprintf("%s <%s> %d +0000", authorName, authorEmail, c.At.Std().Unix())
+	message := c.message()
+	fmt.Fprintf(&in, "commit %s\nmark :1\nauthor %s\ncommitter %s\ndata %d\n%s\n", head, who, who, len(message), message)
+	if born {
+		fmt.Fprintf(&in, "from %s^0\n", head)
+	}
+	for _, l := range lines {
+		in.Write(l)
+	}
+	in.WriteString("\nget-mark :1\ndone\n")
+	out, err := g.run(ctx, dir, in.Bytes(), "fast-import", "--quiet", "--done")
+	return strings.TrimSpace(string(out)), err
+}
+
+func (c Checkpoint) message() string {
+	m := c.Subject + "\n\n"
+	if c.Body != "" {
+		m += c.Body + "\n\n"
+	}
+	return m + fmt.Sprintf("Choir-Seq: %d\nChoir-Run: %s\nChoir-Task: %s\n", c.Seq, c.Run, c.Task)
+}
