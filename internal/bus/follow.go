@@ -21,13 +21,10 @@ func (c *Client) Follow(ctx context.Context, seq uint64, fn func(choir.Event) er
 	}
 	defer c.unlisten(f)
 	r := &reader{client: c, seq: seq, fn: fn}
-	if err := r.catchUp(ctx); err != nil {
-		return err
-	}
-	for {
+	err = r.catchUp(ctx)
+	for err == nil {
 		select {
 		case <-ctx.Done():
-			return ctx.Err()
 		case <-c.life.Done():
 			return errClosed
 		case <-f.pokes:
@@ -35,10 +32,11 @@ func (c *Client) Follow(ctx context.Context, seq uint64, fn func(choir.Event) er
 		case m := <-f.messages:
 			err = r.take(ctx, m)
 		}
-		if err != nil {
-			return err
+		if ctx.Err() != nil {
+			return ctx.Err()
 		}
 	}
+	return err
 }
 
 // reader is how far one Follow is.

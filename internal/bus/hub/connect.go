@@ -29,7 +29,10 @@ func (s *Server) Dial(context.Context) (net.Conn, error) { return s.InProcessCon
 // Connect opens an in-process connection that comes back after a Restart. The
 // caller closes it.
 func (s *Server) Connect(creds bus.Credentials, opts ...nats.Option) (*nats.Conn, error) {
-	return connect(s, creds, opts...)
+	warn := nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
+		s.cfg.Log.Warn("a connection of control", "reason", err)
+	})
+	return connect(s, creds, append([]nats.Option{warn}, opts...)...)
 }
 
 func connect(to nats.InProcessConnProvider, creds bus.Credentials, opts ...nats.Option) (*nats.Conn, error) {

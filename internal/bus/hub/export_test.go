@@ -18,6 +18,11 @@ func (s *Server) Answering(user, computer choir.ID) (*nats.Conn, error) {
 	return s.own(answering(user, computer), newConnection())
 }
 
+// Nobody opens a connection whose allow lists are empty.
+func (s *Server) Nobody(opts ...nats.Option) (*nats.Conn, error) {
+	return s.own(closed(jwt.Permissions{}), newConnection(), opts...)
+}
+
 // RelayTail is how much a relay repeats when the stream is gone.
 const RelayTail = relayTail
 

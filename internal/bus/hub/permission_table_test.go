@@ -1,0 +1,60 @@
+package hub_test
+
+import "choiros/internal/choir"
+
+// permitted is what CONTRACTS.md allows, written out a second time and by hand:
+// a line of choir.Subjects without a line here fails the test, and so does one
+// that differs.
+var permitted = map[string]struct{ publish, subscribe string }{
+	"user.<uid>.<cid>.<type>":                    {"control", "shell desktop cli director"},
+	"agent.<uid>.<cid>.<run>.<type>":             {"control", "shell desktop cli director"},
+	"live.<uid>.<cid>.<role>.<run>":              {"director associate", "shell desktop cli"},
+	"cmd.<uid>.<cid>.<verb>.<role>.<connection>": {"shell desktop cli director associate", "control"},
+	"task.<uid>.<cid>.<role>":                    {"control", "director associate"},
+	"job.<class>":                                {"control", "pool"},
+	"citation.created":                           {"control", "shell desktop cli director associate pool control"},
+	"citation.notify.<uid>":                      {"control", "shell"},
+	"system.health":                              {"control", "shell desktop cli director associate pool control"},
+	"system.announce":                            {"control", "shell desktop cli director associate pool control"},
+}
+
+// permittedVerbs are the roles that may ask for each verb.
+var permittedVerbs = map[choir.Verb]string{
+	"append":        "director associate",
+	"events-after":  "shell desktop cli director associate",
+	"blob-put":      "director associate",
+	"blob-get":      "director associate",
+	"hello":         "director",
+	"task-begin":    "associate",
+	"task-tree":     "associate",
+	"task-rollback": "associate",
+	"task-commit":   "associate",
+}
+
+// permittedBeside is what lies outside the table of subjects. Where a subject
+// names <inbox> it is tried with the connection's own, <other> with another's.
+var permittedBeside = map[string]struct{ publish, subscribe string }{
+	"<inbox>.x":                      {"", "shell desktop cli director associate pool control"},
+	"<inbox>":                        {"", ""},
+	"<other>.x":                      {"", ""},
+	"_INBOX.x":                       {"", ""},
+	"_INBOX_.x":                      {"", ""},
+	"$JS.API.STREAM.INFO.EVENTS":     {"control pool", ""},
+	"$JS.API.CONSUMER.CREATE.EVENTS": {"control pool", ""},
+	"$JS.API.DIRECT.GET.EVENTS":      {"control pool", ""},
+	"$JS.ACK.EVENTS.c.1.1.1.1.0":     {"control pool", ""},
+	"$JS.FC.EVENTS.c.x":              {"", ""},
+	"$JS.EVENT.ADVISORY.API":         {"", ""},
+	"$SYS.REQ.SERVER.PING":           {"", ""},
+	"$SYS.REQ.USER.INFO":             {"", ""},
+	"$SYS.ACCOUNT.x.CONNECT":         {"", ""},
+	"$KV.b.k":                        {"", ""},
+	"$O.b.C.x":                       {"", ""},
+	"nobodys.subject":                {"", ""},
+}
+
+// wildcards nobody may subscribe to: each would carry somebody else's messages.
+var wildcards = []string{
+	">", "*.>", "*", "user.>", "user.*.*.>", "agent.>", "live.>", "cmd.>", "task.>", "job.*.>", "citation.>",
+	"$JS.API.>", "$JS.>", "$SYS.>", "_INBOX.>", "_INBOX_*.>", "*.*", "*.*.>", "*.*.*.*",
+}

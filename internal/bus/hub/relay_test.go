@@ -1,0 +1,325 @@
+package hub_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"choiros/internal/bus/bustest"
+	"choiros/internal/bus/hub"
+	"choiros/internal/choir"
+)
+
+// relaying runs a relay until stop, which waits for it.
+func relaying(t *testing.T, s *hub.Server, l *bustest.Log, cursor string) (stop func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- hub.NewRelay(s, l, cursor, l.Home.User, l.Home.Computer).Serve(ctx) }()
+	var once sync.Once
+	stop = func() {
+		once.Do(func() {
+			cancel()
+			if err := <-done; err != context.Canceled {
+				t.Errorf("the relay ended with %v", err)
+			}
+		})
+	}
+	t.Cleanup(stop)
+	return stop
+}
+
+// stored reads the stream from its beginning until it holds the log's newest
+// event, and returns the sequence numbers in the stream's order.
+func stored(t *testing.T, s *hub.Server, l *bustest.Log) []uint64 {
+	t.Helper()
+	nc := connect(t, s, choir.RoleControl, l.Home)
+	defer nc.Close()
+	js, err := jetstream.New(nc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx := bustest.Within(t)
+	cons, err := js.OrderedConsumer(ctx, hub.StreamName, jetstream.OrderedConsumerConfig{FilterSubjects: []string{
+		"user." + string(l.Home.User) + "." + string(l.Home.Computer) + ".>",
+		"agent." + string(l.Home.User) + "." + string(l.Home.Computer) + ".>",
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	msgs, err := cons.Messages()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer msgs.Stop()
+	defer context.AfterFunc(ctx, msgs.Stop)()
+	var seqs []uint64
+	for {
+		m, err := msgs.Next()
+		if err != nil {
+			t.Fatalf("the stream has %d events, the newest of the log is %d: %v", len(seqs), l.Head(), err)
+		}
+		var e choir.Event
+		if err := json.Unmarshal(m.Data(), &e); err != nil {
+			t.Fatal(err)
+		}
+		if m.Headers().Get(nats.MsgIdHdr) != string(e.ID) {
+			t.Fatalf("event %d came as %s", e.Seq, m.Headers().Get(nats.MsgIdHdr))
+		}
+		seqs = append(seqs, e.Seq)
+		if meta, err := m.Metadata(); err == nil && e.Seq == l.Head() && meta.NumPending == 0 {
+			return seqs
+		}
+	}
+}
+
+// mustBe fails unless the numbers are first, first+1, ... last.
+func mustBe(t *testing.T, seqs []uint64, first, last uint64) {
+	t.Helper()
+	if len(seqs) == 0 || seqs[0] != first || seqs[len(seqs)-1] != last {
+		t.Fatalf("%d events, from %v, want %d to %d", len(seqs), seqs[:min(3, len(seqs))], first, last)
+	}
+	for i, seq := range seqs {
+		if seq != first+uint64(i) {
+			t.Fatalf("event %d is at place %d, want %d", seq, i, first+uint64(i))
+		}
+	}
+}
+
+func TestARelayPublishesEveryEventOnceAndInOrder(t *testing.T) {
+	t.Parallel()
+	s, l := bustest.Start(t), bustest.NewLog(bustest.NewHome(t))
+	other := bustest.NewLog(bustest.NewHome(t))
+	l.Append(t, 3*hub.RelayBatch+7)
+	other.Append(t, 50)
+	relaying(t, s, l, filepath.Join(t.TempDir(), "relay.json"))
+	relaying(t, s, other, filepath.Join(t.TempDir(), "relay.json"))
+	mustBe(t, stored(t, s, l), 1, l.Head())
+	l.Append(t, 5)
+	mustBe(t, stored(t, s, l), 1, l.Head())
+	mustBe(t, stored(t, s, other), 1, other.Head())
+}
+
+func TestARelayThatCrashedResumesWithoutDuplicates(t *testing.T) {
+	t.Parallel()
+	for name, spoil := range map[string]func(path string) error{
+		"cursor kept":        func(string) error { return nil },
+		"cursor lost":        os.Remove,
+		"cursor rolled back": func(p string) error { return os.WriteFile(p, []byte(`{"version":1,"seq":3}`), 0o600) },
+		"cursor ahead":       func(p string) error { return os.WriteFile(p, []byte(`{"version":1,"seq":900000}`), 0o600) },
+		"cursor torn":        func(p string) error { return os.WriteFile(p, []byte(`{"vers`), 0o600) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, l, cursor := bustest.Start(t), bustest.NewLog(bustest.NewHome(t)), filepath.Join(t.TempDir(), "relay.json")
+			l.Append(t, 300)
+			stop := relaying(t, s, l, cursor)
+			stored(t, s, l)
+			stop()
+			if err := spoil(cursor); err != nil {
+				t.Fatal(err)
+			}
+			l.Append(t, 20)
+			relaying(t, s, l, cursor)
+			mustBe(t, stored(t, s, l), 1, l.Head())
+		})
+	}
+}
+
+func TestAnOutageOfTheBusDelaysAndLosesNothing(t *testing.T) {
+	t.Parallel()
+	s, l := bustest.Start(t), bustest.NewLog(bustest.NewHome(t))
+	relaying(t, s, l, filepath.Join(t.TempDir(), "relay.json"))
+	for range 4 {
+		l.Append(t, 2*hub.RelayBatch) // the restart falls somewhere into it
+		if err := s.Restart(bustest.Within(t)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l.Append(t, 1)
+	mustBe(t, stored(t, s, l), 1, l.Head())
+}
+
+func TestAConsumerThatDropsDuplicatesSeesAnOutageAsNothing(t *testing.T) {
+	t.Parallel()
+	s, l := bustest.Start(t), bustest.NewLog(bustest.NewHome(t))
+	answerFrom(t, s, l)
+	c := bustest.Dial(t, s, choir.RoleDirector, l.Home)
+	relaying(t, s, l, filepath.Join(t.TempDir(), "relay.json"))
+	next := uint64(1)
+	const total = 900
+	ctx, cancel := context.WithCancel(bustest.Within(t))
+	defer cancel()
+	done := make(chan error, 1)
+	go func() {
+		done <- c.Follow(ctx, 0, func(e choir.Event) error {
+			if e.Seq != next {
+				t.Errorf("event %d after event %d", e.Seq, next-1)
+			}
+			if next++; next > total {
+				cancel()
+			}
+			return nil
+		})
+	}()
+	for range 3 {
+		l.Append(t, total/3)
+		if err := s.Restart(bustest.Within(t)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := <-done; err != context.Canceled || next != total+1 {
+		t.Fatalf("followed up to %d of %d: %v", next-1, total, err)
+	}
+}
+
+func TestALostStreamGetsTheTailAgain(t *testing.T) {
+	t.Parallel()
+	dir, cursor := t.TempDir(), filepath.Join(t.TempDir(), "relay.json")
+	s, err := hub.Start(t.Context(), hub.Config{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	l := bustest.NewLog(bustest.NewHome(t))
+	l.Append(t, hub.RelayTail+500)
+	stop := relaying(t, s, l, cursor)
+	mustBe(t, stored(t, s, l), 1, l.Head())
+	stop()
+	s.Close()
+	if err := os.RemoveAll(filepath.Join(dir, "store")); err != nil {
+		t.Fatal(err)
+	}
+	if s, err = hub.Start(t.Context(), hub.Config{Dir: dir}); err != nil {
+		t.Fatal(err)
+	}
+	relaying(t, s, l, cursor)
+	mustBe(t, stored(t, s, l), 501, l.Head())
+}
+
+func TestAReplacedLogReplacesWhatTheStreamHolds(t *testing.T) {
+	t.Parallel()
+	s, home, cursor := bustest.Start(t), bustest.NewHome(t), filepath.Join(t.TempDir(), "relay.json")
+	old, restored, neighbour := bustest.NewLog(home), bustest.NewLog(home), bustest.NewLog(bustest.NewHome(t))
+	old.Append(t, 60)
+	restored.Append(t, 40)
+	neighbour.Append(t, 10)
+	relaying(t, s, neighbour, filepath.Join(t.TempDir(), "relay.json"))
+	stop := relaying(t, s, old, cursor)
+	stored(t, s, old)
+	stop()
+	relaying(t, s, restored, cursor)
+	seqs := stored(t, s, restored)
+	for len(seqs) != 40 { // a look that began before the purge saw both logs
+		seqs = stored(t, s, restored)
+	}
+	mustBe(t, seqs, 1, 40)
+	mustBe(t, stored(t, s, neighbour), 1, 10)
+}
+
+func TestADamagedStoreIsFilledAgain(t *testing.T) {
+	t.Parallel()
+	for name, damage := range map[string]func(store string) error{
+		"gone":            os.RemoveAll,
+		"not a folder":    func(p string) error { return errors.Join(os.RemoveAll(p), os.WriteFile(p, []byte("x"), 0o600)) },
+		"metadata torn":   func(p string) error { return spoilFiles(p, "meta.inf", []byte("{")) },
+		"checksum wrong":  func(p string) error { return spoilFiles(p, "meta.sum", []byte("00")) },
+		"messages zeroed": func(p string) error { return spoilFiles(p, "*.blk", make([]byte, 4096)) },
+		"messages empty":  func(p string) error { return spoilFiles(p, "*.blk", nil) },
+		"state torn":      func(p string) error { return spoilFiles(p, "index.db", []byte("torn")) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir, cursor := t.TempDir(), filepath.Join(t.TempDir(), "relay.json")
+			l := bustest.NewLog(bustest.NewHome(t))
+			l.Append(t, 200)
+			s, err := hub.Start(t.Context(), hub.Config{Dir: dir})
+			if err != nil {
+				t.Fatal(err)
+			}
+			stop := relaying(t, s, l, cursor)
+			stored(t, s, l)
+			stop()
+			s.Close()
+			if err := damage(filepath.Join(dir, "store")); err != nil {
+				t.Fatal(err)
+			}
+			if s, err = hub.Start(t.Context(), hub.Config{Dir: dir}); err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(s.Close)
+			if err := s.Healthy(); err != nil {
+				t.Error(err)
+			}
+			l.Append(t, 10)
+			relaying(t, s, l, cursor)
+			seqs := stored(t, s, l)
+			mustBe(t, seqs, seqs[0], l.Head())
+			if seqs[0] > 201 {
+				t.Errorf("event 201 was never delivered, only %d and later", seqs[0])
+			}
+		})
+	}
+}
+
+// spoilFiles overwrites the beginning of every file of that name; nothing cuts
+// it to nothing.
+func spoilFiles(dir, name string, with []byte) error {
+	found := 0
+	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if match, _ := filepath.Match(name, filepath.Base(path)); err != nil || !match {
+			return err
+		}
+		found++
+		if len(with) == 0 {
+			return os.Truncate(path, 0)
+		}
+		f, err := os.OpenFile(path, os.O_WRONLY, 0)
+		if err != nil {
+			return err
+		}
+		_, err = f.Write(with)
+		return errors.Join(err, f.Close())
+	})
+	if err == nil && found == 0 {
+		err = errors.New("no file is called " + name)
+	}
+	return err
+}
+
+func TestCredentialsOutliveARestart(t *testing.T) {
+	t.Parallel()
+	dir, home := t.TempDir(), bustest.NewHome(t)
+	first, err := hub.Start(t.Context(), hub.Config{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	creds, err := first.Mint(choir.RoleDirector, home.User, home.Computer, time.Hour)
+	first.Close()
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := hub.Start(t.Context(), hub.Config{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(second.Close)
+	bustest.DialWith(t, second.Dial, creds, choir.RoleDirector, home)
+	keys, err := filepath.Glob(filepath.Join(dir, "keys", "*"))
+	if err != nil || len(keys) != 3 {
+		t.Fatalf("keys %v, %v", keys, err)
+	}
+	for _, key := range keys {
+		if info, err := os.Stat(key); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%s has mode %v, %v", key, info.Mode(), err)
+		}
+	}
+}
