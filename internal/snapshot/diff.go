@@ -2,6 +2,8 @@ package snapshot
 
 import (
 	"context"
+	"slices"
+	"strings"
 
 	"choiros/internal/choir"
 )
@@ -18,21 +20,167 @@ type Change struct {
 
 // Diff lists what changed from tree a to tree b, by path. A deleted and an added
 // file with equal, non-empty content are one rename. Folders are listed too
-// (their mode, their time, their being there); see Change.TimeOnly and
-// FileChanges.
+// (their mode, their time, their being there); see TimeOnly and FileChanges.
 func Diff(ctx context.Context, get Getter, a, b choir.Digest) ([]Change, error) {
-	return nil, choir.E("snapshot.diff", choir.CodeUnavailable, "not built yet")
+	d := differ{ctx: ctx, get: get}
+	from, to, err := d.roots(a, b)
+	if err != nil {
+		return nil, err
+	}
+	if err := d.pair("", from, to, 0); err != nil {
+		return nil, err
+	}
+	changes := pairRenames(d.changes)
+	slices.SortFunc(changes, func(x, y Change) int { return strings.Compare(x.Path, y.Path) })
+	return changes, nil
 }
 
 // TimeOnly reports whether nothing but the modification time differs.
-func (c *Change) TimeOnly() bool { return false }
+func (c *Change) TimeOnly() bool {
+	if c.Kind != choir.ChangeModified {
+		return false
+	}
+	x, y := *c.Before, *c.After
+	x.MTime, y.MTime = Stamp{}, Stamp{}
+	if x.Kind == Dir {
+		x.Sum, y.Sum = Sum{}, Sum{} // what is in a folder is changes of their own
+	}
+	return x == y
+}
 
 // FileChanges are the changes that people and git see: no folders, and nothing
 // of which only the time differs.
-func FileChanges(changes []Change) []choir.FileChange { return nil }
+func FileChanges(changes []Change) []choir.FileChange {
+	var out []choir.FileChange
+	for i := range changes {
+		c := &changes[i]
+		before, after := c.Before != nil && c.Before.Kind != Dir, c.After != nil && c.After.Kind != Dir
+		kind := c.Kind
+		switch {
+		case !before && !after || c.TimeOnly():
+			continue
+		case !before:
+			kind = choir.ChangeAdded
+		case !after:
+			kind = choir.ChangeDeleted
+		}
+		out = append(out, choir.FileChange{Path: c.Path, Change: kind, From: c.From})
+	}
+	return out
+}
 
-// Walk calls fn for every path of a tree, folders before what is in them, names
-// in byte order; path is escaped, "" for the root. An error of fn ends the walk.
-func Walk(ctx context.Context, get Getter, root choir.Digest, fn func(path string, e *Entry) error) error {
-	return choir.E("snapshot.walk", choir.CodeUnavailable, "not built yet")
+type differ struct {
+	ctx     context.Context
+	get     Getter
+	changes []Change
+}
+
+func (d *differ) roots(a, b choir.Digest) (from, to *Entry, err error) {
+	from, to = &Entry{Kind: Dir}, &Entry{Kind: Dir}
+	var ok1, ok2 bool
+	from.Sum, ok1 = a.Bytes()
+	to.Sum, ok2 = b.Bytes()
+	if !ok1 || !ok2 {
+		return nil, nil, choir.Invalid("snapshot", "%q and %q must be digests", a, b)
+	}
+	return from, to, nil
+}
+
+// pair compares what two trees have at one path; either may be nil.
+func (d *differ) pair(path string, a, b *Entry, depth int) error {
+	if a != nil && b != nil && *a == *b {
+		return nil
+	}
+	var from, to []Entry
+	var err error
+	if a != nil && a.Kind == Dir {
+		if from, err = d.open(path, a, depth); err != nil {
+			return err
+		}
+	}
+	if b != nil && b.Kind == Dir {
+		if to, err = d.open(path, b, depth); err != nil {
+			return err
+		}
+	}
+	d.note(path, a, b)
+	return d.entries(path, from, to, depth)
+}
+
+// note records a change of the path itself.
+func (d *differ) note(path string, a, b *Entry) {
+	c := Change{Path: path, Before: a, After: b}
+	switch {
+	case a == nil:
+		c.Kind = choir.ChangeAdded
+	case b == nil:
+		c.Kind = choir.ChangeDeleted
+	case a.Kind == Dir && b.Kind == Dir && a.Mode == b.Mode && a.MTime == b.MTime:
+		return
+	default:
+		c.Kind = choir.ChangeModified
+	}
+	d.changes = append(d.changes, c)
+}
+
+// entries compares two sorted lists.
+func (d *differ) entries(path string, from, to []Entry, depth int) error {
+	for len(from) > 0 || len(to) > 0 {
+		var a, b *Entry
+		switch {
+		case len(to) == 0 || len(from) > 0 && from[0].Name < to[0].Name:
+			a, from = &from[0], from[1:]
+		case len(from) == 0 || to[0].Name < from[0].Name:
+			b, to = &to[0], to[1:]
+		default:
+			a, b, from, to = &from[0], &to[0], from[1:], to[1:]
+		}
+		name := a
+		if a == nil {
+			name = b
+		}
+		if err := d.pair(join(path, name.Name), a, b, depth+1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// open reads a folder's manifest and fills in its entry's mode and time.
+func (d *differ) open(path string, e *Entry, depth int) ([]Entry, error) {
+	m, err := readManifest(d.ctx, d.get, path, e.Digest(), depth)
+	if err != nil {
+		return nil, err
+	}
+	e.Mode, e.MTime = m.Mode, m.MTime
+	return m.Entries, nil
+}
+
+// pairRenames turns a deleted and an added file with one content into a rename.
+// With several candidates each is used once, in the order of their paths.
+func pairRenames(changes []Change) []Change {
+	gone := map[Sum][]int{}
+	for i := range changes {
+		if c := &changes[i]; c.Kind == choir.ChangeDeleted && c.Before.Kind == File && c.Before.Size > 0 {
+			gone[c.Before.Sum] = append(gone[c.Before.Sum], i)
+		}
+	}
+	paired := map[int]bool{}
+	for i := range changes {
+		c := &changes[i]
+		if c.Kind != choir.ChangeAdded || c.After.Kind != File || len(gone[c.After.Sum]) == 0 {
+			continue
+		}
+		old := gone[c.After.Sum][0]
+		gone[c.After.Sum] = gone[c.After.Sum][1:]
+		paired[old] = true
+		c.Kind, c.From, c.Before = choir.ChangeRenamed, changes[old].Path, changes[old].Before
+	}
+	kept := changes[:0]
+	for i := range changes {
+		if !paired[i] {
+			kept = append(kept, changes[i])
+		}
+	}
+	return kept
 }

@@ -2,7 +2,11 @@ package snapshot
 
 import (
 	"context"
-	"time"
+	"crypto/sha256"
+	"slices"
+	"sync"
+
+	"golang.org/x/sys/unix"
 
 	"choiros/internal/choir"
 )
@@ -11,14 +15,19 @@ import (
 type ScanConfig struct {
 	// Now is the clock that stamps files; default the kernel's coarse clock,
 	// which is what file systems use.
-	Now func() time.Time
-	// Workers hash and stat at once; default 2.
-	Workers int
+	Now func() Stamp
 }
 
 // Scanner watches one tree through a stat cache. It is used by one goroutine at
 // a time.
-type Scanner struct{}
+//
+// What the kernel does not stamp the scanner cannot see: a write through a
+// memory mapping shows only once the kernel has written the page back.
+type Scanner struct {
+	path string
+	cfg  ScanConfig
+	root *folder
+}
 
 // Result of a scan.
 type Result struct {
@@ -32,21 +41,238 @@ type Result struct {
 
 // NewScanner makes a scanner for the tree at root with an empty cache. It does
 // no I/O.
-func NewScanner(root string, cfg ScanConfig) *Scanner { return &Scanner{} }
-
-// Scan brings the cache up to date and returns the tree's digest. Manifests and
-// contents that the scanner has not seen at their path before are given to emit
-// (which may be nil), one at a time, contents before the manifests that name
-// them; an error of emit ends the scan.
-//
-// Errors: code forbidden for a path that cannot be read, too_large beyond the
-// limits of this package; both carry the escaped path.
-func (s *Scanner) Scan(ctx context.Context, emit func(Object) error) (Result, error) {
-	return Result{}, choir.E("snapshot.scan", choir.CodeUnavailable, "not built yet")
+func NewScanner(root string, cfg ScanConfig) *Scanner {
+	if cfg.Now == nil {
+		cfg.Now = coarseNow
+	}
+	return &Scanner{path: root, cfg: cfg, root: &folder{}}
 }
 
-// Fetch emits the named objects of the tree as the last scan saw it, and
-// returns those that are not in it (any more).
-func (s *Scanner) Fetch(ctx context.Context, want []choir.Digest, emit func(Object) error) ([]choir.Digest, error) {
-	return nil, choir.E("snapshot.fetch", choir.CodeUnavailable, "not built yet")
+func coarseNow() Stamp {
+	var t unix.Timespec
+	// It cannot fail for a clock that every kernel has; a zero time would only
+	// make everything racy.
+	unix.ClockGettime(unix.CLOCK_REALTIME_COARSE, &t)
+	return stampOf(t)
+}
+
+// Scan brings the cache up to date and returns the tree's digest. Manifests and
+// contents that are new at their path are given to emit (which may be nil), one
+// at a time, contents before the manifests that name them; an error of emit
+// ends the scan, and what was not emitted then must be fetched.
+//
+// Errors: forbidden for a path that cannot be read, too_large beyond the limits
+// of this package, conflict for a large file that does not hold still; they
+// carry the escaped path.
+func (s *Scanner) Scan(ctx context.Context, emit func(Object) error) (Result, error) {
+	fd, err := openRoot(s.path)
+	if err != nil {
+		return Result{}, err
+	}
+	defer unix.Close(fd)
+	sc := &scan{ctx: ctx, rootFD: fd, start: s.cfg.Now(), shared: &shared{
+		helpers: make(chan struct{}, helpers), emit: emit, emitted: map[Sum]struct{}{},
+	}}
+	if _, err := sc.folder(fd, s.root); err != nil {
+		return Result{}, err
+	}
+	sc.result.Root = choir.DigestFrom(s.root.sum)
+	sc.result.Files, sc.result.Bytes = s.root.files, s.root.bytes
+	slices.Sort(sc.result.Skipped)
+	return sc.result, nil
+}
+
+func openRoot(path string) (int, error) {
+	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return -1, pathError("open", "", err)
+	}
+	return fd, nil
+}
+
+// scan is one worker's part of a run of Scan.
+type scan struct {
+	ctx    context.Context
+	rootFD int
+	start  Stamp
+	shared *shared
+	path   []byte // raw, of what is looked at
+	depth  int
+	buf    []byte
+	result Result
+}
+
+// shared is what the workers of one run have in common.
+type shared struct {
+	helpers chan struct{} // one slot for each helper that may run
+	emit    func(Object) error
+
+	// emitting guards emitted and lets one object be emitted at a time, which is
+	// what it is for: emit may be slow.
+	emitting sync.Mutex
+	emitted  map[Sum]struct{}
+}
+
+// in looks at something with its name on the path.
+func (s *scan) in(name string, look func() error) error {
+	before := len(s.path)
+	if before > 0 {
+		s.path = append(s.path, '/')
+	}
+	s.path = append(s.path, name...)
+	err := look()
+	s.path = s.path[:before]
+	return err
+}
+
+func (s *scan) fail(doing string, err error) error {
+	return pathError(doing, EscapePath(s.path), err)
+}
+
+// folder brings f, open as fd, up to date and reports whether its sum changed.
+func (s *scan) folder(fd int, f *folder) (bool, error) {
+	if err := s.ctx.Err(); err != nil {
+		return false, choir.Wrap("snapshot.scan", choir.CodeCancelled, err, "ended")
+	}
+	if s.depth++; s.depth > MaxDepth {
+		return false, &choir.Error{Op: "snapshot.scan", Code: choir.CodeTooLarge, Path: EscapePath(s.path),
+			Msg: "folders lie more than 1000 deep"}
+	}
+	defer func() { s.depth-- }()
+	var st unix.Stat_t
+	if err := unix.Fstat(fd, &st); err != nil {
+		return false, s.fail("stat", err)
+	}
+	changed := !f.written || f.mode != st.Mode&maxMode || f.mtime != stampOf(st.Mtim)
+	if changed || f.ctime != stampOf(st.Ctim) || f.ino != st.Ino || racy(f.ctime, f.listed) {
+		fresh, err := s.list(fd, f)
+		if err != nil {
+			return false, err
+		}
+		changed = changed || fresh
+		f.mode, f.mtime, f.ctime, f.ino = st.Mode&maxMode, stampOf(st.Mtim), stampOf(st.Ctim), st.Ino
+	}
+	below, err := s.nodes(fd, f)
+	if err != nil {
+		f.written = false // what changed so far is not in the sum
+		return false, err
+	}
+	if !changed && !below {
+		return false, nil
+	}
+	return s.seal(f)
+}
+
+// nodes brings everything in a folder up to date and counts it.
+func (s *scan) nodes(fd int, f *folder) (bool, error) {
+	changed, err := s.spread(fd, f.nodes)
+	if err != nil {
+		return false, err
+	}
+	f.files, f.bytes = 0, 0
+	gone := false
+	for i := range f.nodes {
+		if f.nodes[i].Name == "" {
+			gone = true
+			continue
+		}
+		f.count(&f.nodes[i])
+	}
+	if gone {
+		f.nodes = slices.DeleteFunc(f.nodes, func(n node) bool { return n.Name == "" })
+		f.listed = Stamp{} // it changed while it was looked at
+	}
+	return changed || gone, nil
+}
+
+// some brings a run of nodes up to date; one that is gone loses its name.
+func (s *scan) some(fd int, nodes []node) (bool, error) {
+	changed := false
+	for i := range nodes {
+		c, err := s.node(fd, &nodes[i])
+		if err == unix.ENOENT {
+			nodes[i].Name = ""
+			continue
+		}
+		if err != nil {
+			return false, err
+		}
+		changed = changed || c
+	}
+	return changed, nil
+}
+
+func (f *folder) count(n *node) {
+	switch n.Kind {
+	case 0:
+	case Dir:
+		f.files += n.dir.files
+		f.bytes += n.dir.bytes
+	default:
+		f.files++
+		f.bytes += n.Size
+	}
+}
+
+// seal writes the folder's manifest anew.
+func (s *scan) seal(f *folder) (bool, error) {
+	raw := f.manifest().Encode()
+	if len(raw) > MaxManifestBytes {
+		return false, &choir.Error{Op: "snapshot.scan", Code: choir.CodeTooLarge, Path: EscapePath(s.path),
+			Msg: "the folder has too many entries for a snapshot"}
+	}
+	sum := sha256.Sum256(raw)
+	if f.written && sum == f.sum {
+		return false, nil
+	}
+	f.written = false
+	if err := s.give(Object{Digest: choir.DigestFrom(sum), Manifest: true, Size: int64(len(raw)), Content: raw}, sum); err != nil {
+		return false, err
+	}
+	f.sum, f.written = sum, true
+	return true, nil
+}
+
+// give emits an object unless this run has.
+func (s *scan) give(o Object, sum Sum) error {
+	if s.shared.emit == nil {
+		return nil
+	}
+	s.shared.emitting.Lock()
+	defer s.shared.emitting.Unlock()
+	if _, ok := s.shared.emitted[sum]; ok {
+		return nil
+	}
+	if err := s.shared.emit(o); err != nil {
+		return err
+	}
+	s.shared.emitted[sum] = struct{}{}
+	return nil
+}
+
+// list reads the names in a folder and keeps what is known of them. It reports
+// whether the set of names changed.
+func (s *scan) list(fd int, f *folder) (bool, error) {
+	names, err := readNames(fd)
+	if err != nil {
+		return false, s.fail("list", err)
+	}
+	slices.Sort(names)
+	f.listed = s.start
+	if slices.EqualFunc(names, f.nodes, func(name string, n node) bool { return n.Name == name }) {
+		return false, nil
+	}
+	old := f.nodes
+	f.nodes = make([]node, len(names))
+	for i, name := range names {
+		for len(old) > 0 && old[0].Name < name {
+			old = old[1:]
+		}
+		if len(old) > 0 && old[0].Name == name {
+			f.nodes[i] = old[0]
+		} else {
+			f.nodes[i].Name = name
+		}
+	}
+	return true, nil
 }

@@ -1,0 +1,94 @@
+package snapshot
+
+import (
+	"golang.org/x/sys/unix"
+)
+
+// folder is what the scanner knows of a directory.
+type folder struct {
+	mode    uint32
+	mtime   Stamp
+	ctime   Stamp
+	ino     uint64
+	listed  Stamp // start of the scan that listed it; zero when none did
+	nodes   []node
+	sum     Sum
+	written bool // sum is of what is here
+
+	files, bytes int64 // below
+}
+
+// node is what the scanner knows of one path. A zero Kind is a socket or a
+// device, which is remembered only so that the folder need not be listed again.
+type node struct {
+	Entry
+	ctime Stamp
+	ino   uint64
+	read  Stamp // start of the scan that read it; zero when none did
+	dir   *folder
+}
+
+// granularity is how far a file system's clock may lag: one tick of the
+// slowest kernel.
+const granularity = 10e6 // ns
+
+// racy reports whether something that was read in a scan begun at read may have
+// changed after the reading without its ctime showing it.
+func racy(ctime, read Stamp) bool {
+	margin := int64(granularity)
+	if ctime.Nsec == 0 {
+		margin = 2e9 // it may be a file system that counts in seconds
+	}
+	return !ctime.before(read.minus(margin))
+}
+
+func (s Stamp) before(o Stamp) bool {
+	return s.Sec < o.Sec || s.Sec == o.Sec && s.Nsec < o.Nsec
+}
+
+// minus goes back by ns nanoseconds.
+func (s Stamp) minus(ns int64) Stamp {
+	s.Sec -= ns / 1e9
+	rest := int64(s.Nsec) - ns%1e9
+	if rest < 0 {
+		s.Sec--
+		rest += 1e9
+	}
+	s.Nsec = uint32(rest)
+	return s
+}
+
+func stampOf(t unix.Timespec) Stamp { return Stamp{Sec: t.Sec, Nsec: uint32(t.Nsec)} }
+
+func (s Stamp) timespec() unix.Timespec { return unix.Timespec{Sec: s.Sec, Nsec: int64(s.Nsec)} }
+
+func kindOf(mode uint32) Kind {
+	switch mode & unix.S_IFMT {
+	case unix.S_IFREG:
+		return File
+	case unix.S_IFDIR:
+		return Dir
+	case unix.S_IFLNK:
+		return Symlink
+	case unix.S_IFIFO:
+		return Fifo
+	}
+	return 0
+}
+
+// sameAs reports whether the kernel says that the path is still what was read.
+func (n *node) sameAs(st *unix.Stat_t) bool {
+	return n.ctime == stampOf(st.Ctim) && n.MTime == stampOf(st.Mtim) && n.ino == st.Ino &&
+		n.Mode == st.Mode&maxMode && n.Kind == kindOf(st.Mode) && (n.Kind != File || n.Size == st.Size)
+}
+
+// manifest of the folder as the scanner knows it.
+func (f *folder) manifest() *Manifest {
+	m := &Manifest{Mode: f.mode, MTime: f.mtime, Entries: make([]Entry, 0, len(f.nodes))}
+	for i := range f.nodes {
+		if f.nodes[i].Kind != 0 {
+			m.Entries = append(m.Entries, f.nodes[i].Entry)
+		}
+	}
+	return m
+}

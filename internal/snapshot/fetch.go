@@ -1,0 +1,104 @@
+package snapshot
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+
+	"golang.org/x/sys/unix"
+
+	"choiros/internal/choir"
+)
+
+// Fetch emits the named objects of the tree as the last scan saw it, and
+// returns those that are not in it any more; then another scan is due.
+func (s *Scanner) Fetch(ctx context.Context, want []choir.Digest, emit func(Object) error) ([]choir.Digest, error) {
+	fd, err := openRoot(s.path)
+	if err != nil {
+		return nil, err
+	}
+	defer unix.Close(fd)
+	f := &fetch{ctx: ctx, rootFD: fd, emit: emit, want: map[Sum]bool{}}
+	for _, d := range want {
+		sum, ok := d.Bytes()
+		if !ok {
+			return nil, choir.Invalid("want", "%q is not a digest", d)
+		}
+		f.want[sum] = true
+	}
+	if err := f.folder(s.root, ""); err != nil {
+		return nil, err
+	}
+	var missing []choir.Digest
+	for sum := range f.want {
+		missing = append(missing, choir.DigestFrom(sum))
+	}
+	return missing, nil
+}
+
+// fetch is one run of Fetch.
+type fetch struct {
+	ctx    context.Context
+	rootFD int
+	emit   func(Object) error
+	want   map[Sum]bool
+}
+
+func (f *fetch) folder(dir *folder, path string) error {
+	if err := f.ctx.Err(); err != nil {
+		return choir.Wrap("snapshot.fetch", choir.CodeCancelled, err, "ended")
+	}
+	if dir.written && f.want[dir.sum] {
+		raw := dir.manifest().Encode()
+		if err := f.emit(Object{Digest: choir.DigestFrom(dir.sum), Manifest: true, Size: int64(len(raw)), Content: raw}); err != nil {
+			return err
+		}
+		delete(f.want, dir.sum)
+	}
+	for i := range dir.nodes {
+		n := &dir.nodes[i]
+		if len(f.want) == 0 {
+			return nil
+		}
+		var err error
+		switch {
+		case n.Kind == Dir:
+			err = f.folder(n.dir, path+n.Name+"/")
+		case n.Kind == File && f.want[n.Sum]:
+			err = f.file(n, path+n.Name)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// file emits one file; one that changed since the scan stays wanted.
+func (f *fetch) file(n *node, path string) error {
+	o := Object{Digest: choir.DigestFrom(n.Sum), Size: n.Size}
+	r, err := openChecked(f.rootFD, path, n.Sum, n.Size)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ENOTDIR) || errors.Is(err, unix.ELOOP) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	if n.Size <= smallFile {
+		if o.Content, err = readExactly(r, n.Size); err == nil {
+			err = f.emit(o)
+		}
+	} else {
+		o.Open = func() (io.ReadCloser, error) { return openChecked(f.rootFD, path, n.Sum, n.Size) }
+		err = f.emit(o)
+	}
+	if errors.Is(err, ErrChanged) {
+		return nil
+	}
+	if err == nil {
+		delete(f.want, n.Sum)
+	}
+	return err
+}

@@ -1,0 +1,189 @@
+package snapshot
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"strconv"
+	"strings"
+
+	"choiros/internal/choir"
+)
+
+// Manifest is one folder: its own mode and time, and what is in it by name.
+type Manifest struct {
+	Mode    uint32
+	MTime   Stamp
+	Entries []Entry // strictly ascending by the bytes of Name
+}
+
+// manifestMagic begins every manifest and carries the format's version.
+const manifestMagic = "choirmf\x01"
+
+// emptySum is the digest of no content.
+var emptySum = sha256.Sum256(nil)
+
+// Encode writes the one form that a manifest has, see docs/FORMAT.md.
+func (m *Manifest) Encode() []byte {
+	b := make([]byte, 0, 32+len(m.Entries)*96)
+	b = append(b, manifestMagic...)
+	b = appendMeta(b, m.Mode, m.MTime)
+	b = binary.BigEndian.AppendUint32(b, uint32(len(m.Entries)))
+	for i := range m.Entries {
+		b = m.Entries[i].append(b)
+	}
+	return b
+}
+
+func appendMeta(b []byte, mode uint32, t Stamp) []byte {
+	b = binary.BigEndian.AppendUint16(b, uint16(mode))
+	b = binary.BigEndian.AppendUint64(b, uint64(t.Sec))
+	return binary.BigEndian.AppendUint32(b, t.Nsec)
+}
+
+func (e *Entry) append(b []byte) []byte {
+	b = append(b, byte(e.Kind), byte(len(e.Name)))
+	b = append(b, e.Name...)
+	if e.Kind == Dir {
+		return append(b, e.Sum[:]...)
+	}
+	b = appendMeta(b, e.Mode, e.MTime)
+	switch e.Kind {
+	case File:
+		b = binary.BigEndian.AppendUint64(b, uint64(e.Size))
+		b = append(b, e.Sum[:]...)
+	case Symlink:
+		b = binary.BigEndian.AppendUint16(b, uint16(len(e.Target)))
+		b = append(b, e.Target...)
+	}
+	return b
+}
+
+// DecodeManifest reads a manifest and refuses every one that Encode would not
+// have written: code invalid with the path of what is wrong, such as
+// entries[3].name, or too_large.
+func DecodeManifest(raw []byte) (Manifest, error) {
+	if len(raw) > MaxManifestBytes {
+		return Manifest{}, &choir.Error{Op: "snapshot.decode", Code: choir.CodeTooLarge, Path: "manifest",
+			Msg: "is longer than 64 MiB"}
+	}
+	d := decoder{rest: raw}
+	m := d.manifest()
+	if d.err == nil && len(d.rest) > 0 {
+		d.fail("manifest", "has %d bytes behind its last entry", len(d.rest))
+	}
+	if d.err != nil {
+		return Manifest{}, d.err
+	}
+	return m, nil
+}
+
+// decoder takes fields off the front until one is wrong.
+type decoder struct {
+	rest []byte
+	err  *choir.Error
+}
+
+func (d *decoder) fail(path, format string, args ...any) {
+	if d.err == nil {
+		d.err = choir.Invalid(path, format, args...)
+	}
+}
+
+func (d *decoder) take(n int, path string) []byte {
+	if d.err != nil || len(d.rest) < n {
+		d.fail(path, "is cut off")
+		return make([]byte, n)
+	}
+	b := d.rest[:n]
+	d.rest = d.rest[n:]
+	return b
+}
+
+func (d *decoder) manifest() (m Manifest) {
+	if string(d.take(len(manifestMagic), "manifest")) != manifestMagic {
+		d.fail("manifest", "does not begin like a manifest of version 1")
+	}
+	m.Mode, m.MTime = d.meta("manifest")
+	n := int(binary.BigEndian.Uint32(d.take(4, "manifest.entries")))
+	const leastEntry = 2 + 1 + 14 // a fifo with a name of one byte
+	if n > len(d.rest)/leastEntry {
+		d.fail("manifest.entries", "says %d, more than %d bytes can hold", n, len(d.rest))
+	}
+	if d.err != nil || n == 0 {
+		return m
+	}
+	m.Entries = make([]Entry, 0, n)
+	before := ""
+	for i := 0; i < n && d.err == nil; i++ {
+		e := d.entry()
+		if i > 0 && e.Name <= before {
+			d.fail("name", "comes after a name that is not before it")
+		}
+		if d.err != nil {
+			d.err.Path = "entries[" + strconv.Itoa(i) + "]." + d.err.Path
+		}
+		before = e.Name
+		m.Entries = append(m.Entries, e)
+	}
+	return m
+}
+
+func (d *decoder) meta(path string) (uint32, Stamp) {
+	b := d.take(14, path)
+	mode := uint32(binary.BigEndian.Uint16(b))
+	t := Stamp{Sec: int64(binary.BigEndian.Uint64(b[2:])), Nsec: binary.BigEndian.Uint32(b[10:])}
+	if mode > maxMode {
+		d.fail(path+".mode", "has bits beyond the 12 of permissions")
+	}
+	if t.Nsec >= 1e9 {
+		d.fail(path+".mtime", "has more nanoseconds than a second")
+	}
+	return mode, t
+}
+
+func (d *decoder) entry() (e Entry) {
+	head := d.take(2, "kind")
+	e.Kind = Kind(head[0])
+	e.Name = string(d.take(int(head[1]), "name"))
+	if why := badName(e.Name); why != "" {
+		d.fail("name", "%s", why)
+	}
+	if e.Kind == Dir {
+		e.Sum = Sum(d.take(32, "digest"))
+		return e
+	}
+	e.Mode, e.MTime = d.meta("meta")
+	switch e.Kind {
+	case File:
+		size := binary.BigEndian.Uint64(d.take(8, "size"))
+		e.Size, e.Sum = int64(size), Sum(d.take(32, "digest"))
+		if size > MaxFileBytes {
+			d.fail("size", "%d is more than a file may have", size)
+		}
+		if (e.Size == 0) != (e.Sum == emptySum) {
+			d.fail("digest", "does not fit a size of %d", e.Size)
+		}
+	case Symlink:
+		e.Target = string(d.take(int(binary.BigEndian.Uint16(d.take(2, "target"))), "target"))
+		if e.Target == "" || len(e.Target) > MaxTarget || strings.IndexByte(e.Target, 0) >= 0 {
+			d.fail("target", "must have 1 to %d bytes and no NUL", MaxTarget)
+		}
+	case Fifo:
+	default:
+		d.fail("kind", "%q is not a kind", byte(e.Kind))
+	}
+	return e
+}
+
+// badName says what is wrong with a name; empty when nothing is.
+func badName(name string) string {
+	switch {
+	case name == "" || len(name) > MaxName:
+		return "must have 1 to 255 bytes"
+	case name == "." || name == "..":
+		return "may not be . or .."
+	case strings.IndexByte(name, '/') >= 0 || strings.IndexByte(name, 0) >= 0:
+		return "may not hold a slash or NUL"
+	}
+	return ""
+}

@@ -1,0 +1,141 @@
+package snapshot
+
+import (
+	"choiros/internal/choir"
+
+	"golang.org/x/sys/unix"
+)
+
+const openDir = unix.O_RDONLY | unix.O_DIRECTORY | unix.O_NOFOLLOW | unix.O_CLOEXEC
+
+// node brings one path up to date and reports whether its entry changed; the
+// error ENOENT, unwrapped, means that the path is gone.
+func (s *scan) node(fd int, n *node) (bool, error) {
+	if n.Kind == Dir {
+		changed, err := s.knownDir(fd, n)
+		if err != unix.ENOTDIR && err != unix.ELOOP {
+			return changed, err
+		}
+	}
+	var st unix.Stat_t
+	if err := unix.Fstatat(fd, n.Name, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
+		if err == unix.ENOENT {
+			return false, err
+		}
+		return false, s.in(n.Name, func() error { return s.fail("stat", err) })
+	}
+	if n.Kind != 0 && n.Kind != Dir && n.sameAs(&st) && (n.Kind == Fifo || !racy(n.ctime, n.read)) {
+		return false, nil
+	}
+	changed := false
+	err := s.in(n.Name, func() (err error) {
+		changed, err = s.renew(fd, n, &st)
+		return err
+	})
+	return changed, err
+}
+
+func (s *scan) knownDir(fd int, n *node) (changed bool, err error) {
+	err = s.in(n.Name, func() (err error) {
+		changed, err = s.enter(fd, n)
+		return err
+	})
+	return changed, err
+}
+
+// enter looks into a folder whose name is on the path already; ENOTDIR and
+// ELOOP mean that it is one no more.
+func (s *scan) enter(fd int, n *node) (bool, error) {
+	child, err := unix.Openat(fd, n.Name, openDir, 0)
+	switch err {
+	case nil:
+	case unix.ENOENT, unix.ENOTDIR, unix.ELOOP:
+		return false, err
+	default:
+		return false, s.fail("open", err)
+	}
+	defer unix.Close(child)
+	changed, err := s.folder(child, n.dir)
+	n.Sum = n.dir.sum
+	return changed, err
+}
+
+// renew reads a path whose stat says that it is not what is known.
+func (s *scan) renew(fd int, n *node, st *unix.Stat_t) (bool, error) {
+	before := n.Entry
+	kind := kindOf(st.Mode)
+	if kind != n.Kind {
+		*n = node{Entry: Entry{Name: n.Name, Kind: kind}}
+	}
+	switch kind {
+	case Dir:
+		n.dir = &folder{}
+		changed, err := s.enter(fd, n)
+		if err == unix.ENOTDIR || err == unix.ELOOP {
+			err = unix.ENOENT // replaced just now; the next scan sees by what
+		}
+		return changed, err
+	case 0:
+		s.result.Skipped = append(s.result.Skipped, EscapePath(s.path))
+		return before.Kind != 0, nil
+	case Symlink:
+		target, err := readLink(fd, n.Name)
+		if err != nil {
+			return false, s.vanished("read the link", err)
+		}
+		n.Target = target
+	case File:
+		// A stamp that was not racy and a ctime that moved: only chmod, link or
+		// rename may have happened, but a writer can put the mtime back too.
+		if err := s.file(fd, n, st); err != nil {
+			return false, s.vanished("read", err)
+		}
+	}
+	n.accept(st)
+	n.read = s.start
+	return n.Entry != before, nil
+}
+
+func (n *node) accept(st *unix.Stat_t) {
+	n.Mode, n.MTime = st.Mode&maxMode, stampOf(st.Mtim)
+	n.ctime, n.ino = stampOf(st.Ctim), st.Ino
+	if n.Kind == File {
+		n.Size = st.Size
+	}
+}
+
+// vanished leaves ENOENT alone, so that a path that went away is left out.
+func (s *scan) vanished(doing string, err error) error {
+	if err == unix.ENOENT {
+		return err
+	}
+	return s.fail(doing, err)
+}
+
+func readLink(fd int, name string) (string, error) {
+	buf := make([]byte, MaxTarget+1)
+	n, err := unix.Readlinkat(fd, name, buf)
+	if err != nil {
+		return "", err
+	}
+	return string(buf[:n]), nil
+}
+
+// pathError gives an error of the kernel a code and its path.
+func pathError(doing, path string, err error) error {
+	if _, ok := err.(unix.Errno); !ok {
+		return err
+	}
+	code := choir.CodeInternal
+	switch err {
+	case unix.EACCES, unix.EPERM:
+		code = choir.CodeForbidden
+	case unix.ENOENT:
+		code = choir.CodeNotFound
+	case unix.ENOSPC, unix.EDQUOT:
+		code = choir.CodeNoSpace
+	case unix.EMFILE, unix.ENFILE:
+		code = choir.CodeBusy
+	}
+	return &choir.Error{Op: "snapshot", Code: code, Path: path, Msg: "cannot " + doing, Err: err}
+}
