@@ -1,0 +1,199 @@
+package verify
+
+import (
+	"bytes"
+	"encoding/json"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"choiros/internal/choir"
+)
+
+func argv(kind string, tests bool, m Machine, args ...string) Check {
+	c := Check{Kind: kind, Tests: tests, Command: choir.Command{Argv: args}}
+	if !m.Has(args[0]) {
+		c.Missing = args[0] + " is not on this machine"
+	}
+	return c
+}
+
+func (p project) goChecks(m Machine) []Check {
+	if !p.has("go.mod") {
+		return nil
+	}
+	vet := argv("go", false, m, "go", "vet", "./...")
+	if !p.contains("go.mod", func(name string) bool { return strings.HasSuffix(name, "_test.go") }) {
+		return []Check{vet}
+	}
+	return []Check{argv("go", true, m, "go", "test", "./..."), vet}
+}
+
+func (p project) rustChecks(m Machine) []Check {
+	if !p.has("Cargo.toml") {
+		return nil
+	}
+	return []Check{argv("rust", true, m, "cargo", "test", "--offline")}
+}
+
+// noTest is the script that npm init writes.
+const noTest = "no test specified"
+
+func (p project) nodeChecks(m Machine) []Check {
+	raw, err := os.ReadFile(p.at("package.json"))
+	if err != nil {
+		return nil
+	}
+	var pkg struct {
+		Scripts map[string]string `json:"scripts"`
+		Needs   map[string]string `json:"dependencies"`
+		Tools   map[string]string `json:"devDependencies"`
+	}
+	if json.Unmarshal(raw, &pkg) != nil {
+		// npm says better than we could what is wrong with it.
+		return []Check{argv("node", true, m, "npm", "test")}
+	}
+	runner := "npm"
+	if p.has("pnpm-lock.yaml") && m.Has("pnpm") {
+		runner = "pnpm"
+	}
+	var found []Check
+	switch script := pkg.Scripts["test"]; {
+	case script != "" && !strings.Contains(script, noTest):
+		found = append(found, argv("node", true, m, runner, "test"))
+	case p.contains("package.json", isNodeTest):
+		found = append(found, argv("node", true, m, "node", "--test"))
+	}
+	for _, name := range []string{"typecheck", "lint", "build"} {
+		if pkg.Scripts[name] != "" {
+			found = append(found, argv("node", false, m, runner, "run", name))
+		}
+	}
+	if len(pkg.Needs)+len(pkg.Tools) > 0 && !p.has("node_modules", "../node_modules", "../../node_modules") {
+		for i := range found {
+			found[i].Missing = "the dependencies in package.json are not installed, and there is no network"
+		}
+	}
+	return found
+}
+
+func isNodeTest(name string) bool {
+	return strings.HasSuffix(name, ".test.js") || strings.HasSuffix(name, ".test.mjs") || strings.HasSuffix(name, ".test.cjs")
+}
+
+// pythonTests are the files that both pytest and unittest take for tests.
+func (p project) pythonTests() []string {
+	var found []string
+	for _, pattern := range []string{"test_*.py", "*_test.py", "tests/test_*.py", "tests/*_test.py", "tests/*/test_*.py", "test/test_*.py"} {
+		names, _ := filepath.Glob(p.at(pattern)) // the patterns are well formed
+		found = append(found, names...)
+	}
+	return found
+}
+
+func (p project) pythonChecks(m Machine) []Check {
+	tests := p.pythonTests()
+	if len(tests) == 0 {
+		if p.has(markers[3].files...) && p.contains("pyproject.toml", func(name string) bool { return strings.HasSuffix(name, ".py") }) {
+			return []Check{argv("python", false, m, "python3", "-m", "compileall", "-q", ".")}
+		}
+		return nil
+	}
+	if m.HasPython("pytest") {
+		return []Check{argv("python", true, m, "python3", "-m", "pytest", "-q", "-p", "no:cacheprovider")}
+	}
+	c := argv("python", true, m, append([]string{"python3", "-m", "unittest", "discover"}, p.unittestArgs(tests)...)...)
+	if c.Missing == "" && !mention(tests, "unittest") {
+		c.Missing = "the tests are written for pytest, which is not on this machine"
+	}
+	return []Check{c}
+}
+
+// unittestArgs says where the tests are: unittest finds those below packages
+// only, so a plain tests folder is its own start.
+func (p project) unittestArgs(tests []string) []string {
+	for _, dir := range []string{"tests", "test"} {
+		if strings.HasPrefix(tests[len(tests)-1], p.at(dir)+"/") && !p.has(dir+"/__init__.py") {
+			return []string{"-s", dir}
+		}
+	}
+	if strings.HasSuffix(tests[0], "_test.py") {
+		return []string{"-p", "*_test.py"}
+	}
+	return nil
+}
+
+func mention(files []string, word string) bool {
+	for _, f := range files {
+		if b, err := os.ReadFile(f); err == nil && bytes.Contains(b, []byte(word)) {
+			return true
+		}
+	}
+	return false
+}
+
+// target finds the rules named test and check.
+var target = regexp.MustCompile(`(?m)^(test|check)[ \t]*:([^=]|$)`)
+
+func (p project) makeChecks(m Machine) []Check {
+	var found []Check
+	for _, name := range markers[4].files {
+		raw, err := os.ReadFile(p.at(name))
+		if err != nil {
+			continue
+		}
+		names := map[string]bool{}
+		for _, match := range target.FindAllSubmatch(raw, -1) {
+			names[string(match[1])] = true
+		}
+		for _, t := range []string{"test", "check"} {
+			if names[t] {
+				found = append(found, argv("make", true, m, "make", t))
+			}
+		}
+		return found // make reads the first of them
+	}
+	return nil
+}
+
+// maxLook bounds how many files are looked at for tests.
+const maxLook = 50_000
+
+// contains looks for a file below the project, not below dependencies, hidden
+// folders and projects of their own (by their marker).
+func (p project) contains(marker string, want func(name string) bool) bool {
+	found, left := false, maxLook
+	top := p.at(".")
+	// Errors are folders that cannot be read: no tests of ours are in there.
+	_ = filepath.WalkDir(top, func(file string, d fs.DirEntry, err error) error {
+		left--
+		switch {
+		case err != nil:
+			return fs.SkipDir
+		case left < 0 || found:
+			return fs.SkipAll
+		case d.IsDir():
+			return p.enter(file, top, marker)
+		}
+		found = want(path.Base(file))
+		return nil
+	})
+	return found
+}
+
+func (p project) enter(dir, top, marker string) error {
+	base := filepath.Base(dir)
+	if dir == filepath.Clean(top) {
+		return nil
+	}
+	if strings.HasPrefix(base, ".") || base == "node_modules" || base == "vendor" || base == "target" {
+		return fs.SkipDir
+	}
+	if _, err := os.Stat(filepath.Join(dir, marker)); err == nil {
+		return fs.SkipDir
+	}
+	return nil
+}

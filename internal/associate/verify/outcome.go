@@ -1,0 +1,107 @@
+package verify
+
+import (
+	"bytes"
+	"regexp"
+	"strconv"
+
+	"choiros/internal/choir"
+)
+
+// Ran is how one check ended.
+type Ran struct {
+	ExitCode int // -1 when a signal ended it
+	Output   []byte
+}
+
+// Judge reads the end of a discovered check. The reason says why unknown.
+func Judge(c Check, r Ran) (status choir.VerifyStatus, reason string) {
+	switch {
+	case r.ExitCode == 126 || r.ExitCode == 127:
+		return choir.VerifyUnknown, "a program that the check needs is not on this machine"
+	case c.Kind == "python" && c.Tests && r.ExitCode == 5:
+		return choir.VerifyUnknown, "the check found no tests" // pytest, and unittest from Python 3.12
+	case offline(c.Kind, r):
+		return choir.VerifyUnknown, "the check needs dependencies that are not here, and there is no network"
+	case r.ExitCode != 0:
+		return choir.VerifyFail, ""
+	case !c.Tests:
+		return choir.VerifyUnknown, "no tests of its own were found; it compiles"
+	case !executed(c.Kind, c.Command, r.Output):
+		return choir.VerifyUnknown, "the check executed no tests"
+	}
+	return choir.VerifyPass, ""
+}
+
+var (
+	goOffline   = regexp.MustCompile(`module lookup disabled by GOPROXY=off|import lookup disabled by -mod=`)
+	rustOffline = regexp.MustCompile(`attempting to make an HTTP request, but --offline was specified|you're using offline mode`)
+	testFailed  = regexp.MustCompile(`(?m)^\s*--- FAIL:|test result: FAILED`)
+)
+
+// offline reports a failure of the toolchain, before any test, whose reason is
+// that nothing can be fetched here: no fault of the change, and no proof for it.
+func offline(kind string, r Ran) bool {
+	if r.ExitCode == 0 || testFailed.Match(r.Output) {
+		return false
+	}
+	return kind == "go" && goOffline.Match(r.Output) || kind == "rust" && rustOffline.Match(r.Output)
+}
+
+var (
+	rustPassed   = regexp.MustCompile(`test result: ok\. (\d+) passed`)
+	nodeCount    = regexp.MustCompile(`(?m)^(?:#|ℹ) tests (\d+)`)
+	unittestRuns = regexp.MustCompile(`(?m)^Ran (\d+) tests? in`)
+	goOK         = regexp.MustCompile(`(?m)^ok\s.*$`)
+)
+
+// executed reports whether a passing check says that it ran at least one test.
+// Scripts and make targets say nothing that could be read, so they are believed.
+func executed(kind string, c choir.Command, out []byte) bool {
+	switch {
+	case kind == "go":
+		for _, line := range goOK.FindAll(out, -1) {
+			if !bytes.Contains(line, []byte("[no tests to run]")) {
+				return true
+			}
+		}
+		return false
+	case kind == "rust":
+		return sum(rustPassed, out) > 0
+	case kind == "node" && c.Argv[0] == "node":
+		return sum(nodeCount, out) > 0
+	case kind == "python" && unittestRuns.Match(out):
+		return sum(unittestRuns, out) > 0
+	}
+	return true
+}
+
+func sum(re *regexp.Regexp, out []byte) int {
+	total := 0
+	for _, m := range re.FindAllSubmatch(out, -1) {
+		n, _ := strconv.Atoi(string(m[1])) // the expression matches digits
+		total += n
+	}
+	return total
+}
+
+// Together is the outcome of several checks: one failure fails, and it passes
+// only when at least one check that executes tests passed and none of those is
+// unknown.
+func Together(checks []Check, statuses []choir.VerifyStatus) choir.VerifyStatus {
+	passed := false
+	for i, s := range statuses {
+		switch {
+		case s == choir.VerifyFail:
+			return choir.VerifyFail
+		case s == choir.VerifyUnknown && checks[i].Tests:
+			return choir.VerifyUnknown
+		case s == choir.VerifyPass:
+			passed = true
+		}
+	}
+	if passed {
+		return choir.VerifyPass
+	}
+	return choir.VerifyUnknown
+}
