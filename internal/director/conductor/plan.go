@@ -38,20 +38,22 @@ func decodePlan(raw []byte, repo string, repos []string) (choir.PlanMade, []stri
 	if canonical, err := choir.Canonical(p); len(problems) == 0 && (err != nil || len(canonical) > maxPlanBytes) {
 		problems = []string{fmt.Sprintf("steps make a plan of %d bytes; at most %d fit: shorten the instructions", len(canonical), maxPlanBytes)}
 	}
-	if len(problems) > maxProblems {
-		problems = problems[:maxProblems]
+	problems = problems[:min(len(problems), maxProblems)]
+	for i := range problems {
+		problems[i] = clipRunes(problems[i], maxProblem)
 	}
 	return p, problems
 }
 
-// maxProblems bounds what is said about one plan, as plan.refused does.
-const maxProblems = 64
+// Bounds on what is said about one plan, so that it fits one event: problems,
+// and characters of one problem.
+const (
+	maxProblems = 16
+	maxProblem  = 500
+)
 
 // problem is what was refused, for the model: the path first.
-func problem(err error) string {
-	text := plain(err)
-	return clipRunes(text, 1_000)
-}
+func problem(err error) string { return clipRunes(plain(err), maxProblem) }
 
 func checkSteps(p choir.PlanMade, repo string, repos []string) (problems []string) {
 	index := map[string]int{}

@@ -1,0 +1,94 @@
+package conductor
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"choiros/internal/choir"
+)
+
+func tried(status choir.Status, number int) *attempt {
+	return &attempt{
+		step: choir.PlanStep{ID: "a", AcceptanceCriteria: []string{"it builds", "it runs"}}, number: number,
+		result: choir.AssociateResult{Status: status},
+	}
+}
+
+func TestJudgementsThatDoNotHold(t *testing.T) {
+	t.Parallel()
+	both := []choir.CriterionMet{{Criterion: "it builds", Met: true}, {Criterion: " it  runs\n", Met: true}}
+	unmet := []choir.CriterionMet{{Criterion: "it builds", Met: true}, {Criterion: "it runs"}}
+	again := &revision{Instruction: "again"}
+	for name, c := range map[string]struct {
+		judgement judgement
+		attempt   *attempt
+		want      string // path of the refusal; empty when it holds
+	}{
+		"accept":                 {judgement{Step: "a", Verdict: "accept", Criteria: both}, tried("ok", 1), ""},
+		"revise":                 {judgement{Step: "a", Verdict: "revise", Criteria: unmet, Revised: again}, tried("failed", 1), ""},
+		"abort":                  {judgement{Step: "a", Verdict: "abort", Criteria: unmet}, tried("failed", 3), ""},
+		"another step":           {judgement{Step: "b", Verdict: "accept", Criteria: both}, tried("ok", 1), "step"},
+		"revise without a word":  {judgement{Step: "a", Verdict: "revise", Criteria: unmet}, tried("failed", 1), "revised"},
+		"accept with a revision": {judgement{Step: "a", Verdict: "accept", Criteria: both, Revised: again}, tried("ok", 1), "revised"},
+		"a fourth task":          {judgement{Step: "a", Verdict: "revise", Criteria: unmet, Revised: again}, tried("failed", 3), "verdict"},
+		"accept a failure":       {judgement{Step: "a", Verdict: "accept", Criteria: both}, tried("failed", 1), "verdict"},
+		"accept what is not met": {judgement{Step: "a", Verdict: "accept", Criteria: unmet}, tried("ok", 1), "verdict"},
+		"a criterion is missing": {judgement{Step: "a", Verdict: "accept", Criteria: both[:1]}, tried("ok", 1), "criteria"},
+		"one twice":              {judgement{Step: "a", Verdict: "accept", Criteria: append(both[:1:1], both[0])}, tried("ok", 1), "criteria[1].criterion"},
+		"one invented":           {judgement{Step: "a", Verdict: "accept", Criteria: append(both[:2:2], choir.CriterionMet{Criterion: "it shines", Met: true})}, tried("ok", 1), "criteria[2].criterion"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c.judgement.Criteria = append([]choir.CriterionMet(nil), c.judgement.Criteria...)
+			err := c.judgement.check(c.attempt)
+			switch {
+			case c.want == "" && err != nil:
+				t.Errorf("refused: %v", err)
+			case c.want != "" && (err == nil || !strings.HasPrefix(plain(err), c.want+" ")):
+				t.Errorf("error %v, want one about %s", err, c.want)
+			}
+		})
+	}
+}
+
+func TestCriteriaAreWrittenInTheWordsOfThePlan(t *testing.T) {
+	t.Parallel()
+	j := judgement{Step: "a", Verdict: "accept", Criteria: []choir.CriterionMet{{Criterion: "it\nruns", Met: true}, {Criterion: "it builds", Met: true}}}
+	if err := j.check(tried("ok", 1)); err != nil || j.Criteria[0].Criterion != "it runs" {
+		t.Errorf("criteria %+v, %v", j.Criteria, err)
+	}
+}
+
+func TestARevisionChangesOnlyWhatItNames(t *testing.T) {
+	t.Parallel()
+	before := choir.PlanStep{ID: "a", Kind: choir.TaskRun, Instruction: "first", TimeBudgetS: 9, AllowedTools: []choir.Tool{choir.ToolBash}, AcceptanceCriteria: []string{"c"}}
+	want := before
+	want.Instruction = "second"
+	want.Commands = []choir.Command{{Shell: "true"}}
+	if diff := cmp.Diff(want, revised(before, &revision{Instruction: "second", Commands: want.Commands})); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func FuzzJudgement(f *testing.F) {
+	f.Add([]byte(`{"step":"a","verdict":"accept","criteria":[{"criterion":"it builds","met":true},{"criterion":"it runs","met":true}],"reason":"r"}`))
+	f.Add([]byte(`{"step":"a","verdict":"revise","criteria":[],"reason":"r","revised":{"instruction":"i"}}`))
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		var j judgement
+		err := choir.DecodeStrict(raw, &j)
+		if err == nil {
+			err = j.check(tried("ok", 1))
+		}
+		if err != nil {
+			if at := strings.Index(plain(err), " "); at < 1 {
+				t.Errorf("a refusal without a path: %v", err)
+			}
+			return
+		}
+		if j.Verdict == choir.VerdictAccept && len(j.Criteria) != 2 {
+			t.Errorf("accepted with %d of 2 criteria", len(j.Criteria))
+		}
+	})
+}
