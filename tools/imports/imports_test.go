@@ -1,0 +1,49 @@
+package main
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestThisModuleKeepsTheRules(t *testing.T) {
+	found, err := check("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range found {
+		t.Error(v)
+	}
+}
+
+func TestPlantedViolationsAreFoundWithTheirReasons(t *testing.T) {
+	found, err := check("testdata/planted")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, v := range found {
+		if v.why == "" {
+			t.Errorf("%s has no reason", v)
+		}
+		got = append(got, v.pkg+" "+v.does)
+	}
+	want := []string{
+		"./cmd/choir-director imports ./internal/journal",
+		"./internal/agentloop imports ./internal/blob",
+		"./internal/blob imports ./internal/blob/fs",
+		"./internal/blob/fs imports ./internal/blob/s3",
+		"./internal/choir imports os",
+		"./internal/choir uses os.Getenv at choir.go:13",
+		"./internal/choir uses time.Now at choir.go:10",
+		"./internal/computer imports ./internal/blob/s3",
+		"./internal/director imports ./internal/associate",
+		"./internal/director/conductor uses math/rand/v2.IntN at conductor.go:7",
+	}
+	slices.Sort(got)
+	// The contract that imports its implementation also wires.
+	got = slices.Compact(got)
+	if !slices.Equal(got, want) {
+		t.Errorf("found\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}

@@ -1,0 +1,152 @@
+package main
+
+import (
+	"slices"
+	"strings"
+)
+
+// importRule forbids some imports to some packages.
+type importRule struct {
+	why string
+	// of says which packages the rule is about.
+	of func(path string) bool
+	// bad says which imports it forbids them.
+	bad func(path, imported string) bool
+	// deps looks at everything the package links, not only what it names.
+	deps bool
+}
+
+func (r importRule) violations(p pkg) []violation {
+	if !r.of(p.ImportPath) {
+		return nil
+	}
+	imports := p.Imports
+	if r.deps {
+		imports = p.Deps
+	}
+	var out []violation
+	for _, imported := range imports {
+		if r.bad(p.ImportPath, imported) {
+			out = append(out, violation{p.ImportPath, "imports " + imported, r.why})
+		}
+	}
+	return out
+}
+
+// implementations of each contract; whoever needs one is given it by cmd.
+var implementations = map[string][]string{
+	"./internal/sandbox": {"local", "gvisor", "container", "microvm", "sprites", "tee"},
+	"./internal/model":   {"anthropic", "bedrock", "openai", "replay"},
+	"./internal/blob":    {"fs", "s3"},
+	"./internal/search":  {"embedded", "qdrant"},
+}
+
+var (
+	contracts = []string{"./internal/sandbox", "./internal/model", "./internal/blob", "./internal/search", "./internal/bus", "./internal/eventstore"}
+	rooms     = []string{"./internal/control", "./internal/computer", "./internal/director", "./internal/associate"}
+	wirers    = []string{"./cmd", "./bench", "./tools", "./internal/bench"}
+)
+
+var importRules = []importRule{
+	{
+		why: "the vocabulary imports only the standard library and does no I/O, so that everyone may import it",
+		of:  is("./internal/choir"),
+		bad: func(_, imported string) bool {
+			return !isStandard(imported) || slices.Contains([]string{"os", "os/exec", "net", "net/http", "syscall", "database/sql"}, imported)
+		},
+	},
+	{
+		why: "a contract never imports an implementation or a room that uses it: every implementation would depend on it",
+		of:  is(contracts...),
+		bad: func(path, imported string) bool { return isImplementation(imported) || underAny(imported, rooms) },
+	},
+	{
+		why: "an implementation imports its contract and leaves, never a sibling: each must be replaceable alone",
+		of:  isImplementation,
+		bad: func(path, imported string) bool {
+			return isImplementation(imported) && contractOf(imported) == contractOf(path) && implementationOf(imported) != implementationOf(path) || underAny(imported, rooms)
+		},
+	},
+	{
+		why: "only cmd wires: take the contract as an argument and let cmd choose the implementation",
+		of: func(path string) bool {
+			return strings.HasPrefix(path, "./") && !underAny(path, wirers) && !isImplementation(path) && !isTestSupport(path)
+		},
+		bad: func(_, imported string) bool { return isImplementation(imported) },
+	},
+	{
+		why: "the one while-loop imports choir and model, so that Director and Associate can both use it",
+		of:  below("./internal/agentloop"),
+		bad: func(_, imported string) bool {
+			return strings.HasPrefix(imported, "./") && !slices.Contains([]string{"./internal/choir", "./internal/model"}, imported)
+		},
+	},
+	{
+		why: "Director and Associate meet in the log, through the contracts; they never import each other, control or computer",
+		of:  below("./internal/director"),
+		bad: func(_, imported string) bool {
+			return underAny(imported, []string{"./internal/associate", "./internal/control", "./internal/computer"})
+		},
+	},
+	{
+		why: "Director and Associate meet in the log, through the contracts; they never import each other, control or computer",
+		of:  below("./internal/associate"),
+		bad: func(_, imported string) bool {
+			return underAny(imported, []string{"./internal/director", "./internal/control", "./internal/computer"})
+		},
+	},
+	{
+		why: "init starts with every sandbox and stays tiny: it links no NATS, no SQLite and no model client",
+		of:  is("./cmd/choir-init"), deps: true,
+		bad: func(_, imported string) bool {
+			return !isStandard(imported) && !strings.HasPrefix(imported, "./") && !underAny(imported, []string{"golang.org/x/sys", "github.com/creack/pty"})
+		},
+	},
+	{
+		why: "the roles stay small: providers, keys, the log and the server live in the control plane",
+		of:  is("./cmd/choir-director", "./cmd/choir-associate"), deps: true,
+		bad: func(_, imported string) bool {
+			return underAny(imported, []string{"github.com/openai", "github.com/anthropics", "github.com/nats-io/nats-server", "modernc.org/sqlite", "zombiezen.com/go/sqlite",
+				"./internal/control", "./internal/computer", "./internal/journal", "./internal/eventstore"})
+		},
+	},
+	{
+		why: "a command is not a library",
+		of:  func(path string) bool { return !underAny(path, []string{"./cmd", "./tools"}) },
+		bad: func(_, imported string) bool { return underAny(imported, []string{"./cmd", "./tools"}) },
+	},
+}
+
+func is(paths ...string) func(string) bool {
+	return func(path string) bool { return slices.Contains(paths, path) }
+}
+
+func below(folder string) func(string) bool {
+	return func(path string) bool { return under(path, folder) }
+}
+
+// isTestSupport is true for the suites and fixtures that only tests import.
+func isTestSupport(path string) bool {
+	return strings.HasSuffix(path, "test") || strings.Contains(path, "test/")
+}
+
+func isImplementation(path string) bool { return implementationOf(path) != "" }
+
+// implementationOf is the name of the implementation a package belongs to.
+func implementationOf(path string) string {
+	for _, name := range implementations[contractOf(path)] {
+		if under(path, contractOf(path)+"/"+name) {
+			return name
+		}
+	}
+	return ""
+}
+
+func contractOf(path string) string {
+	for _, c := range contracts {
+		if under(path, c) {
+			return c
+		}
+	}
+	return ""
+}

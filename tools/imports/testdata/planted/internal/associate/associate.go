@@ -1,0 +1,2 @@
+// Package associate is innocent.
+package associate

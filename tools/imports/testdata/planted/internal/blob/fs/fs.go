@@ -1,0 +1,4 @@
+// Package fs is planted: it imports a sibling.
+package fs
+
+import _ "planted/internal/blob/s3"

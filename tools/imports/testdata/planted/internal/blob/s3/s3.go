@@ -1,0 +1,2 @@
+// Package s3 is innocent.
+package s3

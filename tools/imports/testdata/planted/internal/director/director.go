@@ -1,0 +1,4 @@
+// Package director is planted: it calls the Associate.
+package director
+
+import _ "planted/internal/associate"

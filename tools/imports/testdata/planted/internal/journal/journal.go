@@ -1,0 +1,2 @@
+// Package journal is innocent.
+package journal

@@ -1,0 +1,4 @@
+// Package leaf is innocent.
+package leaf
+
+import _ "planted/internal/journal"

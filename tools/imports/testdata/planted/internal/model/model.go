@@ -1,0 +1,2 @@
+// Package model is innocent.
+package model
