@@ -22,7 +22,7 @@ func (s *Story) Markdown() string {
 	s.writePlan(&b)
 	for i, st := range s.steps {
 		if len(st.tasks) > 0 {
-			writeStep(&b, i+1, st)
+			writeStep(&b, i+1, st, s.finished != nil)
 		}
 	}
 	s.writeDialogue(&b)
@@ -75,11 +75,11 @@ func (s *Story) stage() string {
 	}
 	done := 0
 	for _, st := range s.steps {
-		switch st.state() {
+		switch st.current() {
 		case "done":
 			done++
 		case "working", "being judged", "to be corrected", "needs an answer":
-			return fmt.Sprintf("Step %d of %d: %s.", done+1, len(s.steps), st.state())
+			return fmt.Sprintf("Step %d of %d: %s.", done+1, len(s.steps), st.current())
 		}
 	}
 	switch {
@@ -103,10 +103,10 @@ func (s *Story) writePlan(b *strings.Builder) {
 	}
 	for i, st := range s.steps {
 		mark := " "
-		if st.state() == "done" {
+		if st.current() == "done" {
 			mark = "x"
 		}
-		fmt.Fprintf(b, "%d. [%s] %s (%s)\n", i+1, mark, escape(oneLine(st.plan.Title)), st.state())
+		fmt.Fprintf(b, "%d. [%s] %s (%s)\n", i+1, mark, escape(oneLine(st.plan.Title)), st.state(s.finished != nil))
 	}
 	b.WriteString("\n")
 }

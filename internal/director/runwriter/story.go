@@ -122,8 +122,19 @@ func (s *Story) answer(p choir.QuestionAnswered) {
 	}
 }
 
-// state is where a step stands, in words.
-func (st *step) state() string {
+// state is where a step stands, in words; over says that the run has ended.
+func (st *step) state(over bool) string {
+	s := st.current()
+	switch {
+	case !over || s == "done" || s == "given up":
+		return s
+	case len(st.tasks) == 0:
+		return "not started"
+	}
+	return "not finished"
+}
+
+func (st *step) current() string {
 	if len(st.tasks) == 0 {
 		return "waiting"
 	}
@@ -146,7 +157,7 @@ func (st *step) state() string {
 // Progress is how many steps are accepted, of how many.
 func (s *Story) Progress() (done, total int) {
 	for _, st := range s.steps {
-		if st.state() == "done" {
+		if st.current() == "done" {
 			done++
 		}
 	}

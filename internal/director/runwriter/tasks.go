@@ -8,17 +8,21 @@ import (
 )
 
 // writeStep tells about the tasks of one step, the newest last.
-func writeStep(b *strings.Builder, number int, st *step) {
+func writeStep(b *strings.Builder, number int, st *step, over bool) {
 	fmt.Fprintf(b, "## Step %d: %s\n\n", number, escape(oneLine(st.plan.Title)))
 	for i, t := range st.tasks {
 		if len(st.tasks) > 1 {
 			fmt.Fprintf(b, "### Try %d\n\n", i+1)
 		}
-		writeTask(b, t)
+		writeTask(b, t, over)
 	}
 }
 
-func writeTask(b *strings.Builder, t *task) {
+func writeTask(b *strings.Builder, t *task, over bool) {
+	if t.result == nil && over {
+		b.WriteString("It was stopped before it returned.\n\n")
+		return
+	}
 	if t.result == nil {
 		b.WriteString("The Associate is working on it.\n\n")
 		return
