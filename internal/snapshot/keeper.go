@@ -8,14 +8,31 @@ import (
 	"choiros/internal/choir"
 )
 
+// remembered is how many digests a keeper remembers of each kind, times two.
+const remembered = 1 << 15
+
 // Keeper is the side that stores and does not trust: it checks the hash of
 // every object, decodes every manifest strictly, and accepts a root only when
 // everything reachable from it is in the store. It is safe for many goroutines
 // and is a Getter.
-type Keeper struct{ store blob.Store }
+type Keeper struct {
+	store    blob.Store
+	complete *recent[total] // manifests whose whole tree is in the store
+	stored   *recent[int64] // sizes of contents in the store
+}
+
+// total sums a folder and everything below.
+type total struct {
+	files, bytes int64
+	paths        int64
+	depth        int
+	lacks        bool // something of it is missing; never remembered
+}
 
 // NewKeeper keeps snapshots in a store.
-func NewKeeper(store blob.Store) *Keeper { return &Keeper{store: store} }
+func NewKeeper(store blob.Store) *Keeper {
+	return &Keeper{store: store, complete: newRecent[total](remembered), stored: newRecent[int64](remembered)}
+}
 
 // Manifest implements Getter.
 func (k *Keeper) Manifest(ctx context.Context, d choir.Digest) ([]byte, error) {
@@ -27,30 +44,30 @@ func (k *Keeper) Content(ctx context.Context, d choir.Digest) (io.ReadCloser, er
 	return k.store.Open(ctx, d)
 }
 
-// Intake takes up one snapshot. It is used by one goroutine and ends with
-// Commit or Discard.
-type Intake struct{}
+// Verify reports what a tree holds when all of it is in the store; code
+// not_found, with one missing digest in the message, when something lacks.
+// Contents are looked up, not read.
+func (k *Keeper) Verify(ctx context.Context, root choir.Digest) (files, bytes int64, err error) {
+	in := &Intake{keeper: k, fresh: map[Sum]object{}}
+	t, missing, err := in.closure(ctx, root, 1)
+	if err != nil {
+		return 0, 0, err
+	}
+	if len(missing) > 0 {
+		return 0, 0, choir.E("snapshot.verify", choir.CodeNotFound, "snapshot %s lacks %s", root, missing[0])
+	}
+	return t.files, t.bytes, nil
+}
 
 // Begin starts to take up a snapshot.
 func (k *Keeper) Begin(ctx context.Context) (*Intake, error) {
-	return nil, choir.E("snapshot.begin", choir.CodeUnavailable, "not built yet")
+	in := &Intake{keeper: k, fresh: map[Sum]object{}}
+	if b, ok := k.store.(blob.Batcher); ok {
+		batch, err := b.Batch(ctx)
+		if err != nil {
+			return nil, err
+		}
+		in.batch = batch
+	}
+	return in, nil
 }
-
-// Add checks an object and takes it up; code corrupt when it is not what its
-// digest says, invalid when it is a manifest that breaks a rule.
-func (in *Intake) Add(ctx context.Context, o Object) error { return nil }
-
-// Need returns up to max objects that the root's tree lacks here; none means
-// that it is complete. A tree that breaks a rule is refused (code invalid).
-func (in *Intake) Need(ctx context.Context, root choir.Digest, max int) ([]choir.Digest, error) {
-	return nil, nil
-}
-
-// Commit makes the tree durable and returns its files and bytes; code conflict
-// when it is not complete.
-func (in *Intake) Commit(ctx context.Context, root choir.Digest) (files, bytes int64, err error) {
-	return 0, 0, nil
-}
-
-// Discard forgets what was not committed. After Commit it does nothing.
-func (in *Intake) Discard() {}

@@ -1,0 +1,178 @@
+package snapshot
+
+import (
+	"context"
+	"errors"
+
+	"choiros/internal/choir"
+)
+
+// closure is one walk over what is not known to be complete.
+type closure struct {
+	*Intake
+	ctx     context.Context
+	max     int
+	asked   map[Sum]bool
+	missing []choir.Digest
+}
+
+// errEnough ends a walk that has found as many missing objects as were asked for.
+var errEnough = errors.New("enough")
+
+func (in *Intake) closure(ctx context.Context, root choir.Digest, max int) (total, []choir.Digest, error) {
+	sum, ok := root.Bytes()
+	if !ok {
+		return total{}, nil, choir.Invalid("root", "%q is not a digest", root)
+	}
+	if in.sealed == nil {
+		in.sealed = map[Sum]total{}
+	}
+	c := &closure{Intake: in, ctx: ctx, max: max, asked: map[Sum]bool{}}
+	t, err := c.folder(sum, 0)
+	if err == errEnough {
+		err = nil
+	}
+	return t, c.missing, err
+}
+
+// folder sums a folder and everything below.
+func (c *closure) folder(sum Sum, depth int) (total, error) {
+	t, ok := c.sealed[sum]
+	if !ok {
+		if t, ok = c.keeper.complete.get(sum); ok {
+			c.sealed[sum] = t
+		}
+	}
+	if ok {
+		return t, bounded(t, depth)
+	}
+	if c.asked[sum] {
+		return total{lacks: true}, nil
+	}
+	raw, err := c.manifest(sum)
+	if raw == nil || err != nil {
+		return total{lacks: true}, err
+	}
+	m, err := DecodeManifest(raw)
+	if err != nil {
+		return total{}, err
+	}
+	for i := range m.Entries {
+		if err := c.entry(&m.Entries[i], &t, depth); err != nil {
+			return total{}, underName(m.Entries[i].Name, err)
+		}
+	}
+	if t.lacks {
+		c.asked[sum] = true // it need not be walked again in this round
+	} else {
+		c.sealed[sum] = t
+	}
+	return t, bounded(t, depth)
+}
+
+func (c *closure) entry(e *Entry, t *total, depth int) error {
+	t.paths++
+	switch e.Kind {
+	case Dir:
+		below, err := c.folder(e.Sum, depth+1)
+		if err != nil {
+			return err
+		}
+		t.files += below.files
+		t.bytes += below.bytes
+		t.paths += below.paths
+		t.depth = max(t.depth, below.depth+1)
+		t.lacks = t.lacks || below.lacks
+		return bounded(*t, depth)
+	case File:
+		t.bytes += e.Size
+		there, err := c.content(e)
+		if err != nil {
+			return err
+		}
+		t.lacks = t.lacks || !there
+	}
+	t.files++
+	return nil
+}
+
+// bounded refuses what is too much for any tree: digests make it cheap to name
+// one folder a million times.
+func bounded(t total, depth int) error {
+	if depth+t.depth > MaxDepth {
+		return &choir.Error{Code: choir.CodeTooLarge, Msg: "the tree is more than 1000 folders deep"}
+	}
+	if t.paths > MaxEntries || t.bytes < 0 || t.bytes > 1<<52 {
+		return &choir.Error{Code: choir.CodeTooLarge, Msg: "the tree is larger than a snapshot may be"}
+	}
+	return nil
+}
+
+// manifest gets a manifest from what was added or stored; nil when it is
+// missing.
+func (c *closure) manifest(sum Sum) ([]byte, error) {
+	if o, ok := c.fresh[sum]; ok && o.manifest != nil {
+		return o.manifest, nil
+	}
+	if err := c.ctx.Err(); err != nil {
+		return nil, choir.Wrap("snapshot.need", choir.CodeCancelled, err, "ended")
+	}
+	raw, err := c.keeper.Manifest(c.ctx, choir.DigestFrom(sum))
+	if choir.CodeOf(err) == choir.CodeNotFound {
+		return nil, c.lack(sum)
+	}
+	return raw, err
+}
+
+// content looks for a file's content, checks its size, and reports whether it
+// is there.
+func (c *closure) content(e *Entry) (bool, error) {
+	size, err := c.size(e)
+	if choir.CodeOf(err) == choir.CodeNotFound {
+		return false, c.lack(e.Sum)
+	}
+	if err == nil && size != e.Size {
+		err = choir.Invalid("", "has %d bytes, its entry says %d", size, e.Size)
+	}
+	return true, err
+}
+
+func (c *closure) size(e *Entry) (int64, error) {
+	if o, ok := c.fresh[e.Sum]; ok {
+		return o.size, nil
+	}
+	if n, ok := c.keeper.stored.get(e.Sum); ok {
+		return n, nil
+	}
+	n, err := c.keeper.store.Size(c.ctx, e.Digest())
+	if err == nil {
+		c.keeper.stored.put(e.Sum, n)
+	}
+	return n, err
+}
+
+func (c *closure) lack(sum Sum) error {
+	if c.asked[sum] {
+		return nil
+	}
+	c.asked[sum] = true
+	c.missing = append(c.missing, choir.DigestFrom(sum))
+	if len(c.missing) >= c.max {
+		return errEnough
+	}
+	return nil
+}
+
+// underName puts a name in front of an error's path.
+func underName(name string, err error) error {
+	var e *choir.Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	bare := *e
+	bare.Path = EscapePath([]byte(name))
+	if e.Path != "" {
+		bare.Path += "/" + e.Path
+	}
+	return &bare
+}
