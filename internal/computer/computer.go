@@ -91,6 +91,25 @@ func Open(ctx context.Context, cfg Config) (*Computer, error) {
 	return c, nil
 }
 
+// OpenReadOnly opens the log and content of a computer that does not run. Only
+// ID, User, Name and Dir of the configuration are used, and nothing but reading
+// works.
+func OpenReadOnly(ctx context.Context, cfg Config) (*Computer, error) {
+	blobs, err := fs.Open(filepath.Join(cfg.Dir, "blobs"))
+	if err != nil {
+		return nil, err
+	}
+	c := &Computer{cfg: cfg, blobs: blobs, keeper: snapshot.NewKeeper(blobs), tree: make(chan struct{}, 1)}
+	if c.store, err = eventstore.OpenReadOnly(ctx, cfg.Dir); err != nil {
+		return nil, err
+	}
+	c.seats = map[choir.Role]*seat{
+		choir.RoleDirector:  newSeat(c, choir.RoleDirector),
+		choir.RoleAssociate: newSeat(c, choir.RoleAssociate),
+	}
+	return c, nil
+}
+
 // begin makes the first event of a new log, and records repairs of an old one.
 func (c *Computer) begin(ctx context.Context) error {
 	var payloads []choir.Payload

@@ -6,6 +6,7 @@ import (
 	"io"
 	"path"
 	"strings"
+	"time"
 
 	"choiros/internal/choir"
 	"choiros/internal/guest"
@@ -25,12 +26,29 @@ func (c *Computer) layOut(ctx context.Context, client *guest.Client) error {
 	return nil
 }
 
+// NewRepo is a project to be added.
+type NewRepo struct {
+	Name    string
+	Replace bool // a project of that name is replaced, else it is code conflict
+	// Commit, when given, makes a repository of the project with one commit of
+	// everything in it at that time.
+	Commit *FirstCommit
+}
+
+// FirstCommit begins a history.
+type FirstCommit struct {
+	Message string
+	At      time.Time
+}
+
 // AddRepo unpacks a tar stream as a project under workspace/ and records it.
-// With replace a project of that name is replaced, else it is code conflict.
-func (c *Computer) AddRepo(ctx context.Context, role choir.Role, name string, tar io.Reader, replace bool) (choir.RepoAdded, error) {
-	added := choir.RepoAdded{Name: name}
-	if !choir.ValidRepoName(name) {
-		return added, choir.Invalid("name", "%q cannot be the name of a project: letters, digits, dot, dash and underscore, not starting with a dot", name)
+func (c *Computer) AddRepo(ctx context.Context, role choir.Role, r NewRepo, tar io.Reader) (choir.RepoAdded, error) {
+	added := choir.RepoAdded{Name: r.Name}
+	if !choir.ValidRepoName(r.Name) {
+		return added, choir.Invalid("name", "%q cannot be the name of a project: letters, digits, dot, dash and underscore, not starting with a dot", r.Name)
+	}
+	if open, err := c.store.OpenTasks(ctx); err != nil || len(open) > 0 && r.Replace {
+		return added, errorsJoin(choir.E("computer.repo", choir.CodeConflict, "a task is running in the workspace").WithRemedy("wait for it, or stop its run: choir run ID --cancel"), err)
 	}
 	unlock, err := c.lockTree(ctx)
 	if err != nil {
@@ -41,16 +59,7 @@ func (c *Computer) AddRepo(ctx context.Context, role choir.Role, name string, ta
 	if err != nil {
 		return added, err
 	}
-	dest := path.Join(projects, name)
-	if replace {
-		if err := client.Remove(ctx, dest, true); err != nil && choir.CodeOf(err) != choir.CodeNotFound {
-			return added, err
-		}
-	}
-	if added.Files, added.Bytes, err = client.Unpack(ctx, dest, tar); err != nil {
-		return added, err
-	}
-	if added.Head, err = gitHead(ctx, client, dest); err != nil {
+	if err := c.unpack(ctx, client, r, tar, &added); err != nil {
 		return added, err
 	}
 	now, err := client.Scan(ctx, c.keeper)
@@ -68,11 +77,49 @@ func (c *Computer) AddRepo(ctx context.Context, role choir.Role, name string, ta
 	return added, err
 }
 
+func (c *Computer) unpack(ctx context.Context, client *guest.Client, r NewRepo, tar io.Reader, added *choir.RepoAdded) (err error) {
+	dest := path.Join(projects, r.Name)
+	if r.Replace {
+		if err := client.Remove(ctx, dest, true); err != nil && choir.CodeOf(err) != choir.CodeNotFound {
+			return err
+		}
+	}
+	if added.Files, added.Bytes, err = client.Unpack(ctx, dest, tar); err != nil {
+		return err
+	}
+	if r.Commit != nil {
+		if err := beginHistory(ctx, client, dest, *r.Commit); err != nil {
+			return err
+		}
+	}
+	added.Head, err = gitHead(ctx, client, dest)
+	return err
+}
+
+// beginHistory makes a repository of a folder, inside the sandbox.
+func beginHistory(ctx context.Context, client *guest.Client, dir string, first FirstCommit) error {
+	date := first.At.UTC().Format(time.RFC3339)
+	for _, args := range [][]string{
+		{"init", "--quiet", "--initial-branch=main"}, {"add", "--all"},
+		{"-c", "user.name=ChoirOS", "-c", "user.email=choir@localhost", "commit", "--quiet", "--no-verify", "--date=" + date, "-m", first.Message},
+	} {
+		var out bytes.Buffer
+		code, err := runGit(ctx, client, dir, &out, &out, []string{"GIT_COMMITTER_DATE=" + date}, args...)
+		if err != nil {
+			return err
+		}
+		if code != 0 {
+			return choir.E("computer.repo", choir.CodeInternal, "git %s failed with exit code %d: %s", args[0], code, strings.TrimSpace(out.String()))
+		}
+	}
+	return nil
+}
+
 // gitHead asks git, inside the sandbox, what is checked out; empty when the
 // project has no commit or no repository.
 func gitHead(ctx context.Context, client *guest.Client, dir string) (string, error) {
 	var out bytes.Buffer
-	code, err := runGit(ctx, client, dir, &out, nil, "rev-parse", "--verify", "--quiet", "HEAD")
+	code, err := runGit(ctx, client, dir, &out, nil, nil, "rev-parse", "--verify", "--quiet", "HEAD")
 	if err != nil || code != 0 {
 		return "", err
 	}
@@ -80,10 +127,10 @@ func gitHead(ctx context.Context, client *guest.Client, dir string) (string, err
 }
 
 // runGit runs git inside the Associate's sandbox.
-func runGit(ctx context.Context, client *guest.Client, dir string, stdout, stderr io.Writer, args ...string) (int, error) {
+func runGit(ctx context.Context, client *guest.Client, dir string, stdout, stderr io.Writer, env []string, args ...string) (int, error) {
 	// A nested project must not fall through to the repository around it.
 	argv := append([]string{"git", "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-C", path.Join(sandbox.WorkspaceInside, dir)}, args...)
-	p, err := client.Exec(ctx, guest.ExecSpec{Argv: argv, Cwd: sandbox.WorkspaceInside, Env: []string{"GIT_CEILING_DIRECTORIES=" + path.Join(sandbox.WorkspaceInside, path.Dir(dir)), "GIT_TERMINAL_PROMPT=0"}})
+	p, err := client.Exec(ctx, guest.ExecSpec{Argv: argv, Cwd: sandbox.WorkspaceInside, Env: append(env, "GIT_CEILING_DIRECTORIES="+path.Join(sandbox.WorkspaceInside, path.Dir(dir)), "GIT_TERMINAL_PROMPT=0")})
 	if err != nil {
 		return 0, err
 	}
@@ -127,7 +174,7 @@ func (c *Computer) ExportRepo(ctx context.Context, role choir.Role, name, format
 		return choir.Invalid("format", "must be bundle or patch, not %q", format)
 	}
 	var stderr bytes.Buffer
-	code, err := runGit(ctx, client, dir, w, &stderr, args...)
+	code, err := runGit(ctx, client, dir, w, &stderr, nil, args...)
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,127 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"choiros/internal/choir"
+	"choiros/internal/control/api"
+)
+
+// app is what every command shares: where it reads and writes, and the flags
+// that stand on every command.
+type app struct {
+	in       io.Reader
+	out, err io.Writer
+	data     string
+	config   string
+	json     bool
+	env      func(string) string
+}
+
+func newApp() *app {
+	return &app{in: os.Stdin, out: os.Stdout, err: os.Stderr, env: os.Getenv}
+}
+
+const rootHelp = `Choir is the Automatic Computer: a computer that agents work in, that you own,
+and that can be rewound.
+
+Exit codes: 0 done, 1 failed, 2 usage, 3 needs input, 4 refused by policy,
+5 unavailable here.`
+
+// execute runs one command line and returns its exit code.
+func execute(ctx context.Context, args []string, a *app) int {
+	root := &cobra.Command{
+		Use: "choir", Short: "The Automatic Computer", Long: rootHelp,
+		SilenceUsage: true, SilenceErrors: true,
+		Example: "  choir up\n  choir demo\n  choir repo add ~/src/hello\n  choir prompt --repo hello \"make the tests pass\"",
+	}
+	root.SetArgs(args)
+	root.SetIn(a.in)
+	root.SetOut(a.out)
+	root.SetErr(a.err)
+	f := root.PersistentFlags()
+	f.StringVar(&a.data, "data", "", "data folder (default "+a.defaultData()+")")
+	f.StringVar(&a.config, "config", "", "configuration file (default the data folder's choir.toml, then /etc/choir/config.toml)")
+	f.BoolVar(&a.json, "json", false, "print JSON")
+	root.PersistentPreRunE = func(*cobra.Command, []string) (err error) {
+		if a.data == "" {
+			a.data = a.defaultData()
+		}
+		a.data, err = filepath.Abs(a.data)
+		return err
+	}
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		return choir.E("", choir.CodeInvalid, "%v", err).WithRemedy("%s --help", c.CommandPath())
+	})
+	root.AddCommand(newUpCommand(a), newDoctorCommand(a), newRepoCommand(a), newPromptCommand(a), newTaskCommand(a),
+		newRunCommand(a), newLogCommand(a), newTimelineCommand(a), newCheckpointCommand(a), newRewindCommand(a),
+		newDiffCommand(a), newDemoCommand(a), newBenchCommand(a), newVersionCommand(a))
+	err := root.ExecuteContext(ctx)
+	return a.report(err)
+}
+
+// exitError ends a command with a code of its own; what there was to say has
+// been said.
+type exitError int
+
+func (e exitError) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
+
+// report prints an error and returns the exit code.
+func (a *app) report(err error) int {
+	var exit exitError
+	var e *choir.Error
+	var p *api.Problem
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &exit):
+		return int(exit)
+	case errors.As(err, &p):
+		e = &choir.Error{Code: p.Code, Path: p.Field, Msg: p.Detail, Remedy: p.Remedy}
+	case errors.As(err, &e):
+	case strings.HasPrefix(err.Error(), "unknown command"), strings.Contains(err.Error(), "arg(s)"):
+		e = choir.E("", choir.CodeInvalid, "%v", err).WithRemedy("choir --help")
+	default:
+		e = choir.E("", choir.CodeInternal, "%v", err)
+	}
+	if a.json {
+		a.printJSON(api.ProblemOf(e))
+	}
+	text := *e
+	text.Op, text.Remedy = "", ""
+	fmt.Fprintln(a.err, "choir: "+text.Error())
+	if e.Remedy != "" {
+		fmt.Fprintln(a.err, "  "+e.Remedy)
+	}
+	return e.Code.ExitCode()
+}
+
+// printJSON prints one value as one line.
+func (a *app) printJSON(v any) {
+	if err := json.NewEncoder(a.out).Encode(v); err != nil {
+		fmt.Fprintln(a.err, "choir:", err)
+	}
+}
+
+func (a *app) printf(format string, args ...any) { fmt.Fprintf(a.out, format, args...) }
+
+// defaultData is where the computer lives when nothing else is said.
+func (a *app) defaultData() string {
+	if os.Geteuid() == 0 {
+		// A root user's home cannot be entered by the sandboxes' own users.
+		return "/var/lib/choir"
+	}
+	if dir := a.env("XDG_DATA_HOME"); dir != "" {
+		return filepath.Join(dir, "choir")
+	}
+	return filepath.Join(a.env("HOME"), ".local", "share", "choir")
+}

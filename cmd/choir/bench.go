@@ -1,0 +1,30 @@
+package main
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"choiros/bench"
+)
+
+func newBenchCommand(a *app) *cobra.Command {
+	var quick bool
+	c := &cobra.Command{
+		Use: "bench NAME...", Short: "Measure this machine beside the peers", ValidArgs: bench.Names(),
+		Long:    "Measure, each beside its peer in the same run, sample by sample in turn.\nExit code 0 when every target that was measured was met, 1 when one was missed.",
+		Example: "  choir bench append --json\n  choir bench tti append replay task snapshot checkpoint",
+		Args:    cobra.MatchAll(cobra.MinimumNArgs(1), cobra.OnlyValidArgs),
+		RunE:    func(c *cobra.Command, args []string) error { return runBench(c.Context(), a, args, quick) },
+	}
+	c.Flags().BoolVar(&quick, "quick", false, "few samples, to see that it runs")
+	return c
+}
+
+func runBench(ctx context.Context, a *app, names []string, quick bool) error {
+	met, err := bench.Run(ctx, bench.Options{Names: names, Quick: quick, JSON: a.json, Out: a.out, Version: version})
+	if err == nil && !met {
+		err = exitError(1)
+	}
+	return err
+}

@@ -1,0 +1,169 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+
+	"choiros/internal/choir"
+	"choiros/internal/control/api"
+	"choiros/internal/control/auth"
+)
+
+// client calls the API of a computer, over the socket in the data folder or in
+// this very process.
+type client struct {
+	http     *http.Client
+	computer choir.ID
+	close    func() error
+}
+
+const socketName = "choir.sock"
+
+// dial finds the running choir of the data folder; code unavailable when none
+// runs.
+func (a *app) dial(ctx context.Context) (*client, error) {
+	dir, err := os.Open(a.data)
+	if err != nil {
+		return nil, notRunning(a.data, err)
+	}
+	defer dir.Close()
+	dialer := func(ctx context.Context, _, _ string) (net.Conn, error) {
+		// Through the folder's descriptor, because a socket address is short.
+		d, err := os.Open(a.data)
+		if err != nil {
+			return nil, err
+		}
+		defer d.Close()
+		var nd net.Dialer
+		return nd.DialContext(ctx, "unix", fdPath(d, socketName))
+	}
+	c := &client{http: &http.Client{Transport: &http.Transport{DialContext: dialer}}, close: func() error { return nil }}
+	if err := c.pick(ctx); err != nil {
+		return nil, notRunning(a.data, err)
+	}
+	return c, nil
+}
+
+func notRunning(data string, err error) error {
+	var p *api.Problem
+	if errors.As(err, &p) {
+		return err
+	}
+	return choir.E("", choir.CodeUnavailable, "no choir is running on %s", data).WithRemedy("start it with: choir up --data %s", data)
+}
+
+// pick chooses the first computer.
+func (c *client) pick(ctx context.Context) error {
+	var list []api.ComputerView
+	if err := c.get(ctx, "/api/computers", &list); err != nil {
+		return err
+	}
+	if len(list) == 0 {
+		return choir.E("", choir.CodeNotFound, "this data folder has no computer")
+	}
+	c.computer = list[0].ID
+	return nil
+}
+
+// path of something that belongs to the computer.
+func (c *client) path(rest string) string { return "/api/computers/" + string(c.computer) + rest }
+
+func (c *client) get(ctx context.Context, path string, into any) error {
+	return c.call(ctx, http.MethodGet, path, nil, into)
+}
+
+func (c *client) post(ctx context.Context, path string, body, into any) error {
+	var r io.Reader
+	if raw, ok := body.(json.RawMessage); ok {
+		r = bytes.NewReader(raw)
+	} else if body != nil {
+		raw, err := json.Marshal(body)
+		if err != nil {
+			return err
+		}
+		r = bytes.NewReader(raw)
+	}
+	return c.call(ctx, http.MethodPost, path, r, into)
+}
+
+// call makes one request. A problem document becomes an *api.Problem.
+func (c *client) call(ctx context.Context, method, path string, body io.Reader, into any) error {
+	res, err := c.do(ctx, method, path, body)
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close()
+	if into == nil {
+		return nil
+	}
+	return json.NewDecoder(res.Body).Decode(into)
+}
+
+// do makes one request; the caller closes the body.
+func (c *client) do(ctx context.Context, method, path string, body io.Reader) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, method, "http://choir"+path, body)
+	if err != nil {
+		return nil, err
+	}
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	res, err := c.http.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	if res.StatusCode >= 400 {
+		defer res.Body.Close()
+		p := &api.Problem{Status: res.StatusCode, Detail: res.Status, Code: choir.CodeInternal}
+		// A body that is no problem document leaves the status line.
+		_ = json.NewDecoder(res.Body).Decode(p)
+		return nil, p
+	}
+	return res, nil
+}
+
+// asCLI serves the API for the owner on this host.
+func asCLI(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		next.ServeHTTP(w, r.WithContext(auth.With(r.Context(), auth.Principal{Role: choir.RoleCLI})))
+	})
+}
+
+// inProcess calls a handler without a network.
+type inProcess struct{ handler http.Handler }
+
+func (t inProcess) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.Body == nil {
+		r.Body = http.NoBody
+	}
+	w := httptest.NewRecorder()
+	t.handler.ServeHTTP(w, r)
+	return w.Result(), nil
+}
+
+// listenSocket listens for the CLI, for the owner alone.
+func listenSocket(data string) (net.Listener, error) {
+	path := filepath.Join(data, socketName)
+	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, choir.Wrap("choir.up", choir.CodeUnavailable, err, "replace the old socket")
+	}
+	d, err := os.Open(data)
+	if err != nil {
+		return nil, choir.Wrap("choir.up", choir.CodeUnavailable, err, "open the data folder")
+	}
+	defer d.Close()
+	ln, err := net.Listen("unix", fdPath(d, socketName))
+	if err != nil {
+		return nil, choir.Wrap("choir.up", choir.CodeUnavailable, err, "listen at %s", path)
+	}
+	ln.(*net.UnixListener).SetUnlinkOnClose(false)
+	return ln, choir.Wrap("choir.up", choir.CodeUnavailable, os.Chmod(path, 0o600), "protect %s", path)
+}

@@ -1,0 +1,178 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"choiros/internal/choir"
+	"choiros/internal/control/api"
+	"choiros/internal/demo"
+	"choiros/internal/eventstore"
+)
+
+func newDemoCommand(a *app) *cobra.Command {
+	var recording, repo string
+	c := &cobra.Command{
+		Use: "demo", Short: "Watch a recorded run on a real repository, in a real sandbox", Args: cobra.NoArgs,
+		Long:    "Run the demo: " + demo.Notice + "\nExits 0 only if the verified change is really in the repository.",
+		Example: "  choir demo\n  choir demo --json",
+		RunE: func(c *cobra.Command, _ []string) error {
+			parts, err := demoParts(recording, repo)
+			if err != nil {
+				return err
+			}
+			return a.withComputer(c.Context(), func(ctx context.Context, cl *client) error { return runDemo(ctx, a, cl, parts) })
+		},
+	}
+	c.Flags().StringVar(&recording, "recording", "", "play this recording instead")
+	c.Flags().StringVar(&repo, "repo", "", "work on this folder instead")
+	return c
+}
+
+func demoParts(recording, repo string) (parts api.DemoParts, err error) {
+	if recording != "" {
+		if parts.Recording, err = os.ReadFile(recording); err != nil {
+			return parts, choir.E("", choir.CodeNotFound, "cannot read the recording: %v", err)
+		}
+	}
+	if repo != "" {
+		parts.Repo, err = demo.Pack(os.DirFS(repo))
+	}
+	return parts, err
+}
+
+// demoReport is what a demo shows at its end.
+type demoReport struct {
+	Notice    string   `json:"notice"`
+	Run       choir.ID `json:"run"`
+	Outcome   string   `json:"outcome"`
+	Reason    string   `json:"reason,omitempty"`
+	Commit    string   `json:"commit,omitempty"`
+	FirstSeq  uint64   `json:"first_seq"`
+	LastSeq   uint64   `json:"last_seq"`
+	Isolation string   `json:"isolation"`
+	Tree      string   `json:"tree"`
+	Verified  bool     `json:"verified"`
+	Checked   string   `json:"checked,omitempty"`
+}
+
+func runDemo(ctx context.Context, a *app, c *client, parts api.DemoParts) error {
+	var started api.Demo
+	if err := c.post(ctx, c.path("/demo"), parts, &started); err != nil {
+		return err
+	}
+	if !a.json {
+		a.printf("%s\n\n", started.Notice)
+	}
+	runErr := a.quietly(func(q *app) error { return q.followRun(ctx, c, started.Run) })
+	var exit exitError
+	if runErr != nil && !errors.As(runErr, &exit) {
+		return runErr
+	}
+	report, err := c.demoReport(ctx, started)
+	if err != nil {
+		return err
+	}
+	if a.json {
+		a.printJSON(report)
+	} else {
+		a.printf("\ncommit     %s\nevents     %d to %d\nisolation  %s\ntree       %s\n", report.Commit, report.FirstSeq, report.LastSeq, report.Isolation, report.Tree)
+	}
+	if report.Reason != "" {
+		return choir.E("", choir.CodeInternal, "the demo failed: %s", report.Reason)
+	}
+	if !a.json {
+		a.printf("checked    %s\n", report.Checked)
+	}
+	return nil
+}
+
+// quietly runs f with what it prints going to the terminal only when people
+// read it.
+func (a *app) quietly(f func(*app) error) error {
+	if !a.json {
+		return f(a)
+	}
+	q := *a
+	q.json, q.out, q.err = false, discard{}, discard{}
+	return f(&q)
+}
+
+type discard struct{}
+
+func (discard) Write(b []byte) (int, error) { return len(b), nil }
+
+// demoReport gathers the evidence, and then tries the change itself.
+func (c *client) demoReport(ctx context.Context, started api.Demo) (demoReport, error) {
+	r := demoReport{Notice: started.Notice, Run: started.Run}
+	var v api.RunView
+	if err := c.get(ctx, c.path("/runs/"+string(started.Run)), &v); err != nil {
+		return r, err
+	}
+	r.Outcome, r.FirstSeq, r.LastSeq = string(v.State), v.FirstSeq, v.LastSeq
+	var view api.ComputerView
+	if err := c.get(ctx, c.path(""), &view); err != nil {
+		return r, err
+	}
+	for _, s := range view.Isolation {
+		r.Isolation = s.Level.Name
+	}
+	for _, t := range v.Tasks {
+		if t.Result == nil {
+			continue
+		}
+		if t.Result.Snapshot != "" {
+			r.Tree = string(t.Result.Snapshot)
+		}
+		if t.Result.Checkpoint != nil && t.Result.Verify.Status == choir.VerifyPass {
+			r.Verified, r.Commit = true, *t.Result.Checkpoint
+		}
+	}
+	r.Reason = demoFailure(v, r)
+	if r.Reason != "" {
+		return r, nil
+	}
+	var err error
+	r.Checked, r.Reason, err = c.tryChange(ctx)
+	return r, err
+}
+
+// demoFailure is the reason a demo run is not good; empty when it is.
+func demoFailure(v api.RunView, r demoReport) string {
+	for _, t := range v.Tasks {
+		if t.Result != nil && t.Result.Code == choir.ResultVerifyFailed {
+			return "verification failed: " + oneLine(t.Result.Verify.Log)
+		}
+	}
+	switch {
+	case v.State != eventstore.RunDone:
+		return strings.TrimSpace(fmt.Sprintf("the run %s: %s", v.State, v.Answer))
+	case !r.Verified || r.Commit == "":
+		return "no verified change was checkpointed"
+	}
+	return ""
+}
+
+// tryChange runs the changed program in the sandbox, outside the run, and looks
+// whether the checkpoint's commit is what is checked out.
+func (c *client) tryChange(ctx context.Context) (checked, reason string, err error) {
+	const script = `test -z "$(git status --porcelain)" && make --silent test && printf 'b a b c\n' | sh bin/tally --top 1`
+	raw := fmt.Sprintf(`{"kind":"run","instruction":"Try the change.","repo":%q,"verify_profile":{"mode":"none"},"commands":[{"argv":["sh","-c",%q]}]}`, demo.Name, script)
+	result, err := c.task(ctx, []byte(raw))
+	if err != nil {
+		return "", "", err
+	}
+	if result.Status != choir.StatusOK || len(result.CommandsRun) == 0 {
+		return "", "the change does not work: " + oneLine(result.Summary), nil
+	}
+	out := strings.TrimSpace(result.CommandsRun[0].StdoutTail)
+	if !strings.HasSuffix(out, "2 b") {
+		return "", "the changed program printed " + oneLine(out), nil
+	}
+	return "the committed program passes its tests and prints \"2 b\" for --top 1", "", nil
+}

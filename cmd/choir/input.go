@@ -1,0 +1,26 @@
+package main
+
+import (
+	"io"
+	"os"
+
+	"choiros/internal/choir"
+)
+
+// readInput reads a file, or standard input for -, up to max bytes.
+func (a *app) readInput(path string, max int64) ([]byte, error) {
+	r := a.in
+	if path != "-" {
+		f, err := os.Open(path)
+		if err != nil {
+			return nil, choir.E("", choir.CodeNotFound, "cannot read %s: %v", path, err)
+		}
+		defer f.Close()
+		r = f
+	}
+	raw, err := io.ReadAll(io.LimitReader(r, max+1))
+	if err == nil && int64(len(raw)) > max {
+		err = choir.E("", choir.CodeTooLarge, "%s has more than %d bytes", path, max)
+	}
+	return raw, err
+}

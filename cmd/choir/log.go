@@ -1,0 +1,144 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"choiros/internal/choir"
+	"choiros/internal/control/api"
+	"choiros/internal/eventstore"
+)
+
+func newLogCommand(a *app) *cobra.Command {
+	var follow, verify bool
+	var after uint64
+	c := &cobra.Command{
+		Use: "log", Short: "Print the log, follow it, or verify every byte of it", Args: cobra.NoArgs,
+		Example: "  choir log --follow\n  choir log --json --after 100\n  choir log --verify",
+		RunE: func(c *cobra.Command, _ []string) error {
+			return a.reading(c.Context(), func(ctx context.Context, cl *client) error {
+				if verify {
+					return runVerify(ctx, a, cl)
+				}
+				return runLog(ctx, a, cl, after, follow)
+			})
+		},
+	}
+	c.Flags().BoolVarP(&follow, "follow", "f", false, "go on as the log grows")
+	c.Flags().BoolVar(&verify, "verify", false, "check both copies, every hash and the chain")
+	c.Flags().Uint64Var(&after, "after", 0, "only events after this sequence number")
+	return c
+}
+
+func runLog(ctx context.Context, a *app, c *client, after uint64, follow bool) error {
+	for {
+		page, err := c.events(ctx, "", after, follow)
+		if ctx.Err() != nil {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		for _, e := range page.Events {
+			after = e.Seq
+			a.printEvent(e)
+		}
+		if !follow && len(page.Events) == 0 {
+			return nil
+		}
+	}
+}
+
+func (a *app) printEvent(e choir.Event) {
+	if a.json {
+		a.printJSON(e)
+		return
+	}
+	a.printf("%6d  %s  %-9s  %-20s  %s\n", e.Seq, e.Time.Std().Local().Format("15:04:05.000"), e.Source, e.Type, describe(e))
+}
+
+func runVerify(ctx context.Context, a *app, c *client) error {
+	var r eventstore.Report
+	if err := c.post(ctx, c.path("/verify"), struct{}{}, &r); err != nil {
+		return err
+	}
+	if a.json {
+		a.printJSON(r)
+	} else {
+		a.printf("%d events, head %s\n", r.Events, r.Head)
+		for _, d := range r.Repaired {
+			a.printf("repaired  events %d to %d in the %s copy: %s\n", d.From, d.To, d.Copy, d.Damage)
+		}
+		for _, h := range r.Holes {
+			a.printf("hole      events %d to %d: %s\n", h.From, h.To, h.Damage)
+		}
+	}
+	if len(r.Holes) > 0 {
+		return choir.E("", choir.CodeCorrupt, "%d ranges of the log are damaged in both copies", len(r.Holes)).WithRemedy("restore an export, or go on read-only")
+	}
+	if !a.json {
+		a.printf("The log is whole: both copies, every hash, one chain.\n")
+	}
+	return nil
+}
+
+func newTimelineCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use: "timeline", Short: "List the moments you can go back to", Args: cobra.NoArgs,
+		Example: "  choir timeline\n  choir rewind --to 120",
+		RunE: func(c *cobra.Command, _ []string) error {
+			return a.reading(c.Context(), func(ctx context.Context, cl *client) error { return runTimeline(ctx, a, cl) })
+		},
+	}
+}
+
+// runTimeline prints the events that changed files, or that a person made.
+func runTimeline(ctx context.Context, a *app, c *client) error {
+	for after := uint64(0); ; {
+		page, err := c.events(ctx, "", after, false)
+		if err != nil || len(page.Events) == 0 {
+			return err
+		}
+		for _, e := range page.Events {
+			after = e.Seq
+			switch e.Type {
+			case "prompt.submitted", "checkpoint.created", "timeline.rewound", "repo.added", "run.finished":
+				a.printEvent(e)
+			}
+		}
+	}
+}
+
+func newCheckpointCommand(a *app) *cobra.Command {
+	var message, repo string
+	c := &cobra.Command{
+		Use: "checkpoint", Short: "Make a checkpoint now", Args: cobra.NoArgs,
+		Example: "  choir checkpoint -m \"before the big change\"",
+		RunE: func(c *cobra.Command, _ []string) error {
+			return a.withComputer(c.Context(), func(ctx context.Context, cl *client) error {
+				return runCheckpoint(ctx, a, cl, api.CheckpointRequest{Subject: message, Repo: repo})
+			})
+		},
+	}
+	c.Flags().StringVarP(&message, "message", "m", "", "in your words")
+	c.Flags().StringVar(&repo, "repo", "", "only this project")
+	return c
+}
+
+func runCheckpoint(ctx context.Context, a *app, c *client, req api.CheckpointRequest) error {
+	var r choir.AssociateResult
+	if err := c.post(ctx, c.path("/checkpoints"), req, &r); err != nil {
+		return err
+	}
+	if a.json {
+		a.printJSON(r)
+	} else {
+		fmt.Fprintln(a.out, r.Summary)
+	}
+	if r.Status != choir.StatusOK {
+		return exitError(1)
+	}
+	return nil
+}

@@ -1,0 +1,19 @@
+// Choir is the Automatic Computer: one binary that serves a computer which
+// agents work in, and the commands to use it from a terminal.
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+// version is set by the linker.
+var version = "dev"
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	os.Exit(execute(ctx, os.Args[1:], newApp()))
+}

@@ -1,0 +1,69 @@
+package main
+
+import (
+	"archive/tar"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// packTree writes a folder as a tar stream: files, folders and links as they
+// are, with modes and times. What a tree of files cannot hold (sockets, devices)
+// is left out and told.
+func packTree(w io.Writer, root string, warn func(string)) error {
+	tw := tar.NewWriter(w)
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(root, path)
+		if err != nil {
+			return err
+		}
+		return packOne(tw, path, rel, d, warn)
+	})
+	return errors.Join(err, tw.Close())
+}
+
+func packOne(tw *tar.Writer, path, rel string, d fs.DirEntry, warn func(string)) error {
+	info, err := d.Info()
+	if err != nil {
+		return err
+	}
+	var target string
+	switch {
+	case info.Mode()&fs.ModeSymlink != 0:
+		if target, err = os.Readlink(path); err != nil {
+			return err
+		}
+	case !info.Mode().IsRegular() && !info.IsDir():
+		warn(fmt.Sprintf("left out %s: it is neither a file, a folder nor a link", rel))
+		return nil
+	}
+	h, err := tar.FileInfoHeader(info, target)
+	if err != nil {
+		return err
+	}
+	h.Name = filepath.ToSlash(rel)
+	h.Uid, h.Gid, h.Uname, h.Gname = 0, 0, "", ""
+	h.Format = tar.FormatPAX
+	if err := tw.WriteHeader(h); err != nil || !info.Mode().IsRegular() {
+		return err
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if n, err := io.CopyN(tw, f, h.Size); err != nil {
+		return fmt.Errorf("%s changed while it was read (%d of %d bytes): %w", rel, n, h.Size, err)
+	}
+	return nil
+}
+
+func isClosedPipe(err error) bool { return errors.Is(err, io.ErrClosedPipe) }
+
+func (a *app) warn(line string) { fmt.Fprintln(a.err, "choir:", line) }

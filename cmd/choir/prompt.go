@@ -1,0 +1,331 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"choiros/internal/choir"
+	"choiros/internal/control/api"
+	"choiros/internal/eventstore"
+)
+
+func newPromptCommand(a *app) *cobra.Command {
+	var repo string
+	c := &cobra.Command{
+		Use: "prompt TEXT...", Short: "Ask for something and follow the run to its end", Args: cobra.MinimumNArgs(1),
+		Example: "  choir prompt \"write a haiku about logs into haiku.md\"\n  choir prompt --repo hello \"make the tests pass\"",
+		RunE: func(c *cobra.Command, args []string) error {
+			return a.withComputer(c.Context(), func(ctx context.Context, cl *client) error {
+				return runPrompt(ctx, a, cl, api.PromptRequest{Text: strings.Join(args, " "), Repo: repo})
+			})
+		},
+	}
+	c.Flags().StringVar(&repo, "repo", "", "project the prompt is about, see choir repo")
+	return c
+}
+
+func runPrompt(ctx context.Context, a *app, c *client, req api.PromptRequest) error {
+	var accepted api.Accepted
+	if err := c.post(ctx, c.path("/prompts"), req, &accepted); err != nil {
+		return err
+	}
+	return a.followRun(ctx, c, accepted.Run)
+}
+
+// followRun prints what happens in a run until it ends or waits for the user.
+// The exit code says which.
+func (a *app) followRun(ctx context.Context, c *client, run choir.ID) error {
+	if !a.json {
+		a.printf("run %s\n", run)
+	}
+	err := c.follow(ctx, run, 0, func(e choir.Event) (bool, error) {
+		if !a.json {
+			if line := describe(e); line != "" {
+				a.printf("  %6d  %s\n", e.Seq, line)
+			}
+		}
+		return e.Type == "run.finished" || e.Type == "question.asked", nil
+	})
+	if err != nil {
+		return err
+	}
+	var v api.RunView
+	if err := c.get(ctx, c.path("/runs/"+string(run)), &v); err != nil {
+		return err
+	}
+	return a.showOutcome(v)
+}
+
+// showOutcome prints how a run stands and turns it into an exit code.
+func (a *app) showOutcome(v api.RunView) error {
+	if a.json {
+		a.printJSON(v)
+	}
+	switch v.State {
+	case eventstore.RunDone:
+		if !a.json {
+			a.printf("\n%s\n", v.Answer)
+		}
+		return nil
+	case eventstore.RunWaiting:
+		if !a.json && v.Question != nil {
+			a.printf("\n%s\n", v.Question.Text)
+			for _, choice := range v.Question.Choices {
+				a.printf("  - %s\n", choice)
+			}
+			a.printf("\nAnswer with: choir run %s --answer TEXT\n", v.ID)
+		}
+		return exitError(choir.CodeNeedsInput.ExitCode())
+	}
+	if !a.json {
+		fmt.Fprintf(a.err, "\nThe run %s: %s\n", v.State, v.Answer)
+	}
+	if code := v.Code; code != "" {
+		return exitError(max(1, code.ExitCode()))
+	}
+	return exitError(1)
+}
+
+// follow visits the events of the log, or of one run, in order until visit says
+// that it is done.
+func (c *client) follow(ctx context.Context, run choir.ID, after uint64, visit func(choir.Event) (bool, error)) error {
+	for {
+		page, err := c.events(ctx, run, after, true)
+		if err != nil {
+			return err
+		}
+		for _, e := range page.Events {
+			after = e.Seq
+			if done, err := visit(e); done || err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// events reads a page of the log; with wait it waits for the first event.
+func (c *client) events(ctx context.Context, run choir.ID, after uint64, wait bool) (api.EventPage, error) {
+	q := url.Values{"after": {fmt.Sprint(after)}, "limit": {"500"}}
+	if run != "" {
+		q.Set("run", string(run))
+	}
+	if wait {
+		q.Set("wait", "20")
+	}
+	var page api.EventPage
+	err := c.get(ctx, c.path("/events?"+q.Encode()), &page)
+	return page, err
+}
+
+// describe says in one line what an event means to a person; empty for events
+// that are only bookkeeping.
+func describe(e choir.Event) string {
+	p, err := choir.DecodePayload(e.Type, e.Payload)
+	if err != nil {
+		return string(e.Type)
+	}
+	switch p := p.(type) {
+	case *choir.PromptSubmitted:
+		return "you asked: " + oneLine(p.Text)
+	case *choir.SteeringSubmitted:
+		return "you added: " + oneLine(p.Text)
+	case *choir.PlanMade:
+		var steps []string
+		for _, s := range p.Steps {
+			steps = append(steps, s.Title)
+		}
+		return "planned: " + oneLine(strings.Join(steps, "; "))
+	case *choir.PlanRefused:
+		return "a plan did not hold: " + oneLine(p.Problems[0])
+	case *choir.TaskDispatched:
+		return fmt.Sprintf("task %s: %s", p.Task.Kind, oneLine(p.Task.Instruction))
+	case *choir.TaskReturned:
+		return fmt.Sprintf("task %s %s: verification %s, %s", p.Result.Status, p.Result.Code, p.Result.Verify.Status, oneLine(p.Result.Summary))
+	case *choir.TaskJudged:
+		return fmt.Sprintf("judged: %s, %s", p.Verdict, oneLine(p.Reason))
+	case *choir.ToolCalled:
+		return "tool " + p.Tool + " " + oneLine(p.Input.Path+p.Input.Command+p.Input.Pattern+p.Input.URL)
+	case *choir.CheckpointCreated:
+		return "checkpoint: " + oneLine(p.Subject)
+	case *choir.QuestionAsked:
+		return "asks you: " + oneLine(p.Question.Text)
+	case *choir.QuestionAnswered:
+		return "you answered: " + oneLine(p.Text)
+	case *choir.ToastShown:
+		return "says: " + oneLine(p.Text)
+	case *choir.EgressRefused:
+		return "refused to reach " + p.Host
+	case *choir.BudgetReached:
+		return fmt.Sprintf("reached the %s's limit on %s", p.Scope, p.Limit)
+	case *choir.RunFinished:
+		return "finished: " + string(p.Outcome)
+	case *choir.TimelineRewound:
+		return fmt.Sprintf("rewound to event %d: %d paths", p.ToSeq, p.Files)
+	case *choir.RepoAdded:
+		return fmt.Sprintf("project %s added: %d files", p.Name, p.Files)
+	}
+	return ""
+}
+
+func oneLine(s string) string {
+	s = strings.Join(strings.Fields(s), " ")
+	if r := []rune(s); len(r) > 120 {
+		return string(r[:117]) + "..."
+	}
+	return s
+}
+
+func newRunCommand(a *app) *cobra.Command {
+	var answer, steer string
+	var cancel bool
+	c := &cobra.Command{
+		Use: "run [ID]", Short: "List runs, or show, stop, steer or answer one", Args: cobra.MaximumNArgs(1),
+		Example: "  choir run\n  choir run ID --answer \"yes, both\"\n  choir run ID --cancel",
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return a.reading(c.Context(), func(ctx context.Context, cl *client) error { return runRuns(ctx, a, cl) })
+			}
+			if answer == "" && steer == "" && !cancel {
+				return a.reading(c.Context(), func(ctx context.Context, cl *client) error { return runShow(ctx, a, cl, args[0]) })
+			}
+			return a.withComputer(c.Context(), func(ctx context.Context, cl *client) error {
+				base := cl.path("/runs/" + url.PathEscape(args[0]))
+				switch {
+				case cancel:
+					return cl.post(ctx, base+"/cancel", struct{}{}, nil)
+				case steer != "":
+					return cl.post(ctx, base+"/steer", api.Words{Text: steer}, nil)
+				}
+				var v api.RunView
+				if err := cl.get(ctx, base, &v); err != nil {
+					return err
+				}
+				if err := cl.post(ctx, base+"/answers", api.Words{Text: answer}, nil); err != nil {
+					return err
+				}
+				return a.followFrom(ctx, cl, v)
+			})
+		},
+	}
+	c.Flags().StringVar(&answer, "answer", "", "answer the question it waits for, and follow it")
+	c.Flags().StringVar(&steer, "steer", "", "add to it while it works")
+	c.Flags().BoolVar(&cancel, "cancel", false, "stop it")
+	return c
+}
+
+// followFrom follows a run from where it was.
+func (a *app) followFrom(ctx context.Context, c *client, v api.RunView) error {
+	err := c.follow(ctx, v.ID, v.LastSeq, func(e choir.Event) (bool, error) {
+		if line := describe(e); line != "" && !a.json {
+			a.printf("  %6d  %s\n", e.Seq, line)
+		}
+		return e.Type == "run.finished" || e.Type == "question.asked", nil
+	})
+	if err != nil {
+		return err
+	}
+	if err := c.get(ctx, c.path("/runs/"+string(v.ID)), &v); err != nil {
+		return err
+	}
+	return a.showOutcome(v)
+}
+
+func runRuns(ctx context.Context, a *app, c *client) error {
+	var runs []eventstore.Run
+	if err := c.get(ctx, c.path("/runs"), &runs); err != nil {
+		return err
+	}
+	if a.json {
+		a.printJSON(runs)
+		return nil
+	}
+	for _, r := range runs {
+		a.printf("%s  %-9s  %s\n", r.ID, r.State, oneLine(r.Prompt))
+	}
+	return nil
+}
+
+func runShow(ctx context.Context, a *app, c *client, id string) error {
+	var v api.RunView
+	if err := c.get(ctx, c.path("/runs/"+url.PathEscape(id)), &v); err != nil {
+		return err
+	}
+	if a.json {
+		a.printJSON(v)
+		return nil
+	}
+	a.printf("run     %s\nstate   %s %s\nprompt  %s\n", v.ID, v.State, v.Code, oneLine(v.Prompt))
+	for _, t := range v.Tasks {
+		a.printf("task    %s  %s %s  %s\n", t.ID, t.State, t.Status, oneLine(t.Instruction))
+	}
+	a.printf("usage   %d calls, %d tokens in, %d out, $%.4f\n", v.Usage.Calls, v.Usage.InputTokens, v.Usage.OutputTokens, v.Usage.CostUSD)
+	if v.Document != "" {
+		var d eventstore.Document
+		if err := c.get(ctx, c.path("/documents/"+string(v.Document)), &d); err != nil {
+			return err
+		}
+		a.printf("\n%s\n", d.Content)
+	}
+	return nil
+}
+
+func newTaskCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use: "task FILE", Short: "Submit a DirectorTask and print its result", Args: cobra.ExactArgs(1),
+		Long:    "Submit a DirectorTask (see docs/CONTRACTS.md) from a JSON file, or from standard input with -,\nwait for its AssociateResult and print it. version, task_id and run_id may be left out.",
+		Example: "  echo '{\"kind\":\"run\",\"instruction\":\"list\",\"commands\":[{\"argv\":[\"ls\",\"-la\"]}]}' | choir task -",
+		RunE: func(c *cobra.Command, args []string) error {
+			raw, err := a.readInput(args[0], 1<<20)
+			if err != nil {
+				return err
+			}
+			return a.withComputer(c.Context(), func(ctx context.Context, cl *client) error { return runTask(ctx, a, cl, raw) })
+		},
+	}
+}
+
+func runTask(ctx context.Context, a *app, c *client, raw []byte) error {
+	result, err := c.task(ctx, raw)
+	if err != nil {
+		return err
+	}
+	a.printJSON(result)
+	switch result.Status {
+	case choir.StatusOK:
+		return nil
+	case choir.StatusNeedsInput:
+		return exitError(3)
+	}
+	switch result.Code {
+	case choir.ResultEgressRefused, choir.ResultToolRefused:
+		return exitError(4)
+	case choir.ResultIsolationUnavailable:
+		return exitError(5)
+	}
+	return exitError(1)
+}
+
+// task submits a DirectorTask and waits for its result.
+func (c *client) task(ctx context.Context, raw []byte) (*choir.AssociateResult, error) {
+	var accepted api.TaskAccepted
+	if err := c.post(ctx, c.path("/tasks"), json.RawMessage(raw), &accepted); err != nil {
+		return nil, err
+	}
+	var result *choir.AssociateResult
+	err := c.follow(ctx, accepted.Run, accepted.Seq-1, func(e choir.Event) (bool, error) {
+		if e.Type != "task.returned" || e.Task != accepted.Task {
+			return false, nil
+		}
+		p, err := choir.DecodePayload(e.Type, e.Payload)
+		if err == nil {
+			result = &p.(*choir.TaskReturned).Result
+		}
+		return true, err
+	})
+	return result, err
+}

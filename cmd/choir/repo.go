@@ -1,0 +1,147 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"choiros/internal/choir"
+)
+
+func newRepoCommand(a *app) *cobra.Command {
+	c := &cobra.Command{Use: "repo", Short: "Bring projects in and take the work out"}
+	var name, format, output string
+	add := &cobra.Command{
+		Use: "add PATH", Short: "Copy a project, with its history, into the computer", Args: cobra.ExactArgs(1),
+		Example: "  choir repo add ~/src/hello\n  choir repo add . --name hello",
+		RunE: func(c *cobra.Command, args []string) error {
+			if isURL(args[0]) {
+				return choir.E("", choir.CodeUnavailable, "%s is an address: fetching repositories needs the git gateway, which this version of choir does not have", args[0]).
+					WithRemedy("clone it yourself, then: choir repo add PATH")
+			}
+			return a.withComputer(c.Context(), func(ctx context.Context, cl *client) error { return runRepoAdd(ctx, a, cl, args[0], name) })
+		},
+	}
+	add.Flags().StringVar(&name, "name", "", "name under workspace/ (default the folder's)")
+	list := &cobra.Command{
+		Use: "list", Short: "List the projects", Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			return a.reading(c.Context(), func(ctx context.Context, cl *client) error { return runRepoList(ctx, a, cl) })
+		},
+	}
+	export := &cobra.Command{
+		Use: "export NAME", Short: "Write the work on a project as a branch you can pull, or as patches", Args: cobra.ExactArgs(1),
+		Example: "  choir repo export hello -o hello.bundle   # then: git pull hello.bundle HEAD\n  choir repo export hello --format patch -o hello.patch   # then: git am hello.patch",
+		RunE: func(c *cobra.Command, args []string) error {
+			return a.withComputer(c.Context(), func(ctx context.Context, cl *client) error {
+				return runRepoExport(ctx, a, cl, args[0], format, output)
+			})
+		},
+	}
+	export.Flags().StringVar(&format, "format", "bundle", "bundle or patch")
+	export.Flags().StringVarP(&output, "output", "o", "", "file to write (default NAME.bundle or NAME.patch; - for standard output)")
+	c.AddCommand(add, list, export)
+	return c
+}
+
+func isURL(s string) bool {
+	return strings.Contains(s, "://") || strings.HasPrefix(s, "git@")
+}
+
+// runRepoAdd reads the project as the user who runs the command and streams it;
+// nothing of it is run here.
+func runRepoAdd(ctx context.Context, a *app, c *client, path, name string) error {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return err
+	}
+	if info, err := os.Stat(abs); err != nil || !info.IsDir() {
+		return choir.E("", choir.CodeNotFound, "%s is not a folder", abs)
+	}
+	if name == "" {
+		name = filepath.Base(abs)
+	}
+	r, w := io.Pipe()
+	packed := make(chan error, 1)
+	go func() {
+		err := packTree(w, abs, func(line string) { a.warn(line) })
+		packed <- err
+		w.CloseWithError(err)
+	}()
+	var added choir.RepoAdded
+	err = c.call(ctx, http.MethodPut, c.path("/repos/"+url.PathEscape(name)), r, &added)
+	r.Close()
+	if packErr := <-packed; packErr != nil && !isClosedPipe(packErr) {
+		return choir.Wrap("", choir.CodeInvalid, packErr, "read %s", abs)
+	}
+	if err != nil {
+		return err
+	}
+	if a.json {
+		a.printJSON(added)
+		return nil
+	}
+	a.printf("Added %s: %d files, %d bytes. Work on it with: choir prompt --repo %s \"...\"\n", added.Name, added.Files, added.Bytes, added.Name)
+	return nil
+}
+
+func runRepoList(ctx context.Context, a *app, c *client) error {
+	var list []choir.RepoAdded
+	if err := c.get(ctx, c.path("/repos"), &list); err != nil {
+		return err
+	}
+	if a.json {
+		a.printJSON(list)
+		return nil
+	}
+	for _, r := range list {
+		a.printf("%-24s %6d files  %s\n", r.Name, r.Files, r.Head)
+	}
+	return nil
+}
+
+func runRepoExport(ctx context.Context, a *app, c *client, name, format, output string) error {
+	res, err := c.do(ctx, http.MethodGet, c.path("/repos/"+url.PathEscape(name)+"/export?format="+url.QueryEscape(format)), nil)
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close()
+	if output == "-" {
+		_, err = io.Copy(a.out, res.Body)
+		return err
+	}
+	if output == "" {
+		output = name + "." + format
+	}
+	f, err := os.Create(output)
+	if err != nil {
+		return choir.E("", choir.CodeUnavailable, "cannot write %s: %v", output, err)
+	}
+	n, err := io.Copy(f, res.Body)
+	if closeErr := f.Close(); err == nil {
+		err = closeErr
+	}
+	if err != nil {
+		os.Remove(output)
+		return choir.E("", choir.CodeInternal, "the export of %s broke off: %v", name, err)
+	}
+	if a.json {
+		return json.NewEncoder(a.out).Encode(struct {
+			File  string `json:"file"`
+			Bytes int64  `json:"bytes"`
+		}{output, n})
+	}
+	how := "git pull " + output + " HEAD"
+	if format == "patch" {
+		how = "git am " + output
+	}
+	a.printf("Wrote %s, %d bytes. In your own clone: %s\n", output, n, how)
+	return nil
+}

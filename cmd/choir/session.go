@@ -1,0 +1,81 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"choiros/internal/choir"
+	"choiros/internal/control/supervisor"
+)
+
+func fdPath(dir *os.File, name string) string {
+	return filepath.Join("/proc/self/fd", strconv.Itoa(int(dir.Fd())), name)
+}
+
+// withComputer runs f on the running choir; when none runs it starts one for
+// the duration and says so.
+func (a *app) withComputer(ctx context.Context, f func(context.Context, *client) error) error {
+	c, err := a.dial(ctx)
+	if err == nil {
+		return f(ctx, c)
+	}
+	if choir.CodeOf(err) != choir.CodeUnavailable {
+		return err
+	}
+	fmt.Fprintf(a.err, "No choir is running on %s; starting one for this command.\n", a.data)
+	return a.temporarily(ctx, f)
+}
+
+// temporarily starts a control plane without a port, runs f and stops it.
+func (a *app) temporarily(ctx context.Context, f func(context.Context, *client) error) error {
+	s, listeners, err := openServer(ctx, a, false)
+	if err != nil {
+		return err
+	}
+	serving, stop := context.WithCancel(context.WithoutCancel(ctx))
+	done := make(chan error, 1)
+	go func() { done <- s.serve(serving, listeners) }()
+	c, err := a.dial(ctx)
+	if err == nil {
+		err = f(ctx, c)
+	}
+	stop()
+	served := <-done
+	if rm := os.Remove(filepath.Join(a.data, socketName)); rm != nil && !errors.Is(rm, os.ErrNotExist) {
+		served = errors.Join(served, rm)
+	}
+	if err != nil {
+		return err
+	}
+	return served
+}
+
+// reading runs f on the running choir; when none runs it reads the data folder.
+func (a *app) reading(ctx context.Context, f func(context.Context, *client) error) error {
+	c, err := a.dial(ctx)
+	if err == nil {
+		return f(ctx, c)
+	}
+	if choir.CodeOf(err) != choir.CodeUnavailable {
+		return err
+	}
+	file, from, err := a.loadConfig()
+	if err != nil {
+		return err
+	}
+	cfg := supervisor.Config{Data: a.data, File: file, From: from, Version: version}
+	r, err := supervisor.OpenReader(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	c = &client{http: &http.Client{Transport: inProcess{asCLI(newAPI(r, cfg))}}}
+	if err = c.pick(ctx); err == nil {
+		err = f(ctx, c)
+	}
+	return errors.Join(err, r.Close())
+}

@@ -1,0 +1,182 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
+
+	"choiros/internal/choir"
+	"choiros/internal/control/api"
+	"choiros/internal/control/gateway"
+	"choiros/internal/control/supervisor"
+	"choiros/internal/webui"
+)
+
+func newUpCommand(a *app) *cobra.Command {
+	var link bool
+	c := &cobra.Command{
+		Use: "up", Short: "Start the computer and print its address", Args: cobra.NoArgs,
+		Example: "  choir up\n  choir up --data /srv/choir\n  choir up --link   # print a new login link of the running one",
+		RunE: func(c *cobra.Command, _ []string) error {
+			if link {
+				return runLink(c.Context(), a)
+			}
+			return runUp(c.Context(), a)
+		},
+	}
+	c.Flags().BoolVar(&link, "link", false, "print a new login link of the choir that is running")
+	return c
+}
+
+// server is a control plane with its two doors: the port for browsers and the
+// socket for the CLI.
+type server struct {
+	sys    *supervisor.System
+	api    *api.API
+	socket *http.Server
+	web    *http.Server
+	origin string
+}
+
+// openServer opens the control plane. With web it listens on the port too.
+func openServer(ctx context.Context, a *app, web bool) (*server, []net.Listener, error) {
+	cfg, err := a.systemConfig()
+	if err != nil {
+		return nil, nil, err
+	}
+	var listeners []net.Listener
+	fail := func(err error) (*server, []net.Listener, error) {
+		for _, ln := range listeners {
+			ln.Close()
+		}
+		return nil, nil, err
+	}
+	sys, err := supervisor.Open(ctx, cfg)
+	if err != nil {
+		return fail(err)
+	}
+	s := &server{sys: sys, api: newAPI(sys, cfg)}
+	closing := func(err error) (*server, []net.Listener, error) { return fail(errors.Join(err, sys.Close())) }
+	ln, err := listenSocket(a.data)
+	if err != nil {
+		return closing(err)
+	}
+	listeners = append(listeners, ln)
+	s.socket = &http.Server{Handler: asCLI(s.api), ReadHeaderTimeout: 10 * time.Second}
+	if !web {
+		return s, listeners, nil
+	}
+	if ln, err = net.Listen("tcp", cfg.File.Listen.Address); err != nil {
+		return closing(choir.E("choir.up", choir.CodeUnavailable, "cannot listen on %s: %v", cfg.File.Listen.Address, err).
+			WithRemedy("set listen.address in %s to a free port", filepath.Join(a.data, "choir.toml")))
+	}
+	listeners = append(listeners, ln)
+	shell, err := webui.Shell()
+	if err != nil {
+		fmt.Fprintln(a.err, "choir:", err)
+	}
+	gw := gateway.New(gateway.Config{
+		Host: cfg.File.Listen.Shell, Port: strconv.Itoa(ln.Addr().(*net.TCPAddr).Port), Shell: shell,
+		API: s.api, System: sys, Auth: sys.Auth(), Bus: sys.Bus(), Log: cfg.Log,
+	})
+	s.origin = gw.Origin()
+	s.web = &http.Server{Handler: gw, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute}
+	return s, listeners, nil
+}
+
+func newAPI(sys api.System, cfg supervisor.Config) *api.API {
+	l := cfg.File.Limits
+	return api.New(sys, api.Config{
+		Version: cfg.Version, PromptBurst: l.PromptBurst, PromptWindow: time.Duration(l.PromptWindow) * time.Second, Now: cfg.Now,
+	})
+}
+
+// serve runs everything until the context ends, then stops it in order.
+func (s *server) serve(ctx context.Context, listeners []net.Listener) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return s.sys.Serve(ctx) })
+	for i, srv := range s.servers() {
+		group.Go(func() error {
+			if err := srv.Serve(listeners[i]); !errors.Is(err, http.ErrServerClosed) {
+				return err
+			}
+			return nil
+		})
+		group.Go(func() error {
+			<-ctx.Done()
+			grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+			defer cancel()
+			if srv.Shutdown(grace) != nil {
+				// WebSockets and followers do not end by themselves.
+				return srv.Close()
+			}
+			return nil
+		})
+	}
+	return errors.Join(group.Wait(), s.sys.Close())
+}
+
+func (s *server) servers() []*http.Server {
+	if s.web == nil {
+		return []*http.Server{s.socket}
+	}
+	return []*http.Server{s.socket, s.web}
+}
+
+func runUp(ctx context.Context, a *app) error {
+	s, listeners, err := openServer(ctx, a, true)
+	if err != nil {
+		return err
+	}
+	token, err := s.sys.NewLink()
+	if err != nil {
+		return errors.Join(err, s.sys.Close())
+	}
+	a.printAddress(s.origin, token, s.sys.Models())
+	err = s.serve(ctx, listeners)
+	return errors.Join(err, os.Remove(filepath.Join(a.data, socketName)))
+}
+
+// printAddress prints where the computer is. The token stands behind #, which
+// browsers never send to a server.
+func (a *app) printAddress(origin, token string, m api.ModelState) {
+	link := origin + "/login#" + token
+	if a.json {
+		a.printJSON(struct {
+			Address string `json:"address"`
+			Login   string `json:"login"`
+		}{origin, link})
+		return
+	}
+	a.printf("ChoirOS %s is up at %s\n\n  Open this link once to log in:\n  %s\n\n  %s\n  Stop it with Ctrl+C.\n", version, origin, link, m.Message)
+}
+
+func runLink(ctx context.Context, a *app) error {
+	c, err := a.dial(ctx)
+	if err != nil {
+		return err
+	}
+	var link api.Link
+	if err := c.post(ctx, "/api/link", nil, &link); err != nil {
+		return err
+	}
+	cfg, _, err := a.loadConfig()
+	if err != nil {
+		return err
+	}
+	_, port, err := net.SplitHostPort(cfg.Listen.Address)
+	if err != nil {
+		return err
+	}
+	a.printf("http://%s/login#%s\n", net.JoinHostPort(cfg.Listen.Shell, port), link.Token)
+	return nil
+}

@@ -1,0 +1,116 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"choiros/internal/choir"
+	"choiros/internal/config"
+	"choiros/internal/control/api"
+	"choiros/internal/control/modelgw"
+	"choiros/internal/control/supervisor"
+	"choiros/internal/demo"
+	"choiros/internal/model"
+	"choiros/internal/model/anthropic"
+	"choiros/internal/model/bedrock"
+	"choiros/internal/model/openai"
+	"choiros/internal/sandbox/local"
+)
+
+// loadConfig reads the configuration the flags ask for.
+func (a *app) loadConfig() (config.Config, string, error) {
+	return config.Load(a.config, filepath.Join(a.data, "choir.toml"), "/etc/choir/config.toml")
+}
+
+// systemConfig wires the control plane from the configuration.
+func (a *app) systemConfig() (supervisor.Config, error) {
+	file, from, err := a.loadConfig()
+	if err != nil {
+		return supervisor.Config{}, err
+	}
+	routes, state, err := a.routes(file.Models)
+	if err != nil {
+		return supervisor.Config{}, err
+	}
+	tar, err := demo.Tar()
+	if err != nil {
+		return supervisor.Config{}, err
+	}
+	return supervisor.Config{
+		Data: a.data, File: file, From: from, Driver: local.New(local.Config{State: a.data}),
+		Routes: routes, Models: state,
+		Demo: supervisor.DemoConfig{
+			Name: demo.Name, Prompt: demo.Prompt, Notice: demo.Notice, At: demo.Stamp(), Recording: demo.Recording(), Repo: tar,
+		},
+		Version: version, Now: time.Now, Random: rand.Reader,
+		Log: slog.New(slog.NewTextHandler(a.err, &slog.HandlerOptions{Level: slog.LevelWarn})),
+	}, nil
+}
+
+// routes connects the configured models to the aliases the guests use.
+func (a *app) routes(m config.Models) (map[string]modelgw.Route, api.ModelState, error) {
+	state := api.ModelState{Director: m.Director, Associate: m.Associate}
+	routes := map[string]modelgw.Route{}
+	for alias, name := range map[string]string{"director": m.Director, "associate": m.Associate} {
+		provider, modelName, ok := strings.Cut(name, "/")
+		if !ok {
+			continue
+		}
+		for _, p := range m.Providers {
+			if p.Name != provider {
+				continue
+			}
+			made, err := a.provider(p)
+			if err != nil {
+				return nil, state, err
+			}
+			routes[alias] = modelgw.Route{Provider: made, Model: modelName}
+		}
+	}
+	state.Connected = len(routes) == 2
+	state.Message = "No model is connected: add [models] and a [[models.provider]] to " + filepath.Join(a.data, "choir.toml") + "; the recorded demo works without one."
+	if state.Connected {
+		state.Message = fmt.Sprintf("The Director uses %s, the Associate %s.", m.Director, m.Associate)
+	}
+	return routes, state, nil
+}
+
+func (a *app) provider(p config.Provider) (model.Provider, error) {
+	key := a.keySource(p)
+	switch p.Kind {
+	case "anthropic":
+		return anthropic.New(anthropic.Config{BaseURL: p.BaseURL, Key: key}), nil
+	case "bedrock":
+		return bedrock.New(bedrock.Config{Region: p.Region, BaseURL: p.BaseURL, Key: key}), nil
+	default:
+		return openai.New(openai.Config{BaseURL: p.BaseURL, Key: key}), nil
+	}
+}
+
+// keySource reads a key when it is needed, so that it can be changed while choir
+// runs and never lies in a configuration.
+func (a *app) keySource(p config.Provider) model.KeySource {
+	return func(context.Context) (string, error) {
+		switch {
+		case p.KeyFile != "":
+			info, err := os.Stat(p.KeyFile)
+			if err == nil && info.Mode().Perm()&0o077 != 0 {
+				return "", choir.E("models.key", choir.CodeRefused, "others can read the key file of provider %s", p.Name).WithRemedy("chmod 600 %s", p.KeyFile)
+			}
+			raw, err := os.ReadFile(p.KeyFile)
+			return strings.TrimSpace(string(raw)), choir.Wrap("models.key", choir.CodeUnavailable, err, "read the key of provider %s", p.Name)
+		case p.KeyEnv != "":
+			if key := a.env(p.KeyEnv); key != "" {
+				return key, nil
+			}
+			return "", choir.E("models.key", choir.CodeUnavailable, "%s, which holds the key of provider %s, is not set for choir up", p.KeyEnv, p.Name)
+		}
+		return "", nil
+	}
+}

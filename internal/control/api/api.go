@@ -1,0 +1,146 @@
+// Package api is what the user interfaces and the CLI call: JSON over HTTP,
+// described by the OpenAPI document generated from these types.
+package api
+
+import (
+	"context"
+	"net/http"
+	"reflect"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"choiros/internal/bus"
+	"choiros/internal/choir"
+	"choiros/internal/computer"
+	"choiros/internal/config"
+	"choiros/internal/control/auth"
+	"choiros/internal/sandbox"
+)
+
+// System is what the API needs of the control plane.
+type System interface {
+	Computers() []*computer.Computer
+	Computer(id choir.ID) (*computer.Computer, error)
+	Health(ctx context.Context) Health
+	Doctor(ctx context.Context) Doctor
+	Models() ModelState
+	Mint(role choir.Role, user, computer choir.ID) (bus.Credentials, error)
+	StartDemo(ctx context.Context, c *computer.Computer, role choir.Role, other DemoParts) (Demo, error)
+	NewLink() (string, error)
+}
+
+// Health is how the control plane is.
+type Health struct {
+	Status    string            `json:"status" enum:"ok,failing" doc:"ok, or failing."`
+	Failing   map[string]string `json:"failing,omitempty" doc:"What fails, and why."`
+	Version   string            `json:"version" doc:"Version of choir."`
+	UptimeS   int64             `json:"uptime_s" doc:"Seconds since start."`
+	Isolation string            `json:"isolation" doc:"Isolation level in force."`
+	Bus       string            `json:"bus" doc:"State of the bus."`
+	Log       string            `json:"log" doc:"State of the logs."`
+}
+
+// Doctor is what this machine can do and what is in force.
+type Doctor struct {
+	Version   string           `json:"version"`
+	Data      string           `json:"data"`
+	Isolation sandbox.Report   `json:"isolation"`
+	Models    ModelState       `json:"models"`
+	Checks    []sandbox.Check  `json:"checks"`
+	Settings  []config.Setting `json:"settings"`
+}
+
+// ModelState says whether a model is connected.
+type ModelState struct {
+	Connected bool   `json:"connected" doc:"Director and Associate both have a model."`
+	Director  string `json:"director,omitempty" doc:"provider/model of the Director."`
+	Associate string `json:"associate,omitempty" doc:"provider/model of the Associate."`
+	Message   string `json:"message" doc:"One sentence for people."`
+}
+
+// DemoParts take the place of parts of the demo, to see that it notices; for the
+// CLI only.
+type DemoParts struct {
+	Recording []byte `json:"recording,omitempty" doc:"Another recording."`
+	Repo      []byte `json:"repo,omitempty" doc:"Another repository, as a tar stream."`
+}
+
+// Demo is a demo that was started.
+type Demo struct {
+	Run    choir.ID `json:"run" doc:"The run."`
+	Repo   string   `json:"repo" doc:"The demo's project under workspace/."`
+	Notice string   `json:"notice" doc:"Says that the model's words are a recording."`
+}
+
+// API serves the system over HTTP.
+type API struct {
+	sys     System
+	cfg     Config
+	mux     *http.ServeMux
+	prompts *window
+}
+
+// Config of the API.
+type Config struct {
+	Version      string
+	PromptBurst  int           // prompts of one computer within PromptWindow
+	PromptWindow time.Duration // see PromptBurst
+	Now          func() time.Time
+}
+
+// New registers every operation on a new mux. The caller authenticates: each
+// request must carry an auth.Principal.
+func New(sys System, cfg Config) *API {
+	huma.NewError = newError
+	a := &API{sys: sys, cfg: cfg, mux: http.NewServeMux(), prompts: newWindow(cfg.PromptBurst, cfg.PromptWindow, cfg.Now)}
+	hc := huma.DefaultConfig("ChoirOS", cfg.Version)
+	hc.DocsPath, hc.SchemasPath = "", ""
+	hc.CreateHooks = nil
+	h := humago.New(a.mux, hc)
+	reg := h.OpenAPI().Components.Schemas
+	reg.RegisterTypeAlias(reflect.TypeFor[choir.Time](), reflect.TypeFor[time.Time]())
+	a.system(h)
+	a.runs(h)
+	a.time(h)
+	a.content(h)
+	a.repos(a.mux, h)
+	return a
+}
+
+// ServeHTTP implements http.Handler.
+func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.mux.ServeHTTP(w, r) }
+
+// in is the path parameter of everything that belongs to a computer.
+type in struct {
+	Computer choir.ID `path:"computer" doc:"The computer."`
+}
+
+// enter finds the computer and who asks.
+func (a *API) enter(ctx context.Context, id choir.ID) (*computer.Computer, auth.Principal, error) {
+	p, ok := auth.Of(ctx)
+	if !ok {
+		return nil, p, ProblemOf(choir.E("api", choir.CodeUnauthenticated, "nobody is logged in"))
+	}
+	c, err := a.sys.Computer(id)
+	if err != nil {
+		return nil, p, ProblemOf(err)
+	}
+	return c, p, nil
+}
+
+// body wraps what is answered.
+type body[T any] struct{ Body T }
+
+// answer turns a value and an error into a response.
+func answer[T any](v T, err error) (*body[T], error) {
+	if err != nil {
+		return nil, ProblemOf(err)
+	}
+	return &body[T]{v}, nil
+}
+
+func op(id, method, path, summary string, status int) huma.Operation {
+	return huma.Operation{OperationID: id, Method: method, Path: path, Summary: summary, DefaultStatus: status}
+}

@@ -1,0 +1,80 @@
+package api
+
+import (
+	"context"
+	"io"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"choiros/internal/choir"
+	"choiros/internal/eventstore"
+)
+
+func (a *API) content(h huma.API) {
+	const base = "/api/computers/{computer}"
+	huma.Register(h, op("listDocuments", http.MethodGet, base+"/documents", "List documents as of a moment", 200),
+		func(ctx context.Context, r *struct {
+			in
+			AsOf uint64 `query:"as_of" doc:"Event; 0 for now."`
+		}) (*body[[]eventstore.Document], error) {
+			c, _, err := a.enter(ctx, r.Computer)
+			if err != nil {
+				return nil, err
+			}
+			return answer(c.Store().Documents(ctx, r.AsOf))
+		})
+	huma.Register(h, op("getDocument", http.MethodGet, base+"/documents/{document}", "Show one version of a document", 200),
+		func(ctx context.Context, r *struct {
+			in
+			Document choir.ID `path:"document"`
+			Version  int      `query:"version" default:"-1" doc:"From 0; -1 for the newest."`
+		}) (*body[eventstore.Document], error) {
+			c, _, err := a.enter(ctx, r.Computer)
+			if err != nil {
+				return nil, err
+			}
+			return answer(c.Document(ctx, r.Document, r.Version))
+		})
+	huma.Register(h, op("listFiles", http.MethodGet, base+"/files", "List files as of a moment", 200),
+		func(ctx context.Context, r *struct {
+			in
+			AsOf   uint64 `query:"as_of" doc:"Event; 0 for now."`
+			Prefix string `query:"prefix"`
+			After  string `query:"after" doc:"Only paths after this one."`
+			Limit  int    `query:"limit" minimum:"1" maximum:"1000" default:"200"`
+		}) (*body[[]choir.FileState], error) {
+			c, _, err := a.enter(ctx, r.Computer)
+			if err != nil {
+				return nil, err
+			}
+			return answer(c.Store().Files(ctx, r.AsOf, r.Prefix, r.Limit, r.After))
+		})
+	huma.Register(h, op("getBlob", http.MethodGet, base+"/blobs/{digest}", "Read a blob", 200), a.getBlob)
+}
+
+// getBlob streams content as a download: what agents wrote is never rendered
+// under the shell's origin.
+func (a *API) getBlob(ctx context.Context, r *struct {
+	in
+	Digest choir.Digest `path:"digest"`
+}) (*huma.StreamResponse, error) {
+	c, _, err := a.enter(ctx, r.Computer)
+	if err != nil {
+		return nil, err
+	}
+	if !r.Digest.Valid() {
+		return nil, ProblemOf(choir.Invalid("digest", "%q is not a SHA-256", r.Digest))
+	}
+	f, err := c.Blobs().Open(ctx, r.Digest)
+	if err != nil {
+		return nil, ProblemOf(err)
+	}
+	return &huma.StreamResponse{Body: func(hc huma.Context) {
+		defer f.Close()
+		hc.SetHeader("Content-Type", "application/octet-stream")
+		hc.SetHeader("Content-Disposition", "attachment")
+		// A failed copy cuts the response, which the client sees.
+		_, _ = io.Copy(hc.BodyWriter(), f)
+	}}, nil
+}

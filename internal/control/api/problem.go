@@ -1,0 +1,82 @@
+package api
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"choiros/internal/choir"
+)
+
+// Problem is an RFC 9457 problem document with a stable code.
+type Problem struct {
+	Type   string     `json:"type" doc:"Always about:blank; the code is what programs read."`
+	Title  string     `json:"title" doc:"Short words for the status."`
+	Status int        `json:"status" doc:"HTTP status."`
+	Detail string     `json:"detail" doc:"What happened, to what."`
+	Code   choir.Code `json:"code" doc:"Stable reason."`
+	Field  string     `json:"field,omitempty" doc:"The field or thing it is about."`
+	Remedy string     `json:"remedy,omitempty" doc:"What to do next."`
+}
+
+// Error implements error.
+func (p *Problem) Error() string { return p.Detail }
+
+// GetStatus implements huma.StatusError.
+func (p *Problem) GetStatus() int { return p.Status }
+
+// ContentType implements huma.ContentTypeFilter.
+func (p *Problem) ContentType(string) string { return "application/problem+json" }
+
+// ProblemOf is the problem an error is answered with.
+func ProblemOf(err error) *Problem {
+	p := choir.ProblemOf(err)
+	status := p.Code.HTTPStatus()
+	return &Problem{
+		Type: "about:blank", Title: http.StatusText(status), Status: status,
+		Detail: p.Message, Code: p.Code, Field: p.Path, Remedy: p.Remedy,
+	}
+}
+
+// newError makes huma's own refusals (validation of requests) our problems.
+func newError(status int, msg string, errs ...error) huma.StatusError {
+	p := &Problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Detail: msg, Code: codeFor(status)}
+	var details []string
+	for _, err := range errs {
+		var d huma.ErrorDetailer
+		if errors.As(err, &d) {
+			detail := d.ErrorDetail()
+			if p.Field == "" {
+				p.Field = strings.TrimPrefix(detail.Location, "body.")
+			}
+			details = append(details, fmt.Sprintf("%s: %s", detail.Location, detail.Message))
+		} else if err != nil {
+			details = append(details, err.Error())
+		}
+	}
+	if len(details) > 0 {
+		p.Detail += ": " + strings.Join(details, "; ")
+	}
+	return p
+}
+
+func codeFor(status int) choir.Code {
+	switch status {
+	case http.StatusNotFound:
+		return choir.CodeNotFound
+	case http.StatusRequestEntityTooLarge:
+		return choir.CodeTooLarge
+	case http.StatusBadRequest, http.StatusUnprocessableEntity, http.StatusUnsupportedMediaType, http.StatusNotAcceptable:
+		return choir.CodeInvalid
+	case http.StatusUnauthorized:
+		return choir.CodeUnauthenticated
+	case http.StatusForbidden:
+		return choir.CodeForbidden
+	case http.StatusTooManyRequests:
+		return choir.CodeRateLimited
+	}
+	return choir.CodeInternal
+}

@@ -1,0 +1,229 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"choiros/internal/choir"
+	"choiros/internal/control/auth"
+	"choiros/internal/eventstore"
+)
+
+// PromptRequest begins a run.
+type PromptRequest struct {
+	Text string `json:"text" minLength:"1" doc:"What you want, at most 20,000 characters."`
+	Repo string `json:"repo,omitempty" doc:"Project under workspace/ it is about."`
+}
+
+// Accepted is a run that began.
+type Accepted struct {
+	Run choir.ID `json:"run"`
+	Seq uint64   `json:"seq"`
+}
+
+// RunView is a run with its tasks.
+type RunView struct {
+	eventstore.Run
+	Tasks []eventstore.Task `json:"tasks"`
+}
+
+// Words are what a person says to a run.
+type Words struct {
+	Text     string `json:"text" minLength:"1" maxLength:"20000"`
+	Question string `json:"question,omitempty" doc:"Id of the question that is answered."`
+}
+
+type inRun struct {
+	in
+	Run choir.ID `path:"run" doc:"The run."`
+}
+
+type paged struct {
+	in
+	Limit  int    `query:"limit" minimum:"1" maximum:"1000" default:"50"`
+	Before uint64 `query:"before" doc:"Only what came before this sequence number; 0 for the newest."`
+}
+
+type eventsIn struct {
+	in
+	After uint64   `query:"after" doc:"Only events after this sequence number."`
+	Limit int      `query:"limit" minimum:"1" maximum:"1000" default:"200"`
+	Run   choir.ID `query:"run" doc:"Only events of this run."`
+	Wait  int      `query:"wait" minimum:"0" maximum:"60" doc:"Seconds to wait for the first event when there is none."`
+}
+
+// EventPage is a part of the log.
+type EventPage struct {
+	Events []choir.Event `json:"events"`
+	Head   uint64        `json:"head"`
+}
+
+func (a *API) runs(h huma.API) {
+	const base = "/api/computers/{computer}"
+	huma.Register(h, op("submitPrompt", http.MethodPost, base+"/prompts", "Begin a run", 202), a.submitPrompt)
+	huma.Register(h, op("listRuns", http.MethodGet, base+"/runs", "List runs, newest first", 200),
+		func(ctx context.Context, r *paged) (*body[[]eventstore.Run], error) {
+			c, _, err := a.enter(ctx, r.Computer)
+			if err != nil {
+				return nil, err
+			}
+			return answer(c.Store().Runs(ctx, r.Limit, r.Before))
+		})
+	huma.Register(h, op("getRun", http.MethodGet, base+"/runs/{run}", "Show a run and its tasks", 200), a.getRun)
+	huma.Register(h, op("cancelRun", http.MethodPost, base+"/runs/{run}/cancel", "Stop a run", 202),
+		func(ctx context.Context, r *inRun) (*struct{}, error) {
+			c, p, err := a.enter(ctx, r.Computer)
+			if err != nil {
+				return nil, err
+			}
+			return nil, problem(c.Cancel(ctx, p.Role, r.Run, ""))
+		})
+	huma.Register(h, op("steerRun", http.MethodPost, base+"/runs/{run}/steer", "Add to a run while it works", 202),
+		func(ctx context.Context, r *struct {
+			inRun
+			Body Words
+		}) (*struct{}, error) {
+			c, p, err := a.enter(ctx, r.Computer)
+			if err != nil {
+				return nil, err
+			}
+			return nil, problem(c.Steer(ctx, p.Role, r.Run, r.Body.Text))
+		})
+	huma.Register(h, op("answerRun", http.MethodPost, base+"/runs/{run}/answers", "Answer the question a run waits for", 202),
+		func(ctx context.Context, r *struct {
+			inRun
+			Body Words
+		}) (*struct{}, error) {
+			c, p, err := a.enter(ctx, r.Computer)
+			if err != nil {
+				return nil, err
+			}
+			return nil, problem(c.Answer(ctx, p.Role, r.Run, r.Body.Question, r.Body.Text))
+		})
+	huma.Register(h, op("listEvents", http.MethodGet, base+"/events", "Read the log in order", 200), a.listEvents)
+	huma.Register(h, op("submitTask", http.MethodPost, base+"/tasks", "Dispatch a DirectorTask", 202), a.submitTask)
+	huma.Register(h, op("getTask", http.MethodGet, base+"/tasks/{task}", "Show a task, and its result once there is one", 200),
+		func(ctx context.Context, r *struct {
+			in
+			Task choir.ID `path:"task"`
+		}) (*body[eventstore.Task], error) {
+			c, _, err := a.enter(ctx, r.Computer)
+			if err != nil {
+				return nil, err
+			}
+			return answer(c.Store().Task(ctx, r.Task))
+		})
+}
+
+func problem(err error) error {
+	if err == nil {
+		return nil
+	}
+	return ProblemOf(err)
+}
+
+func (a *API) submitPrompt(ctx context.Context, r *struct {
+	in
+	Key  string `header:"Idempotency-Key" doc:"The same key begins one run."`
+	Body PromptRequest
+}) (*body[Accepted], error) {
+	c, p, err := a.enter(ctx, r.Computer)
+	if err != nil {
+		return nil, err
+	}
+	if wait := a.prompts.take(c.ID()); wait > 0 {
+		seconds := int(math.Ceil(wait.Seconds()))
+		e := choir.E("api.prompt", choir.CodeRateLimited, "more than %d prompts in %s", a.cfg.PromptBurst, a.cfg.PromptWindow).
+			WithRemedy("try again in %d seconds", seconds)
+		return nil, huma.ErrorWithHeaders(ProblemOf(e), http.Header{"Retry-After": {fmt.Sprint(seconds)}})
+	}
+	run, receipt, err := c.Prompt(ctx, p.Role, choir.PromptSubmitted{Text: r.Body.Text, Repo: r.Body.Repo}, keyID(p, c.ID(), "prompt", r.Key))
+	return answer(Accepted{run, receipt.Seq}, err)
+}
+
+// keyID turns an Idempotency-Key into an id, the same for the same key; empty
+// for none. The computer's id carries the time, so such ids sort as it does.
+func keyID(p auth.Principal, computer choir.ID, what, key string) choir.ID {
+	if key == "" {
+		return ""
+	}
+	return choir.DeriveID(computer, what, string(p.Role), key)
+}
+
+func (a *API) getRun(ctx context.Context, r *inRun) (*body[RunView], error) {
+	c, _, err := a.enter(ctx, r.Computer)
+	if err != nil {
+		return nil, err
+	}
+	run, err := c.Store().Run(ctx, r.Run)
+	if err != nil {
+		return nil, ProblemOf(err)
+	}
+	tasks, err := c.Store().Tasks(ctx, r.Run)
+	return answer(RunView{run, tasks}, err)
+}
+
+func (a *API) listEvents(ctx context.Context, r *eventsIn) (*body[EventPage], error) {
+	c, _, err := a.enter(ctx, r.Computer)
+	if err != nil {
+		return nil, err
+	}
+	waiting, stop := context.WithTimeout(ctx, time.Duration(r.Wait)*time.Second)
+	defer stop()
+	for {
+		head, _ := c.Store().Head()
+		page := EventPage{Events: []choir.Event{}, Head: head}
+		var events []choir.Event
+		if r.Run != "" {
+			events, err = c.Store().EventsOfRun(ctx, r.Run, r.After, r.Limit)
+		} else {
+			events, err = c.Store().EventsAfter(ctx, r.After, r.Limit)
+		}
+		page.Events = append(page.Events, events...)
+		if err != nil || len(events) > 0 || r.Wait == 0 {
+			return answer(page, err)
+		}
+		if c.Store().WaitPast(waiting, head) != nil {
+			// Nothing came in time: an empty page is the answer.
+			return answer(page, ctx.Err())
+		}
+	}
+}
+
+// TaskAccepted is a task that was dispatched.
+type TaskAccepted struct {
+	Task choir.ID `json:"task"`
+	Run  choir.ID `json:"run"`
+	Seq  uint64   `json:"seq"`
+}
+
+// submitTask takes the task as it is on the wire: it is decoded by the
+// contract's own strict decoder, after the ids a person may leave out.
+func (a *API) submitTask(ctx context.Context, r *struct {
+	in
+	RawBody []byte `contentType:"application/json"`
+}) (*body[TaskAccepted], error) {
+	c, p, err := a.enter(ctx, r.Computer)
+	if err != nil {
+		return nil, err
+	}
+	task, err := c.ReadTask(json.RawMessage(r.RawBody))
+	if err != nil {
+		return nil, ProblemOf(err)
+	}
+	receipt, err := c.SubmitTask(ctx, p.Role, task)
+	return answer(TaskAccepted{task.TaskID, task.RunID, receipt.Seq}, err)
+}
+
+func onlyCLI(ctx context.Context) error {
+	if p, ok := auth.Of(ctx); !ok || p.Role != choir.RoleCLI {
+		return ProblemOf(choir.E("api", choir.CodeForbidden, "only the CLI on the host may do this"))
+	}
+	return nil
+}

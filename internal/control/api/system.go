@@ -1,0 +1,117 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"choiros/internal/bus"
+	"choiros/internal/choir"
+	"choiros/internal/sandbox"
+)
+
+// ComputerView is one computer as its owner sees it.
+type ComputerView struct {
+	ID        choir.ID      `json:"id"`
+	Name      string        `json:"name"`
+	User      choir.ID      `json:"user"`
+	Head      uint64        `json:"head" doc:"Sequence number of the newest event."`
+	Isolation []SandboxView `json:"isolation" doc:"Each sandbox and the level in force."`
+	Models    ModelState    `json:"models"`
+	ReadOnly  string        `json:"read_only,omitempty" doc:"Why the log takes no more events; empty when it does."`
+}
+
+// SandboxView is one sandbox of a computer.
+type SandboxView struct {
+	Role      choir.Role    `json:"role"`
+	Running   bool          `json:"running"`
+	Level     sandbox.Level `json:"level"`
+	PublicKey string        `json:"public_key,omitempty" doc:"Verifies the Director's answers."`
+}
+
+// Grant is an identity on the bus for one connection of a browser.
+type Grant struct {
+	JWT      string     `json:"jwt"`
+	Seed     string     `json:"seed"`
+	Inbox    string     `json:"inbox"`
+	Expires  choir.Time `json:"expires"`
+	User     choir.ID   `json:"user"`
+	Computer choir.ID   `json:"computer"`
+}
+
+func grantOf(c bus.Credentials, user, computer choir.ID) Grant {
+	return Grant{JWT: c.JWT, Seed: c.Seed, Inbox: c.Inbox, Expires: c.Expires, User: user, Computer: computer}
+}
+
+// Link is a fresh one-time login token.
+type Link struct {
+	Token string `json:"token"`
+}
+
+func (a *API) system(h huma.API) {
+	huma.Register(h, op("listComputers", http.MethodGet, "/api/computers", "List your computers", 200),
+		func(ctx context.Context, _ *struct{}) (*body[[]ComputerView], error) {
+			out := []ComputerView{}
+			for _, c := range a.sys.Computers() {
+				v, err := a.view(ctx, c.ID())
+				if err != nil {
+					return nil, ProblemOf(err)
+				}
+				out = append(out, v)
+			}
+			return answer(out, nil)
+		})
+	huma.Register(h, op("getComputer", http.MethodGet, "/api/computers/{computer}", "Show a computer", 200),
+		func(ctx context.Context, r *in) (*body[ComputerView], error) { return answer(a.view(ctx, r.Computer)) })
+	huma.Register(h, op("getDoctor", http.MethodGet, "/api/doctor", "Say what this machine can do", 200),
+		func(ctx context.Context, _ *struct{}) (*body[Doctor], error) { return answer(a.sys.Doctor(ctx), nil) })
+	huma.Register(h, op("newBusCredentials", http.MethodPost, "/api/computers/{computer}/bus", "Get an identity for one bus connection", 201),
+		func(ctx context.Context, r *in) (*body[Grant], error) {
+			c, p, err := a.enter(ctx, r.Computer)
+			if err != nil {
+				return nil, err
+			}
+			creds, err := a.sys.Mint(p.Role, c.User(), c.ID())
+			return answer(grantOf(creds, c.User(), c.ID()), err)
+		})
+	huma.Register(h, op("newLoginLink", http.MethodPost, "/api/link", "Make a one-time login token; for the CLI only", 201),
+		func(ctx context.Context, _ *struct{}) (*body[Link], error) {
+			if err := onlyCLI(ctx); err != nil {
+				return nil, err
+			}
+			token, err := a.sys.NewLink()
+			return answer(Link{token}, err)
+		})
+	huma.Register(h, op("startDemo", http.MethodPost, "/api/computers/{computer}/demo", "Start the recorded demo", 202), a.startDemo)
+}
+
+func (a *API) startDemo(ctx context.Context, r *struct {
+	in
+	Body DemoParts
+}) (*body[Demo], error) {
+	c, p, err := a.enter(ctx, r.Computer)
+	if err != nil {
+		return nil, err
+	}
+	if r.Body.Recording != nil || r.Body.Repo != nil {
+		if err := onlyCLI(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return answer(a.sys.StartDemo(ctx, c, p.Role, r.Body))
+}
+
+func (a *API) view(ctx context.Context, id choir.ID) (ComputerView, error) {
+	c, _, err := a.enter(ctx, id)
+	if err != nil {
+		return ComputerView{}, err
+	}
+	head, _ := c.Store().Head()
+	v := ComputerView{ID: c.ID(), Name: c.Name(), User: c.User(), Head: head, Models: a.sys.Models(), ReadOnly: c.Store().ReadOnly()}
+	for _, role := range []choir.Role{choir.RoleDirector, choir.RoleAssociate} {
+		level, running := c.Level(role)
+		v.Isolation = append(v.Isolation, SandboxView{Role: role, Running: running, Level: level, PublicKey: c.PublicKey(role)})
+	}
+	return v, nil
+}

@@ -1,0 +1,227 @@
+// Package gateway is the HTTP edge: one port, the names of the shell and the
+// desktops, who may come in, and what every answer carries.
+package gateway
+
+import (
+	"encoding/json"
+	"io/fs"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/coder/websocket"
+
+	"choiros/internal/bus/hub"
+	"choiros/internal/choir"
+	"choiros/internal/control/api"
+	"choiros/internal/control/auth"
+)
+
+// maxBody bounds the body of a request that is not a stream, in bytes.
+const maxBody = 1 << 20
+
+// Config of the gateway.
+type Config struct {
+	// Host is the shell's name, Port where the browser reaches it.
+	Host, Port string
+	Shell      fs.FS // the built shell, or nil
+	API        http.Handler
+	System     api.System
+	Auth       *auth.Local
+	Bus        *hub.Server
+	Log        *slog.Logger
+}
+
+// Gateway routes by host name. It is an http.Handler.
+type Gateway struct {
+	cfg   Config
+	shell http.Handler
+}
+
+// New makes a gateway.
+func New(cfg Config) *Gateway {
+	g := &Gateway{cfg: cfg}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /health", g.health)
+	mux.HandleFunc("POST /auth/login", g.login)
+	mux.HandleFunc("POST /auth/logout", g.logout)
+	mux.HandleFunc("GET /bus", g.socket)
+	mux.Handle("/api/", g.known(limitBody(cfg.API)))
+	mux.Handle("GET /openapi.json", cfg.API)
+	mux.Handle("GET /openapi.yaml", cfg.API)
+	mux.Handle("GET /", g.static())
+	g.shell = headers(g.sameOrigin(mux), g.policy())
+	return g
+}
+
+// Origin is the shell's origin as the browser sees it.
+func (g *Gateway) Origin() string { return "http://" + net.JoinHostPort(g.cfg.Host, g.cfg.Port) }
+
+// ServeHTTP sends a request to the name it asks for, and refuses names that are
+// not ours: a page that points its own name at this address gets nothing.
+func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	host, _, err := net.SplitHostPort(r.Host)
+	if err != nil {
+		host = r.Host
+	}
+	host = strings.ToLower(host)
+	switch {
+	case host == g.cfg.Host:
+		g.shell.ServeHTTP(w, r)
+	case r.URL.Path == "/health" && isLoopback(host):
+		// Probes come by address.
+		g.shell.ServeHTTP(w, r)
+	case isLoopback(host) && (r.Method == http.MethodGet || r.Method == http.MethodHead):
+		http.Redirect(w, r, g.Origin()+r.URL.RequestURI(), http.StatusPermanentRedirect)
+	case strings.HasSuffix(host, ".localhost") && g.isComputer(strings.TrimSuffix(host, ".localhost")):
+		g.desktop(w)
+	default:
+		headers(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			w.WriteHeader(http.StatusMisdirectedRequest)
+			_, _ = w.Write([]byte("This name is not served here.\n"))
+		}), "default-src 'none'").ServeHTTP(w, r)
+	}
+}
+
+func isLoopback(host string) bool {
+	return host == "localhost" || host == "127.0.0.1" || host == "[::1]" || host == "::1"
+}
+
+func (g *Gateway) isComputer(name string) bool {
+	_, err := g.cfg.System.Computer(choir.ID(name))
+	return err == nil
+}
+
+// desktop says what will be at a computer's own name.
+func (g *Gateway) desktop(w http.ResponseWriter) {
+	w.Header().Set("Content-Security-Policy", "default-src 'none'; frame-ancestors "+g.Origin())
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	api.WriteProblem(w, choir.E("gateway", choir.CodeUnavailable, "this version of choir has no desktop yet").WithRemedy("use the shell at %s", g.Origin()))
+}
+
+// policy is the shell's content security policy.
+func (g *Gateway) policy() string {
+	return strings.Join([]string{
+		"default-src 'none'", "script-src 'self'", "style-src 'self' 'unsafe-inline'", "img-src 'self' data:", "font-src 'self'",
+		"connect-src 'self' ws://" + net.JoinHostPort(g.cfg.Host, g.cfg.Port), "form-action 'self'", "base-uri 'none'", "frame-ancestors 'none'",
+		"frame-src http://*.localhost:" + g.cfg.Port,
+	}, "; ")
+}
+
+// headers are on every answer of the shell's origin.
+func headers(next http.Handler, policy string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("Content-Security-Policy", policy)
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("X-Frame-Options", "DENY")
+		h.Set("Referrer-Policy", "no-referrer")
+		h.Set("Cross-Origin-Opener-Policy", "same-origin")
+		h.Set("Cross-Origin-Resource-Policy", "same-origin")
+		h.Set("Permissions-Policy", "camera=(), geolocation=(), microphone=()")
+		next.ServeHTTP(w, r)
+	})
+}
+
+// sameOrigin refuses mutations that do not come from the shell's own pages.
+func (g *Gateway) sameOrigin(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mutation := r.Method != http.MethodGet && r.Method != http.MethodHead && r.Method != http.MethodOptions
+		if (mutation || r.Header.Get("Upgrade") != "") && !g.fromShell(r) {
+			api.WriteProblem(w, choir.E("gateway", choir.CodeForbidden, "the request does not come from the shell's own page"))
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+func (g *Gateway) fromShell(r *http.Request) bool {
+	u, err := url.Parse(r.Header.Get("Origin"))
+	return err == nil && u.Scheme == "http" && strings.EqualFold(u.Host, r.Host)
+}
+
+// known lets only requests with a session through.
+func (g *Gateway) known(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		p, err := g.cfg.Auth.Check(r)
+		if err != nil {
+			api.WriteProblem(w, err)
+			return
+		}
+		w.Header().Set("Cache-Control", "no-store")
+		next.ServeHTTP(w, r.WithContext(auth.With(r.Context(), p)))
+	})
+}
+
+// limitBody bounds every body but that of a project that is added.
+func limitBody(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !(r.Method == http.MethodPut && strings.Contains(r.URL.Path, "/repos/")) {
+			r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// health answers 503 and names what fails.
+func (g *Gateway) health(w http.ResponseWriter, r *http.Request) {
+	h := g.cfg.System.Health(r.Context())
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	if h.Status != "ok" {
+		w.WriteHeader(http.StatusServiceUnavailable)
+	}
+	// A client that went away does not need the answer.
+	_ = json.NewEncoder(w).Encode(h)
+}
+
+func (g *Gateway) login(w http.ResponseWriter, r *http.Request) {
+	var in struct {
+		Token string `json:"token"`
+	}
+	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, 4096)).Decode(&in); err != nil {
+		api.WriteProblem(w, choir.Invalid("token", "is missing: %v", err))
+		return
+	}
+	cookie, err := g.cfg.Auth.Login(in.Token)
+	if err != nil {
+		api.WriteProblem(w, err)
+		return
+	}
+	http.SetCookie(w, cookie)
+	w.WriteHeader(http.StatusNoContent)
+}
+
+func (g *Gateway) logout(w http.ResponseWriter, r *http.Request) {
+	p, err := g.cfg.Auth.Check(r)
+	if err == nil {
+		err = g.cfg.Auth.Logout(p)
+	}
+	if err != nil {
+		api.WriteProblem(w, err)
+		return
+	}
+	http.SetCookie(w, &http.Cookie{Name: auth.Cookie, Path: "/", Secure: true, HttpOnly: true, SameSite: http.SameSiteStrictMode, MaxAge: -1})
+	w.WriteHeader(http.StatusNoContent)
+}
+
+// socket carries the NATS protocol between a browser and the bus. The session
+// lets the socket in; what it may hear is decided by its credentials.
+func (g *Gateway) socket(w http.ResponseWriter, r *http.Request) {
+	if _, err := g.cfg.Auth.Check(r); err != nil {
+		api.WriteProblem(w, err)
+		return
+	}
+	ws, err := websocket.Accept(w, r, nil)
+	if err != nil {
+		return // Accept has answered
+	}
+	ws.SetReadLimit(2 << 20)
+	conn := websocket.NetConn(r.Context(), ws, websocket.MessageBinary)
+	defer conn.Close()
+	if err := g.cfg.Bus.Bridge(r.Context(), conn); err != nil {
+		g.cfg.Log.Debug("bus socket ended", "error", err)
+	}
+}

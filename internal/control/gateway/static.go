@@ -1,0 +1,38 @@
+package gateway
+
+import (
+	"io/fs"
+	"net/http"
+	"path"
+	"strings"
+
+	"choiros/internal/choir"
+	"choiros/internal/control/api"
+)
+
+// static serves the built shell. Its assets carry their hash in their name and
+// never change; everything that is not a file is the one page.
+func (g *Gateway) static() http.Handler {
+	if g.cfg.Shell == nil {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			api.WriteProblem(w, choir.E("gateway", choir.CodeUnavailable, "this build of choir does not carry the shell").WithRemedy("build it with: make build"))
+		})
+	}
+	files := http.FileServerFS(g.cfg.Shell)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		name := strings.TrimPrefix(path.Clean(r.URL.Path), "/")
+		if info, err := fs.Stat(g.cfg.Shell, name); err == nil && !info.IsDir() && name != "index.html" {
+			if strings.HasPrefix(name, "assets/") {
+				w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
+			}
+			files.ServeHTTP(w, r)
+			return
+		}
+		if path.Ext(name) != "" && name != "index.html" {
+			http.NotFound(w, r)
+			return
+		}
+		w.Header().Set("Cache-Control", "no-cache")
+		http.ServeFileFS(w, r, g.cfg.Shell, "index.html")
+	})
+}

@@ -1,0 +1,90 @@
+package supervisor
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+
+	"choiros/internal/choir"
+	"choiros/internal/computer"
+	"choiros/internal/control/api"
+	"choiros/internal/control/modelgw"
+)
+
+// gateways are the model gateways of the computers.
+type gateways struct {
+	mu  sync.Mutex // guards all
+	all []*modelgw.Gateway
+	of  map[choir.ID]*modelgw.Gateway
+}
+
+// egress is what stands behind the egress door of a computer's sandboxes: the
+// model gateway, and nothing else while the policy is none.
+func (s *System) egress(c *computer.Computer) http.Handler {
+	gw := s.gateways.get(c.ID(), func() *modelgw.Gateway { return s.newGateway(c) })
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodConnect || r.URL.IsAbs() {
+			refuseEgress(c, w, r)
+			return
+		}
+		gw.ServeHTTP(w, r)
+	})
+}
+
+func (g *gateways) get(id choir.ID, make func() *modelgw.Gateway) *modelgw.Gateway {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if gw, ok := g.of[id]; ok {
+		return gw
+	}
+	gw := make()
+	if g.of == nil {
+		g.of = map[choir.ID]*modelgw.Gateway{}
+	}
+	g.of[id] = gw
+	g.all = append(g.all, gw)
+	return gw
+}
+
+func (g *gateways) close() error {
+	g.mu.Lock()
+	all := g.all
+	g.all, g.of = nil, nil
+	g.mu.Unlock()
+	var errs []error
+	for _, gw := range all {
+		errs = append(errs, gw.Close())
+	}
+	return joined(errs)
+}
+
+func (s *System) newGateway(c *computer.Computer) *modelgw.Gateway {
+	l := s.cfg.File.Limits
+	return modelgw.New(modelgw.Config{
+		Computer: c.ID(), Routes: s.routes(c), Log: c.Store(), Blobs: c.Blobs(),
+		Budget:  modelgw.Budget{RunTokens: l.RunTokens, RunCostUSD: l.RunCostUSD, ComputerCostUSD: l.DayCostUSD},
+		Caller:  computer.Caller,
+		Running: func(*http.Request) (run, task choir.ID) { return c.Running() },
+		Now:     func() choir.Time { return choir.TimeOf(s.cfg.Now()) },
+		NewID:   c.NewID,
+	})
+}
+
+// refuseEgress says no, and says so in the log.
+func refuseEgress(c *computer.Computer, w http.ResponseWriter, r *http.Request) {
+	host, port := r.Host, 0
+	if h, p, err := net.SplitHostPort(r.Host); err == nil {
+		host = h
+		port, _ = strconv.Atoi(p)
+	}
+	e := choir.E("egress", choir.CodeRefused, "the computer's egress policy is none: %s cannot be reached from its sandboxes", strings.ToValidUTF8(host, "?")).
+		WithRemedy("only the bus and the model gateway can be reached until the owner can grant hosts")
+	if err := c.EgressRefused(context.WithoutCancel(r.Context()), host, port); err != nil {
+		api.WriteProblem(w, err)
+		return
+	}
+	api.WriteProblem(w, e)
+}

@@ -1,0 +1,207 @@
+package supervisor
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"choiros/internal/choir"
+	"choiros/internal/guestbin"
+)
+
+// folder is the data folder of a control plane.
+type folder struct {
+	path  string
+	lock  *os.File
+	owner owner
+}
+
+// owner is who the data folder belongs to, and the computers in it.
+type owner struct {
+	User      choir.ID `json:"user"`
+	Computers []entry  `json:"computers"`
+}
+
+// entry is one computer of the data folder.
+type entry struct {
+	ID      choir.ID `json:"id"`
+	Name    string   `json:"name"`
+	HostUID int      `json:"host_uid,omitempty"`
+}
+
+// firstHostUID is the host user of the first computer of a data folder when the
+// control plane is root; it lies above what distributions give to people.
+const firstHostUID = 600_000
+
+// openFolder makes the data folder when it is absent, locks it, and reads or
+// makes its owner.
+func openFolder(path string, now func() time.Time, random io.Reader) (*folder, error) {
+	f := &folder{path: path}
+	for dir, mode := range map[string]os.FileMode{"": 0o711, "keys": 0o700, "bus": 0o700, "guest": 0o711, "computers": 0o711} {
+		if err := os.MkdirAll(filepath.Join(path, dir), mode); err != nil {
+			return nil, choir.Wrap("choir.data", choir.CodeUnavailable, err, "make the data folder %s", path)
+		}
+	}
+	if err := f.mustBeReachable(); err != nil {
+		return nil, err
+	}
+	if err := f.take(); err != nil {
+		return nil, err
+	}
+	if err := f.readOwner(now, random); err != nil {
+		return nil, errors.Join(err, f.close())
+	}
+	return f, nil
+}
+
+// take locks the folder; the kernel gives the lock back when choir dies.
+func (f *folder) take() error {
+	lock, err := os.OpenFile(filepath.Join(f.path, "choir.lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return choir.Wrap("choir.data", choir.CodeUnavailable, err, "open the lock of %s", f.path)
+	}
+	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		lock.Close()
+		return choir.E("choir.data", choir.CodeConflict, "another choir is running on %s", f.path).
+			WithRemedy("use that one, stop it, or give another folder with --data")
+	}
+	f.lock = lock
+	return nil
+}
+
+// mustBeReachable refuses a folder that the sandboxes' users cannot enter.
+func (f *folder) mustBeReachable() error {
+	if !IsRoot() {
+		return nil
+	}
+	abs, err := filepath.Abs(f.path)
+	if err != nil {
+		return choir.Wrap("choir.data", choir.CodeUnavailable, err, "find %s", f.path)
+	}
+	for dir := abs; ; dir = filepath.Dir(dir) {
+		info, err := os.Stat(dir)
+		if err != nil {
+			return choir.Wrap("choir.data", choir.CodeUnavailable, err, "look at %s", dir)
+		}
+		if info.Mode().Perm()&0o001 == 0 {
+			return choir.E("choir.data", choir.CodeUnavailable, "the data folder %s lies in %s, which the sandboxes' own users cannot enter", abs, dir).
+				WithRemedy("choose another with --data, or: chmod o+x %s", dir)
+		}
+		if dir == filepath.Dir(dir) {
+			return nil
+		}
+	}
+}
+
+// loadOwner reads who the data folder belongs to; code not_found when it is not
+// a data folder yet.
+func loadOwner(data string) (owner, error) {
+	var o owner
+	path := filepath.Join(data, "owner.json")
+	raw, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return o, choir.E("choir.data", choir.CodeNotFound, "there is no computer in %s yet", data).WithRemedy("start one with: choir up --data %s", data)
+	}
+	if err != nil {
+		return o, choir.Wrap("choir.data", choir.CodeUnavailable, err, "read %s", path)
+	}
+	return o, choir.Wrap("choir.data", choir.CodeCorrupt, json.Unmarshal(raw, &o), "read %s", path)
+}
+
+// readOwner reads the owner, or makes one with a first computer.
+func (f *folder) readOwner(now func() time.Time, random io.Reader) (err error) {
+	if f.owner, err = loadOwner(f.path); choir.CodeOf(err) != choir.CodeNotFound {
+		return err
+	}
+	at := choir.TimeOf(now())
+	if f.owner.User, err = choir.NewID(at, random); err != nil {
+		return err
+	}
+	first := entry{Name: "My computer"}
+	if first.ID, err = choir.NewID(at, random); err != nil {
+		return err
+	}
+	if IsRoot() {
+		first.HostUID = hostUID(first.ID)
+	}
+	f.owner.Computers = []entry{first}
+	raw, err := json.MarshalIndent(f.owner, "", "  ")
+	if err != nil {
+		return choir.Wrap("choir.data", choir.CodeInternal, err, "encode the owner")
+	}
+	return writeDurably(filepath.Join(f.path, "owner.json"), raw)
+}
+
+// hostUID spreads computers over a range of host users of their own, so that
+// computers of several data folders on one host do not share one.
+func hostUID(id choir.ID) int {
+	sum := sha256.Sum256([]byte(id))
+	return firstHostUID + int(sum[0])<<16 + int(sum[1])<<8 + int(sum[2])
+}
+
+// writeDurably makes a file appear whole, or not at all.
+func writeDurably(path string, raw []byte) error {
+	tmp, err := os.CreateTemp(filepath.Dir(path), ".new-*")
+	if err != nil {
+		return choir.Wrap("choir.data", choir.CodeUnavailable, err, "write %s", path)
+	}
+	_, err = tmp.Write(raw)
+	err = errors.Join(err, tmp.Sync(), tmp.Close())
+	if err == nil {
+		err = os.Rename(tmp.Name(), path)
+	}
+	if err != nil {
+		os.Remove(tmp.Name())
+	}
+	return choir.Wrap("choir.data", choir.CodeUnavailable, err, "write %s", path)
+}
+
+// installGuest puts the guest binaries where sandboxes can run them: readable
+// by nobody, so that they can never be dumped.
+func (f *folder) installGuest() (string, error) {
+	h := sha256.New()
+	content := map[string][]byte{}
+	for _, name := range guestbin.Names() {
+		b, err := guestbin.Read(name)
+		if err != nil {
+			return "", err
+		}
+		content[name] = b
+		h.Write(b)
+	}
+	dir := filepath.Join(f.path, "guest", hex.EncodeToString(h.Sum(nil))[:16])
+	if _, err := os.Stat(dir); err == nil {
+		return dir, nil
+	}
+	tmp, err := os.MkdirTemp(filepath.Dir(dir), ".new-*")
+	if err != nil {
+		return "", choir.Wrap("choir.data", choir.CodeUnavailable, err, "make the folder of guest binaries")
+	}
+	for name, b := range content {
+		if err := os.WriteFile(filepath.Join(tmp, name), b, 0o111); err != nil {
+			return "", choir.Wrap("choir.data", choir.CodeUnavailable, errors.Join(err, os.RemoveAll(tmp)), "write %s", name)
+		}
+	}
+	err = os.Chmod(tmp, 0o755)
+	if err == nil {
+		err = os.Rename(tmp, dir)
+	}
+	return dir, choir.Wrap("choir.data", choir.CodeUnavailable, err, "install the guest binaries")
+}
+
+// close gives the folder back.
+func (f *folder) close() error {
+	if f.lock == nil {
+		return nil
+	}
+	err := f.lock.Close()
+	f.lock = nil
+	return err
+}

@@ -1,0 +1,65 @@
+package supervisor
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"choiros/internal/choir"
+	"choiros/internal/control/api"
+	"choiros/internal/sandbox"
+)
+
+// Health looks at what is in memory only, so that it answers at once.
+func (s *System) Health(context.Context) api.Health {
+	h := api.Health{
+		Status: "ok", Version: s.cfg.Version, UptimeS: int64(s.cfg.Now().Sub(s.started).Seconds()),
+		Isolation: s.report.Level.Name, Bus: "ok", Log: "ok", Failing: map[string]string{},
+	}
+	if err := s.bus.Healthy(); err != nil {
+		h.Bus = "failing"
+		h.Failing["bus"] = err.Error()
+	}
+	for _, c := range s.computers {
+		if why := c.Store().ReadOnly(); why != "" {
+			h.Log = "read-only"
+			h.Failing["log"] = why
+		}
+		for _, role := range []choir.Role{choir.RoleDirector, choir.RoleAssociate} {
+			level, running := c.Level(role)
+			if !running {
+				h.Failing["sandbox "+string(role)] = "it does not run"
+			} else {
+				h.Isolation = level.Name
+			}
+		}
+	}
+	if len(h.Failing) > 0 {
+		h.Status = "failing"
+	}
+	return h
+}
+
+// Doctor tries what this machine can do.
+func (s *System) Doctor(ctx context.Context) api.Doctor {
+	return NewDoctor(s.cfg, s.cfg.Driver.Probe(ctx))
+}
+
+// NewDoctor says what a machine can do and what would be in force.
+func NewDoctor(cfg Config, report sandbox.Report) api.Doctor {
+	d := api.Doctor{Version: cfg.Version, Data: cfg.Data, Isolation: report, Models: cfg.Models, Settings: cfg.File.List(cfg.From)}
+	d.Checks = append(d.Checks, sandbox.Check{Name: "model", OK: cfg.Models.Connected, Detail: cfg.Models.Message})
+	return d
+}
+
+// joined joins errors as errors.Join does, but drops what only says that a
+// context ended.
+func joined(errs []error) error {
+	var real []error
+	for _, err := range errs {
+		if err != nil && !errors.Is(err, context.Canceled) && !strings.Contains(err.Error(), "use of closed") {
+			real = append(real, err)
+		}
+	}
+	return errors.Join(real...)
+}

@@ -1,0 +1,81 @@
+package supervisor
+
+import (
+	"context"
+	"path/filepath"
+
+	"choiros/internal/bus"
+	"choiros/internal/choir"
+	"choiros/internal/computer"
+	"choiros/internal/control/api"
+)
+
+// Reader is a control plane that only reads: what the CLI uses when none runs.
+type Reader struct {
+	cfg       Config
+	computers []*computer.Computer
+}
+
+// OpenReader opens the logs of a data folder for reading.
+func OpenReader(ctx context.Context, cfg Config) (*Reader, error) {
+	owner, err := loadOwner(cfg.Data)
+	if err != nil {
+		return nil, err
+	}
+	r := &Reader{cfg: cfg}
+	for _, e := range owner.Computers {
+		c, err := computer.OpenReadOnly(ctx, computer.Config{
+			ID: e.ID, User: owner.User, Name: e.Name, Dir: filepath.Join(cfg.Data, "computers", string(e.ID)),
+		})
+		if err != nil {
+			return nil, joined([]error{err, r.Close()})
+		}
+		r.computers = append(r.computers, c)
+	}
+	return r, nil
+}
+
+// Close closes the logs.
+func (r *Reader) Close() error {
+	var errs []error
+	for _, c := range r.computers {
+		errs = append(errs, c.Close())
+	}
+	return joined(errs)
+}
+
+// Computers lists the computers.
+func (r *Reader) Computers() []*computer.Computer { return r.computers }
+
+// Computer finds one; code not_found when there is none.
+func (r *Reader) Computer(id choir.ID) (*computer.Computer, error) { return find(r.computers, id) }
+
+// Health of something that only reads is that it does not run.
+func (r *Reader) Health(context.Context) api.Health {
+	return api.Health{Status: "failing", Version: r.cfg.Version, Failing: map[string]string{"choir": "it does not run"}}
+}
+
+// Doctor knows only the settings.
+func (r *Reader) Doctor(context.Context) api.Doctor {
+	return api.Doctor{Version: r.cfg.Version, Data: r.cfg.Data, Settings: r.cfg.File.List(r.cfg.From)}
+}
+
+// Models says that nothing runs.
+func (r *Reader) Models() api.ModelState { return api.ModelState{Message: "choir does not run"} }
+
+// Mint is refused.
+func (r *Reader) Mint(choir.Role, choir.ID, choir.ID) (bus.Credentials, error) {
+	return bus.Credentials{}, r.refuse()
+}
+
+// StartDemo is refused.
+func (r *Reader) StartDemo(context.Context, *computer.Computer, choir.Role, api.DemoParts) (api.Demo, error) {
+	return api.Demo{}, r.refuse()
+}
+
+// NewLink is refused.
+func (r *Reader) NewLink() (string, error) { return "", r.refuse() }
+
+func (r *Reader) refuse() error {
+	return choir.E("choir", choir.CodeUnavailable, "no choir is running on %s", r.cfg.Data).WithRemedy("start it with: choir up")
+}

@@ -1,0 +1,212 @@
+// Package supervisor is the tree of the control plane: the bus, and one
+// computer after the other below it.
+package supervisor
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/thejerf/suture/v4"
+
+	"choiros/internal/bus"
+	"choiros/internal/bus/hub"
+	"choiros/internal/choir"
+	"choiros/internal/computer"
+	"choiros/internal/config"
+	"choiros/internal/control/api"
+	"choiros/internal/control/auth"
+	"choiros/internal/control/modelgw"
+	"choiros/internal/sandbox"
+)
+
+// Config of the control plane.
+type Config struct {
+	Data   string
+	File   config.Config
+	From   string // file the configuration came from, or empty
+	Driver sandbox.Driver
+	// Routes by model alias; none when no model is connected.
+	Routes map[string]modelgw.Route
+	// Models says in words what Routes hold.
+	Models api.ModelState
+	// Demo is what the recorded demo needs.
+	Demo    DemoConfig
+	Version string
+	Now     func() time.Time
+	Random  io.Reader
+	Log     *slog.Logger
+}
+
+// System is the running control plane.
+type System struct {
+	cfg     Config
+	folder  *folder
+	bus     *hub.Server
+	auth    *auth.Local
+	started time.Time
+	report  sandbox.Report
+
+	computers []*computer.Computer
+	gateways  gateways
+	// demos guards the start of a demo: one at a time.
+	demos sync.Mutex
+}
+
+// Open takes the data folder, starts the bus and opens every computer. What
+// cannot be isolated on this machine is refused, with the remedy.
+func Open(ctx context.Context, cfg Config) (*System, error) {
+	report := cfg.Driver.Probe(ctx)
+	if err := usable(report); err != nil {
+		return nil, err
+	}
+	f, err := openFolder(cfg.Data, cfg.Now, cfg.Random)
+	if err != nil {
+		return nil, err
+	}
+	s := &System{cfg: cfg, folder: f, started: cfg.Now(), report: report}
+	if err := s.open(ctx); err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *System) open(ctx context.Context) (err error) {
+	s.bus, err = hub.Start(ctx, hub.Config{
+		Dir: filepath.Join(s.cfg.Data, "bus"), Keys: filepath.Join(s.cfg.Data, "keys"),
+		StoreMax: s.cfg.File.Bus.StreamMB << 20,
+	})
+	if err != nil {
+		return err
+	}
+	if s.auth, err = auth.NewLocal(filepath.Join(s.cfg.Data, "keys", "sessions.json"), s.cfg.Now); err != nil {
+		return err
+	}
+	guest, err := s.folder.installGuest()
+	if err != nil {
+		return err
+	}
+	for _, e := range s.folder.owner.Computers {
+		c, err := computer.Open(ctx, s.computerConfig(e, guest))
+		if err != nil {
+			return err
+		}
+		s.computers = append(s.computers, c)
+	}
+	return nil
+}
+
+func (s *System) computerConfig(e entry, guest string) computer.Config {
+	l := s.cfg.File.Limits
+	return computer.Config{
+		ID: e.ID, User: s.folder.owner.User, Name: e.Name, HostUID: e.HostUID,
+		Dir: filepath.Join(s.cfg.Data, "computers", string(e.ID)), Guest: guest,
+		Driver: s.cfg.Driver, Bus: s.bus,
+		Limits: sandbox.Limits{
+			Processes: l.Processes, MemoryBytes: l.MemoryMB << 20, CPUMilli: l.CPUMilli,
+			OpenFiles: sandbox.DefaultLimits().OpenFiles,
+		},
+		RequireLimits: s.cfg.File.Runtime.RequireLimits,
+		RunLimits:     bus.Limits{Steps: l.RunSteps, Tokens: int(l.RunTokens), Seconds: l.RunSeconds, CostUSD: l.RunCostUSD},
+		Egress:        s.egress,
+		AutoCheckpoint: computer.AutoCheckpoint{
+			Tasks: s.cfg.File.Git.AutoCommitThreshold,
+			Every: time.Duration(s.cfg.File.Git.AutoCommitInterval) * time.Second,
+		},
+		Version: s.cfg.Version, Now: s.cfg.Now, Random: s.cfg.Random, Log: s.cfg.Log,
+	}
+}
+
+// Serve wakes every computer and runs until the context ends.
+func (s *System) Serve(ctx context.Context) error {
+	sup := suture.New("choir", suture.Spec{
+		EventHook: func(e suture.Event) { s.cfg.Log.Warn("supervisor", "event", e.String()) },
+		Timeout:   30 * time.Second,
+	})
+	for _, c := range s.computers {
+		sup.Add(c)
+	}
+	err := sup.Serve(ctx)
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+// Close closes the logs and the bus and gives the data folder back. Serve must
+// have returned.
+func (s *System) Close() error {
+	var errs []error
+	errs = append(errs, s.gateways.close())
+	for _, c := range s.computers {
+		errs = append(errs, c.Close())
+	}
+	if s.auth != nil {
+		errs = append(errs, s.auth.Save())
+	}
+	if s.bus != nil {
+		s.bus.Close()
+	}
+	return joined(append(errs, s.folder.close()))
+}
+
+// Auth is who may come in.
+func (s *System) Auth() *auth.Local { return s.auth }
+
+// Bus is the bus, for the gateway's WebSocket.
+func (s *System) Bus() *hub.Server { return s.bus }
+
+// Computers lists the computers.
+func (s *System) Computers() []*computer.Computer { return s.computers }
+
+// Computer finds one; code not_found when there is none.
+func (s *System) Computer(id choir.ID) (*computer.Computer, error) { return find(s.computers, id) }
+
+func find(all []*computer.Computer, id choir.ID) (*computer.Computer, error) {
+	for _, c := range all {
+		if c.ID() == id {
+			return c, nil
+		}
+	}
+	return nil, choir.E("computer.find", choir.CodeNotFound, "there is no computer %q", id)
+}
+
+// Models says whether a model is connected.
+func (s *System) Models() api.ModelState { return s.cfg.Models }
+
+// NewLink makes a one-time login token.
+func (s *System) NewLink() (string, error) { return s.auth.NewLink() }
+
+// browserTTL is how long one identity of a browser on the bus lives.
+const browserTTL = 15 * time.Minute
+
+// Mint makes an identity on the bus for one connection.
+func (s *System) Mint(role choir.Role, user, computer choir.ID) (bus.Credentials, error) {
+	return s.bus.Mint(role, user, computer, browserTTL)
+}
+
+// usable refuses a machine that cannot isolate.
+func usable(r sandbox.Report) error {
+	if r.Usable {
+		return nil
+	}
+	e := choir.E("choir.up", choir.CodeUnavailable, "this machine cannot isolate a sandbox (%s)", r.Driver)
+	for _, c := range r.Checks {
+		if c.Required && !c.OK {
+			e.Msg += ": " + c.Name + ": " + c.Detail
+			if e.Remedy == "" && c.Remedy != "" {
+				e.Remedy = "try: " + c.Remedy
+			}
+		}
+	}
+	return e
+}
+
+// IsRoot reports whether the control plane runs as root, and so must give each
+// computer a host user of its own.
+func IsRoot() bool { return os.Geteuid() == 0 }
