@@ -94,6 +94,9 @@ func (m *machine) argv(spec sandbox.Spec) []string {
 	argv := append([]string{m.bwrap}, m.common...)
 	argv = append(argv, specArgs(spec)...)
 	argv = append(argv, filepath.Join(sandbox.GuestInside, initName), "--max-files", strconv.Itoa(spec.Limits.OpenFiles))
+	if spec.Workspace == "" {
+		argv = append(argv, "--workspace", "")
+	}
 	if !m.cgroups() {
 		argv = append(argv, "--max-processes", strconv.Itoa(spec.Limits.Processes),
 			"--max-data", strconv.FormatInt(spec.Limits.MemoryBytes, 10))

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"strconv"
+	"sync"
 	"time"
 
 	"choiros/internal/choir"
@@ -19,7 +20,11 @@ import (
 type process struct {
 	pid   int
 	start uint64   // clock ticks since the machine started, field 22 of stat
-	fd    *os.File // pidfd
+	fd    *os.File // pidfd, as a file so that waiting needs no thread
+	raw   int      // its number, valid until closed
+
+	mu     sync.Mutex // guards closed
+	closed bool
 }
 
 // hold opens a process by its number. A start time other than zero must match;
@@ -33,7 +38,7 @@ func hold(pid int, start uint64) (*process, error) {
 	if err != nil {
 		return nil, choir.Wrap(op, notFoundOr(err), err, "open process %d", pid)
 	}
-	p := &process{pid: pid, fd: os.NewFile(uintptr(fd), "pidfd")}
+	p := &process{pid: pid, raw: fd, fd: os.NewFile(uintptr(fd), "pidfd")}
 	stat, err := readStat(pid)
 	if err == nil && start != 0 && stat.start != start {
 		err = choir.E(op, choir.CodeNotFound, "process %d is another one by now", pid)
@@ -57,30 +62,31 @@ func notFoundOr(err error) choir.Code {
 }
 
 func (p *process) close() {
-	if p != nil {
-		p.fd.Close()
+	if p == nil {
+		return
 	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.closed = true
+	p.fd.Close()
 }
 
-// kill ends the process; one that has ended is no error.
+// kill ends the process; one that has ended, or is closed because its end was
+// seen, is no error.
 func (p *process) kill() error {
 	if p == nil {
 		return nil
 	}
-	conn, err := p.fd.SyscallConn()
-	if err != nil {
-		return nil // closed: its end was seen before
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return nil
 	}
-	var killed error
-	err = conn.Control(func(fd uintptr) { killed = unix.PidfdSendSignal(int(fd), unix.SIGKILL, nil, 0) })
-	if err == nil {
-		err = killed
+	err := unix.PidfdSendSignal(p.raw, unix.SIGKILL, nil, 0)
+	if errors.Is(err, unix.ESRCH) {
+		return nil
 	}
-	// Closed means that its end was seen before.
-	if err != nil && !errors.Is(err, unix.ESRCH) && !errors.Is(err, os.ErrClosed) {
-		return choir.Wrap("local.kill", choir.CodeInternal, err, "kill process %d", p.pid)
-	}
-	return nil
+	return choir.Wrap("local.kill", choir.CodeInternal, err, "kill process %d", p.pid)
 }
 
 // wait returns when the process has ended, or when ctx does. No thread is held

@@ -21,7 +21,7 @@ import (
 )
 
 // firstUID is where the host users of test sandboxes begin, above those that a
-// control plane on this machine gives out.
+// control plane on this machine gives out. Each test process has a thousand.
 const firstUID = 600_000
 
 var nextUID atomic.Int32
@@ -63,7 +63,7 @@ func SpecIn(t testing.TB, dir, guest string, role choir.Role) sandbox.Spec {
 	spec := sandbox.Spec{
 		Computer: id, Role: role, Guest: guest,
 		Doors: filepath.Join(dir, string(id), "doors"),
-		UID:   firstUID + os.Getpid()%10_000*10 + int(nextUID.Add(1)),
+		UID:   firstUID + os.Getpid()*1000 + int(nextUID.Add(1)),
 	}
 	if err := os.MkdirAll(spec.Doors, 0o711); err != nil {
 		t.Fatal(err)

@@ -1,0 +1,158 @@
+package sandboxtest
+
+import (
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"choiros/internal/choir"
+	"choiros/internal/guest"
+	"choiros/internal/sandbox"
+
+	"golang.org/x/sys/unix"
+)
+
+// call is a system call that must not work, with arguments with which it might.
+type call struct {
+	name string
+	args []uintptr // number first
+}
+
+func forbiddenCalls() []call {
+	const self = ^uintptr(0) // as a descriptor: none
+	return []call{
+		{"umount2", []uintptr{unix.SYS_UMOUNT2, 0, 0}},
+		{"pivot_root", []uintptr{unix.SYS_PIVOT_ROOT, 0, 0}},
+		{"fsopen", []uintptr{unix.SYS_FSOPEN, 0, 0}},
+		{"open_tree", []uintptr{unix.SYS_OPEN_TREE, self, 0, 0}},
+		{"move_mount", []uintptr{unix.SYS_MOVE_MOUNT, self, 0, self, 0, 0}},
+		{"mount_setattr", []uintptr{unix.SYS_MOUNT_SETATTR, self, 0, 0, 0, 0}},
+		{"bpf", []uintptr{unix.SYS_BPF, 0, 0, 0}},
+		{"keyctl", []uintptr{unix.SYS_KEYCTL, 0, 0}},
+		{"add_key", []uintptr{unix.SYS_ADD_KEY, 0, 0, 0, 0, 0}},
+		{"request_key", []uintptr{unix.SYS_REQUEST_KEY, 0, 0, 0, 0}},
+		{"perf_event_open", []uintptr{unix.SYS_PERF_EVENT_OPEN, 0, 0, self, self, 0}},
+		{"userfaultfd", []uintptr{unix.SYS_USERFAULTFD, 1}},
+		{"unshare a user namespace", []uintptr{unix.SYS_UNSHARE, unix.CLONE_NEWUSER}},
+		{"unshare a network", []uintptr{unix.SYS_UNSHARE, unix.CLONE_NEWNET}},
+		{"setns", []uintptr{unix.SYS_SETNS, 0, 0}},
+		{"clone3", []uintptr{unix.SYS_CLONE3, 0, 0}},
+		{"AF_PACKET", []uintptr{unix.SYS_SOCKET, unix.AF_PACKET, unix.SOCK_RAW, 0}},
+		{"AF_VSOCK", []uintptr{unix.SYS_SOCKET, unix.AF_VSOCK, unix.SOCK_STREAM, 0}},
+		{"AF_ALG", []uintptr{unix.SYS_SOCKET, unix.AF_ALG, unix.SOCK_SEQPACKET, 0}},
+		{"raw IP", []uintptr{unix.SYS_SOCKET, unix.AF_INET, unix.SOCK_RAW, unix.IPPROTO_ICMP}},
+		{"netfilter netlink", []uintptr{unix.SYS_SOCKET, unix.AF_NETLINK, unix.SOCK_RAW, unix.NETLINK_NETFILTER}},
+		{"kexec_load", []uintptr{unix.SYS_KEXEC_LOAD, 0, 0, 0, 0}},
+		{"kexec_file_load", []uintptr{unix.SYS_KEXEC_FILE_LOAD, self, self, 0, 0, 0}},
+		{"io_uring_setup", []uintptr{unix.SYS_IO_URING_SETUP, 1, 0}},
+		{"init_module", []uintptr{unix.SYS_INIT_MODULE, 0, 0, 0}},
+		{"reboot", []uintptr{unix.SYS_REBOOT, 0, 0, 0, 0}},
+		{"swapon", []uintptr{unix.SYS_SWAPON, 0, 0}},
+		{"acct", []uintptr{unix.SYS_ACCT, 0}},
+		{"quotactl", []uintptr{unix.SYS_QUOTACTL, 0, 0, 0, 0}},
+		{"open_by_handle_at", []uintptr{unix.SYS_OPEN_BY_HANDLE_AT, self, 0, 0}},
+		{"name_to_handle_at", []uintptr{unix.SYS_NAME_TO_HANDLE_AT, self, 0, 0, 0, 0}},
+		{"pidfd_getfd", []uintptr{unix.SYS_PIDFD_GETFD, self, 0, 0}},
+		{"personality of another system", []uintptr{unix.SYS_PERSONALITY, 0x0400000}},
+	}
+}
+
+// calls tries each forbidden system call. EFAULT, EINVAL and EBADF would mean
+// that the call was let through and only its arguments were bad.
+func (s suite) calls(t *testing.T) {
+	b := s.create(t, choir.RoleAssociate, nil)
+	why := append([]syscall.Errno{syscall.EAFNOSUPPORT, syscall.EPROTONOSUPPORT}, forbidden...)
+	for _, c := range forbiddenCalls() {
+		t.Run(c.name, func(t *testing.T) {
+			args := []string{"syscall"}
+			for _, a := range c.args {
+				args = append(args, strconv.FormatInt(int64(a), 10))
+			}
+			b.refused(t, why, args...)
+		})
+	}
+	t.Run("mount", func(t *testing.T) { b.refused(t, why, "mount") })
+	t.Run("a process in a user namespace", func(t *testing.T) { b.refused(t, why, "user") })
+	t.Run("TIOCSTI", func(t *testing.T) {
+		out, err := guest.NewClient(b.Dial).Run(timeout(t), guest.ExecSpec{
+			Argv: []string{sandbox.GuestInside + "/" + probeName, "type"}, TTY: &guest.Size{Rows: 24, Cols: 80},
+		}, nil, 1<<16)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r := parseResult(t, out); syscall.Errno(r.Errno) != syscall.EPERM && syscall.Errno(r.Errno) != syscall.EIO {
+			t.Errorf("it gave %+v", r)
+		}
+	})
+}
+
+// initIsClosed checks that a tool process cannot look into PID 1, where the
+// sandbox's identity is.
+func (s suite) initIsClosed(t *testing.T) {
+	b := s.create(t, choir.RoleAssociate, nil)
+	for _, try := range [][]string{
+		{"attach", "1"}, {"seize", "1"}, {"peek", "1"},
+		{"read", "/proc/1/mem"}, {"read", "/proc/1/environ"}, {"read", "/proc/1/maps"}, {"read", "/proc/1/auxv"},
+		{"read", "/proc/1/exe"}, {"read", "/proc/1/fd/3"}, {"list", "/proc/1/fd"}, {"list", "/proc/1/map_files"}, {"list", "/proc/1/root"},
+	} {
+		t.Run(strings.Join(try, " "), func(t *testing.T) { b.refused(t, forbidden, try...) })
+	}
+}
+
+// doors checks who answers and who is answered.
+func (s suite) doors(t *testing.T) {
+	b := s.create(t, choir.RoleAssociate, nil)
+	t.Run("control does not answer from inside", func(t *testing.T) {
+		if r := b.probe(t, "hello", sandbox.DoorsInside+"/"+sandbox.ControlSocket); r.Error == "" {
+			t.Errorf("init said %s", r.Value)
+		}
+	})
+	t.Run("the bus sees who calls", func(t *testing.T) { b.busSeesCaller(t) })
+}
+
+// busSeesCaller stands in for the bus: a listener that was made after the
+// sandbox, answers nobody but a role's process, and so must be able to tell a
+// tool process from it.
+func (b inside) busSeesCaller(t *testing.T) {
+	l, err := net.Listen("unix", filepath.Join(b.spec.Doors, sandbox.BusSocket))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	if err := unix.Chmod(filepath.Join(b.spec.Doors, sandbox.BusSocket), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	callers := make(chan *unix.Ucred, 1)
+	go func() {
+		defer close(callers)
+		c, err := l.Accept()
+		if err != nil {
+			return
+		}
+		defer c.Close()
+		callers <- peerOf(c.(*net.UnixConn))
+	}()
+	b.refused(t, []syscall.Errno{0}, "connect", "unix", sandbox.DoorsInside+"/"+sandbox.BusSocket) // EOF
+	caller := <-callers
+	want := os.Geteuid()
+	if want == 0 {
+		want = b.spec.UID
+	}
+	if caller == nil || caller.Pid <= 0 || int(caller.Uid) != want {
+		t.Errorf("the caller appears as %+v, not as a process of user %d", caller, want)
+	}
+}
+
+func peerOf(c *net.UnixConn) *unix.Ucred {
+	raw, err := c.SyscallConn()
+	if err != nil {
+		return nil
+	}
+	var cred *unix.Ucred
+	raw.Control(func(fd uintptr) { cred, _ = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED) })
+	return cred
+}

@@ -1,0 +1,78 @@
+package sandboxtest
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"choiros/internal/sandbox"
+)
+
+// nothingLeft fails the test when something of a sandbox that has ended is still
+// on the host: a process, a cgroup, a mount, a socket.
+func nothingLeft(t testing.TB, specs ...sandbox.Spec) {
+	t.Helper()
+	for _, spec := range specs {
+		for _, p := range processesOf(t, spec) {
+			t.Errorf("left behind: process %s", p)
+		}
+		for _, dir := range cgroupsOf(spec) {
+			t.Errorf("left behind: cgroup %s", dir)
+		}
+		entries, err := os.ReadDir(spec.Doors)
+		if err != nil || len(entries) > 0 {
+			t.Errorf("left behind: in the folder of doors %v, %v", entries, err)
+		}
+		mounts, err := os.ReadFile("/proc/self/mountinfo")
+		if err != nil || strings.Contains(string(mounts), string(spec.Computer)) {
+			t.Errorf("left behind: a mount in\n%s%v", mounts, err)
+		}
+	}
+}
+
+// processesOf lists the processes of a sandbox's host user. An ordinary user
+// shares it with them, so then only what sandboxes consist of counts.
+func processesOf(t testing.TB, spec sandbox.Spec) []string {
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		t.Fatal(err)
+	}
+	uid, root := spec.UID, os.Geteuid() == 0
+	if !root {
+		uid = os.Geteuid()
+	}
+	var out []string
+	for _, e := range entries {
+		status, err := os.ReadFile("/proc/" + e.Name() + "/status")
+		if err != nil || !strings.Contains(string(status), "\nUid:\t"+strconv.Itoa(uid)+"\t") {
+			continue // no process, one that has ended, or another's
+		}
+		if strings.Contains(string(status), "\nState:\tZ") && !strings.Contains(string(status), "\nPPid:\t"+strconv.Itoa(os.Getpid())+"\n") {
+			continue // it has ended, and reaping it is another's business
+		}
+		name, _, _ := strings.Cut(strings.TrimPrefix(string(status), "Name:\t"), "\n")
+		if root || slices.Contains([]string{"bwrap", "choir-init", probeName}, name) {
+			out = append(out, e.Name()+" "+name)
+		}
+	}
+	return out
+}
+
+// cgroupsOf lists the cgroups named after the sandbox's computer.
+func cgroupsOf(spec sandbox.Spec) []string {
+	var out []string
+	filepath.WalkDir("/sys/fs/cgroup", func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return nil // gone meanwhile, of another test
+		}
+		if d.IsDir() && strings.HasPrefix(d.Name(), string(spec.Computer)) {
+			out = append(out, path)
+		}
+		return nil
+	})
+	return out
+}

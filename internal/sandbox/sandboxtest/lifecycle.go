@@ -1,0 +1,143 @@
+package sandboxtest
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"choiros/internal/choir"
+	"choiros/internal/guest"
+	"choiros/internal/sandbox"
+)
+
+// lifecycle checks create, recover and destroy, and that nothing is left.
+func (s suite) lifecycle(t *testing.T) {
+	t.Run("destroy leaves nothing", func(t *testing.T) {
+		b := s.create(t, choir.RoleAssociate, nil)
+		b.startSleeper(t)
+		destroy(t, b)
+		destroy(t, b) // idempotent
+		ended(t, b)
+		nothingLeft(t, b.spec)
+		if _, err := b.Dial(timeout(t)); err == nil {
+			t.Error("somebody answers at the control door")
+		}
+		if _, err := s.driver.Recover(timeout(t), b.Handle()); choir.CodeOf(err) != choir.CodeNotFound {
+			t.Errorf("recover after destroy: %v", err)
+		}
+	})
+	t.Run("the end of PID 1 is the end", func(t *testing.T) {
+		b := s.create(t, choir.RoleAssociate, nil)
+		b.startSleeper(t)
+		// Init accepts SIGTERM from inside: it harms only this sandbox.
+		guest.NewClient(b.Dial).Run(timeout(t), guest.ExecSpec{Argv: []string{"/bin/sh", "-c", "kill -TERM 1; sleep 60"}}, nil, 1<<10)
+		ended(t, b)
+		nothingLeft(t, b.spec)
+	})
+	t.Run("a failed create leaves nothing", func(t *testing.T) {
+		spec := SpecIn(t, DataDir(t), brokenGuest(t), choir.RoleAssociate)
+		if b, err := s.driver.Create(timeout(t), spec); err == nil {
+			destroy(t, b)
+			t.Error("a sandbox without a working choir-init was made")
+		} else if choir.CodeOf(err) != choir.CodeUnavailable {
+			t.Errorf("the code is %s: %v", choir.CodeOf(err), err)
+		}
+		nothingLeft(t, spec)
+	})
+	t.Run("a handle survives JSON", func(t *testing.T) { s.handleSurvives(t) })
+	t.Run("refused handles", func(t *testing.T) {
+		for _, h := range []sandbox.Handle{
+			{}, {Driver: s.driver.Name(), Version: 1}, {Driver: "other", Version: 1, State: json.RawMessage(`{}`)},
+			{Driver: s.driver.Name(), Version: 1, State: json.RawMessage(`{"unknown":1}`)},
+		} {
+			if _, err := s.driver.Recover(timeout(t), h); choir.CodeOf(err) != choir.CodeInvalid {
+				t.Errorf("%+v: %v", h, err)
+			}
+		}
+	})
+	t.Run("twenty at once", func(t *testing.T) { s.manyAtOnce(t) })
+}
+
+// brokenGuest is a guest folder whose choir-init ends at once.
+func brokenGuest(t *testing.T) string {
+	dir := DataDir(t)
+	if err := os.Chmod(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "choir-init"), []byte("#!/bin/sh\nexit 3\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// startSleeper leaves a process behind in the sandbox that outlives its
+// command.
+func (b inside) startSleeper(t *testing.T) {
+	b.run(t, "/bin/sh", "-c", "setsid "+sandbox.GuestInside+"/"+probeName+" sleep >/dev/null 2>&1 </dev/null &")
+}
+
+func ended(t *testing.T, b sandbox.Sandbox) {
+	t.Helper()
+	select {
+	case <-b.Done():
+	case <-timeout(t).Done():
+		t.Fatal("the sandbox did not end")
+	}
+}
+
+func (s suite) handleSurvives(t *testing.T) {
+	b := s.create(t, choir.RoleAssociate, nil)
+	raw, err := json.Marshal(b.Handle())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var h sandbox.Handle
+	if err := json.Unmarshal(raw, &h); err != nil {
+		t.Fatal(err)
+	}
+	found, err := s.driver.Recover(timeout(t), h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again := inside{Sandbox: found, spec: b.spec}
+	again.facts(t)
+	if level := found.Level(); level.Driver != s.driver.Name() || level.Name == "" || level.Limits == "" {
+		t.Errorf("the level is %+v", level)
+	}
+	if again, err := json.Marshal(found.Handle()); err != nil || string(again) != string(raw) {
+		t.Errorf("the handle was %s and is %s, %v", raw, again, err)
+	}
+	destroy(t, found)
+	ended(t, b)
+}
+
+func (s suite) manyAtOnce(t *testing.T) {
+	const many = 20
+	specs := make([]sandbox.Spec, many)
+	for i := range specs {
+		specs[i] = SpecIn(t, DataDir(t), ProbeDir(t), choir.RoleAssociate)
+	}
+	began := time.Now()
+	var wg sync.WaitGroup
+	for _, spec := range specs {
+		wg.Go(func() {
+			b, err := s.driver.Create(timeout(t), spec)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer destroy(t, b)
+			out, err := guest.NewClient(b.Dial).Run(timeout(t), guest.ExecSpec{Argv: []string{"/usr/bin/id", "-u"}}, nil, 1<<10)
+			if err != nil || strings.TrimSpace(string(out.Stdout)) != "1000" {
+				t.Errorf("%s %s %v", out.Stdout, out.Stderr, err)
+			}
+		})
+	}
+	wg.Wait()
+	t.Logf("%d sandboxes made, used and destroyed in %v", many, time.Since(began))
+	nothingLeft(t, specs...)
+}

@@ -1,0 +1,188 @@
+// Command probe runs inside a sandbox and tries what must not work there. Its
+// first argument says what; it prints one line of JSON, a Result.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"strconv"
+	"sync"
+	"syscall"
+	"time"
+	"unsafe"
+
+	"choiros/internal/guest"
+	"choiros/internal/sandbox/sandboxtest/probed"
+
+	"golang.org/x/sys/unix"
+)
+
+var tries = map[string]func(args []string) (any, error){
+	"facts":   func([]string) (any, error) { return facts() },
+	"syscall": rawCall,
+	"read":    func(args []string) (any, error) { b, err := os.ReadFile(args[0]); return string(b), err },
+	"list":    list,
+	"write":   func(args []string) (any, error) { return nil, os.WriteFile(args[0], []byte("x"), 0o644) },
+	"connect": connect,
+	"hello":   hello,
+	"mount":   func([]string) (any, error) { return nil, unix.Mount("none", "/tmp", "tmpfs", 0, "") },
+	"attach":  func(args []string) (any, error) { return nil, unix.PtraceAttach(number(args[0])) },
+	"seize":   func(args []string) (any, error) { return nil, unix.PtraceSeize(number(args[0])) },
+	"peek":    peek,
+	"type":    typeIntoTerminal,
+	"fork":    fork,
+	"hog":     hog,
+	"burn":    burn,
+	"sleep":   func([]string) (any, error) { time.Sleep(time.Hour); return nil, nil },
+	"user":    func([]string) (any, error) { return nil, newUserNamespace() },
+}
+
+func main() {
+	var r probed.Result
+	value, err := tries[os.Args[1]](os.Args[2:])
+	if err != nil {
+		r.Error = err.Error()
+		var errno syscall.Errno
+		if errors.As(err, &errno) {
+			r.Errno = int(errno)
+		}
+	}
+	r.Value, err = json.Marshal(value)
+	if err != nil {
+		panic(err)
+	}
+	json.NewEncoder(os.Stdout).Encode(r)
+}
+
+func number(s string) int {
+	n, err := strconv.ParseInt(s, 0, 64)
+	if err != nil {
+		panic(err)
+	}
+	return int(n)
+}
+
+// rawCall makes a system call by its number, with up to six arguments.
+func rawCall(args []string) (any, error) {
+	var a [7]uintptr
+	for i, s := range args {
+		a[i] = uintptr(number(s))
+	}
+	if _, _, errno := syscall.RawSyscall6(a[0], a[1], a[2], a[3], a[4], a[5], a[6]); errno != 0 {
+		return nil, errno
+	}
+	return nil, nil
+}
+
+func list(args []string) (any, error) {
+	entries, err := os.ReadDir(args[0])
+	names := []string{}
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names, err
+}
+
+// connect opens a connection and reads one byte from it.
+func connect(args []string) (any, error) {
+	c, err := net.DialTimeout(args[0], args[1], 2*time.Second)
+	if err != nil {
+		return nil, err
+	}
+	defer c.Close()
+	c.SetReadDeadline(time.Now().Add(2 * time.Second))
+	b := make([]byte, 1)
+	_, err = c.Read(b)
+	return string(b), err
+}
+
+// hello speaks to a control door as the control plane does.
+func hello(args []string) (any, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
+	return guest.NewClient(func(ctx context.Context) (net.Conn, error) {
+		var d net.Dialer
+		return d.DialContext(ctx, "unix", args[0])
+	}).Hello(ctx)
+}
+
+// peek reads another process's memory without stopping it.
+func peek(args []string) (any, error) {
+	var b [8]byte
+	local := []unix.Iovec{{Base: &b[0], Len: 8}}
+	_, err := unix.ProcessVMReadv(number(args[0]), local, []unix.RemoteIovec{{Base: 0x400000, Len: 8}}, 0)
+	return nil, err
+}
+
+// typeIntoTerminal pushes a character into the input of the terminal at 0.
+func typeIntoTerminal([]string) (any, error) {
+	c := byte('x')
+	_, _, errno := syscall.Syscall(unix.SYS_IOCTL, 0, unix.TIOCSTI, uintptr(unsafe.Pointer(&c)))
+	if errno != 0 {
+		return nil, errno
+	}
+	return nil, nil
+}
+
+func newUserNamespace() error {
+	cmd := exec.Command("/proc/self/exe", "facts")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWUSER}
+	return cmd.Run()
+}
+
+// fork starts processes until the limit or the given number is reached, and
+// says how many it got.
+func fork(args []string) (any, error) {
+	n := 0
+	for ; n < number(args[0]); n++ {
+		pid, _, errno := syscall.RawSyscall6(syscall.SYS_CLONE, uintptr(syscall.SIGCHLD), 0, 0, 0, 0, 0)
+		if errno != 0 {
+			return n, errno
+		}
+		if pid == 0 {
+			for {
+				syscall.RawSyscall(syscall.SYS_PPOLL, 0, 0, 0)
+			}
+		}
+		defer syscall.Kill(int(pid), syscall.SIGKILL)
+	}
+	return n, nil
+}
+
+// hog takes memory, a mebibyte at a time, and touches it.
+func hog(args []string) (any, error) {
+	const piece = 1 << 20
+	for n := 0; n < number(args[0]); n += piece {
+		b, err := unix.Mmap(-1, 0, piece, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON)
+		if err != nil {
+			return n, err
+		}
+		for i := 0; i < piece; i += 4096 {
+			b[i] = 1
+		}
+	}
+	return number(args[0]), nil
+}
+
+// burn keeps two cores busy for some milliseconds of wall time and says how many
+// milliseconds of CPU it got.
+func burn(args []string) (any, error) {
+	end := time.Now().Add(time.Duration(number(args[0])) * time.Millisecond)
+	var wg sync.WaitGroup
+	for range 2 {
+		wg.Go(func() {
+			for x := 0; time.Now().Before(end); x++ {
+				_ = fmt.Sprint(x)
+			}
+		})
+	}
+	wg.Wait()
+	var u unix.Rusage
+	err := unix.Getrusage(unix.RUSAGE_SELF, &u)
+	return (u.Utime.Nano() + u.Stime.Nano()) / 1e6, err
+}

@@ -1,0 +1,25 @@
+// Package probed is what the probe program says, shared with the suite that
+// reads it.
+package probed
+
+import "encoding/json"
+
+// Result is the outcome of one try.
+type Result struct {
+	Error string          `json:"error,omitempty"`
+	Errno int             `json:"errno,omitempty"` // 0 when it worked, or failed without one
+	Value json.RawMessage `json:"value,omitempty"`
+}
+
+// Facts is what a process inside sees of itself and its surroundings.
+type Facts struct {
+	UID        int               `json:"uid"`
+	GID        int               `json:"gid"`
+	Groups     []int             `json:"groups"`
+	Hostname   string            `json:"hostname"`
+	Cwd        string            `json:"cwd"`
+	Environ    []string          `json:"environ"`
+	Interfaces []string          `json:"interfaces"`
+	Status     map[string]string `json:"status"`    // /proc/self/status
+	Processes  map[int]string    `json:"processes"` // command lines
+}

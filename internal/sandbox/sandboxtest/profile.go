@@ -1,0 +1,183 @@
+package sandboxtest
+
+import (
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"choiros/internal/choir"
+	"choiros/internal/sandbox"
+)
+
+var (
+	noRoute   = []syscall.Errno{syscall.ENETUNREACH, syscall.EHOSTUNREACH, syscall.ECONNREFUSED}
+	readOnly  = []syscall.Errno{syscall.EROFS, syscall.EACCES, syscall.EPERM}
+	invisible = []syscall.Errno{syscall.ENOENT}
+	forbidden = []syscall.Errno{syscall.EPERM, syscall.EACCES, syscall.ENOSYS}
+)
+
+// profile checks what a process inside sees and may change.
+func (s suite) profile(t *testing.T) {
+	secret := "choir-secret-" + strconv.Itoa(os.Getpid())
+	t.Setenv("CHOIR_TEST_SECRET", secret)
+	marker := markHome(t, secret)
+	b := s.create(t, choir.RoleAssociate, nil)
+	f := b.facts(t)
+
+	t.Run("identity", func(t *testing.T) {
+		if f.UID != sandbox.InsideUID || f.GID != sandbox.InsideGID || f.Hostname != "choir" || f.Cwd != sandbox.WorkspaceInside {
+			t.Errorf("%d:%d at %s in %s", f.UID, f.GID, f.Hostname, f.Cwd)
+		}
+		if slices.ContainsFunc(f.Groups, func(g int) bool { return g != sandbox.InsideGID }) {
+			t.Errorf("groups %v", f.Groups)
+		}
+	})
+	t.Run("no privilege", func(t *testing.T) {
+		for _, set := range []string{"CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"} {
+			if strings.Trim(f.Status[set], "0") != "" {
+				t.Errorf("%s is %s", set, f.Status[set])
+			}
+		}
+		if f.Status["NoNewPrivs"] != "1" {
+			t.Errorf("NoNewPrivs is %q", f.Status["NoNewPrivs"])
+		}
+	})
+	t.Run("environment", func(t *testing.T) {
+		for _, e := range f.Environ {
+			if strings.Contains(e, secret) || strings.Contains(e, b.spec.Doors) {
+				t.Errorf("the host's %q is visible", e)
+			}
+		}
+	})
+	t.Run("processes", func(t *testing.T) { onlyOwnProcesses(t, f.Processes) })
+	t.Run("network", func(t *testing.T) { b.noNetwork(t, f.Interfaces) })
+	t.Run("system is read-only", func(t *testing.T) {
+		for _, path := range []string{
+			"/x", "/usr/x", "/usr/bin/env", "/etc/passwd", "/etc/x", "/opt/x", "/var/x", "/home/x",
+			sandbox.GuestInside + "/choir-init", sandbox.DoorsInside + "/x", "/dev/x",
+			"/proc/sys/kernel/core_pattern", "/proc/sys/user/max_user_namespaces", "/proc/1/oom_score_adj",
+		} {
+			b.refused(t, readOnly, "write", path)
+		}
+	})
+	t.Run("own folders are writable", func(t *testing.T) {
+		for _, dir := range []string{sandbox.WorkspaceInside, "/tmp", "/var/tmp", "/run", "/home/choir", "/dev/shm"} {
+			if r := b.probe(t, "write", dir+"/x"); r.Error != "" {
+				t.Error(r.Error)
+			}
+		}
+		if _, err := os.Stat(filepath.Join(b.spec.Workspace, "x")); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Run("host is hidden", func(t *testing.T) {
+		for _, path := range []string{marker, b.spec.Doors, b.spec.Workspace, "/root", "/var/lib", "/sys/fs", "/boot", "/mnt"} {
+			b.refused(t, invisible, "read", path)
+		}
+		homes := value[[]string](t, b.probe(t, "list", "/home"))
+		if !slices.Equal(homes, []string{"choir"}) {
+			t.Errorf("/home has %q", homes)
+		}
+	})
+	t.Run("etc is made up", func(t *testing.T) { b.etcIsMadeUp(t) })
+	t.Run("guest binaries are unreadable", func(t *testing.T) {
+		b.refused(t, forbidden, "read", sandbox.GuestInside+"/choir-init")
+	})
+}
+
+// markHome puts a file into the host user's home folder.
+func markHome(t *testing.T, content string) string {
+	home, err := os.UserHomeDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.CreateTemp(home, ".choir-test-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.Remove(f.Name()) })
+	f.WriteString(content)
+	f.Close()
+	return f.Name()
+}
+
+func onlyOwnProcesses(t *testing.T, seen map[int]string) {
+	if !strings.Contains(seen[1], "choir-init") {
+		t.Errorf("process 1 is %q", seen[1])
+	}
+	for pid, line := range seen {
+		if !strings.Contains(line, "choir-init") && !strings.Contains(line, probeName) {
+			t.Errorf("process %d of the host is visible: %q", pid, line)
+		}
+	}
+}
+
+func (b inside) noNetwork(t *testing.T, interfaces []string) {
+	if !slices.Equal(interfaces, []string{"lo"}) {
+		t.Errorf("interfaces %q", interfaces)
+	}
+	tcp, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tcp.Close()
+	abstract, err := net.Listen("unix", "@choir-test-"+strconv.Itoa(os.Getpid()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer abstract.Close()
+	b.refused(t, noRoute, "connect", "tcp", tcp.Addr().String())
+	b.refused(t, noRoute, "connect", "unix", abstract.Addr().String())
+	for _, a := range hostAddresses(t) {
+		b.refused(t, noRoute, "connect", "tcp", net.JoinHostPort(a, "22"))
+	}
+	for _, a := range []string{"192.0.2.1:80", "169.254.169.254:80", "[2001:db8::1]:80"} {
+		b.refused(t, noRoute, "connect", "tcp", a)
+	}
+}
+
+// hostAddresses are those of the host beyond loopback.
+func hostAddresses(t *testing.T) []string {
+	all, err := net.InterfaceAddrs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for _, a := range all {
+		if ip, ok := a.(*net.IPNet); ok && ip.IP.IsGlobalUnicast() {
+			out = append(out, ip.IP.String())
+		}
+	}
+	return out
+}
+
+func (b inside) etcIsMadeUp(t *testing.T) {
+	for _, path := range []string{"/etc/shadow", "/etc/gshadow", "/etc/machine-id", "/etc/ssh", "/etc/sudoers", "/etc/ssl/private"} {
+		b.refused(t, invisible, "read", path)
+	}
+	passwd := value[string](t, b.probe(t, "read", "/etc/passwd"))
+	for line := range strings.Lines(passwd) {
+		name, _, _ := strings.Cut(line, ":")
+		if !slices.Contains([]string{"root", "choir", "nobody"}, name) {
+			t.Errorf("the host's user %q is in /etc/passwd", name)
+		}
+	}
+	if certs := value[[]string](t, b.probe(t, "list", "/etc/ssl/certs")); len(certs) == 0 {
+		t.Error("no certificates: HTTPS through the egress door could not be checked")
+	}
+}
+
+// director checks what is different without a workspace.
+func (s suite) director(t *testing.T) {
+	b := s.create(t, choir.RoleDirector, nil)
+	b.refused(t, invisible, "list", sandbox.WorkspaceInside)
+	b.refused(t, readOnly, "write", "/x")
+	if f := b.facts(t); !strings.Contains(f.Processes[1], "choir-init") {
+		t.Errorf("process 1 is %q", f.Processes[1])
+	}
+}

@@ -1,0 +1,174 @@
+package sandboxtest
+
+import (
+	"bufio"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"choiros/internal/choir"
+	"choiros/internal/guest"
+	"choiros/internal/sandbox"
+)
+
+// childVariable carries a child's orders to a test process that plays a control
+// plane to be killed.
+const childVariable = "CHOIR_SANDBOXTEST_CHILD"
+
+// orders tell a child what to make, and its answer what it made.
+type orders struct {
+	Setup Setup        `json:"setup"`
+	Spec  sandbox.Spec `json:"spec"`
+}
+
+// survival checks that a sandbox outlives its control plane, for a while.
+func (s suite) survival(t *testing.T) {
+	t.Run("recovered after the control plane was killed", func(t *testing.T) {
+		o := s.newOrders(t, 0)
+		h := createAndDie(t, o)
+		d := s.newDriver(t, o.Setup)
+		defer closeDriver(t, d)
+		b, err := d.Recover(timeout(t), h)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again := inside{Sandbox: b, spec: o.Spec}
+		if f := again.facts(t); !strings.Contains(strings.Join(values(f.Processes), "\n"), "probe sleep") {
+			t.Errorf("its processes are %v", f.Processes)
+		}
+		destroy(t, b)
+		ended(t, b)
+		nothingLeft(t, o.Spec)
+	})
+	t.Run("ended by itself when nobody came", func(t *testing.T) {
+		o := s.newOrders(t, time.Second)
+		h := createAndDie(t, o)
+		waitForEnd(t, o.Spec)
+		d := s.newDriver(t, o.Setup)
+		defer closeDriver(t, d)
+		if _, err := d.Recover(timeout(t), h); choir.CodeOf(err) != choir.CodeNotFound {
+			t.Errorf("recover: %v", err)
+		}
+		nothingLeft(t, o.Spec)
+	})
+	t.Run("kept alive while attached", func(t *testing.T) { s.attached(t) })
+}
+
+func (s suite) newOrders(t *testing.T, orphan time.Duration) orders {
+	return orders{
+		Setup: Setup{StateDir: DataDir(t), Orphan: orphan},
+		Spec:  SpecIn(t, DataDir(t), ProbeDir(t), choir.RoleAssociate),
+	}
+}
+
+// createAndDie has another process make a sandbox with something running in it,
+// kills that process, and returns the handle.
+func createAndDie(t *testing.T, o orders) sandbox.Handle {
+	t.Helper()
+	raw, err := json.Marshal(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	top, _, _ := strings.Cut(t.Name(), "/")
+	cmd := exec.Command(self, "-test.run", "^"+regexp.QuoteMeta(top)+"$", "-test.v")
+	cmd.Env = append(os.Environ(), childVariable+"="+string(raw))
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer cmd.Wait() // it was killed
+	defer cmd.Process.Kill()
+	lines := bufio.NewScanner(out)
+	for lines.Scan() {
+		var h sandbox.Handle
+		if json.Unmarshal(lines.Bytes(), &h) == nil && h.Driver != "" {
+			return h
+		}
+		t.Logf("child: %s", lines.Text())
+	}
+	t.Fatal("the child made no sandbox")
+	return sandbox.Handle{}
+}
+
+// runChild is the child's side: it makes the sandbox, says the handle, and
+// waits to be killed.
+func runChild(t *testing.T, newDriver Maker, raw string) {
+	var o orders
+	if err := json.Unmarshal([]byte(raw), &o); err != nil {
+		t.Fatal(err)
+	}
+	b, err := newDriver(t, o.Setup).Create(timeout(t), o.Spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	inside{Sandbox: b, spec: o.Spec}.startSleeper(t)
+	text, err := json.Marshal(b.Handle())
+	if err != nil {
+		t.Fatal(err)
+	}
+	os.Stdout.WriteString("\n" + string(text) + "\n")
+	<-b.Done()
+}
+
+// waitForEnd waits until no process of the sandbox is left. Nothing tells an
+// outsider, so it looks again and again.
+func waitForEnd(t *testing.T, spec sandbox.Spec) {
+	t.Helper()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for deadline := timeout(t); len(processesOf(t, spec)) > 0; {
+		select {
+		case <-tick.C:
+		case <-deadline.Done():
+			t.Fatalf("still there: %v", processesOf(t, spec))
+		}
+	}
+}
+
+// attached checks that a sandbox lives longer than its time as an orphan while
+// a control plane is attached, and that Done says when it is no longer.
+func (s suite) attached(t *testing.T) {
+	const orphan = 300 * time.Millisecond
+	o := s.newOrders(t, orphan)
+	d := s.newDriver(t, o.Setup)
+	defer closeDriver(t, d)
+	b, err := d.Create(timeout(t), o.Spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer destroy(t, b)
+	a, err := guest.NewClient(b.Dial).Attach(timeout(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-b.Done():
+		t.Error("it ended although a control plane was attached")
+	case <-time.After(3 * orphan):
+	}
+	if err := a.Close(); err != nil {
+		t.Error(err)
+	}
+	ended(t, b)
+	nothingLeft(t, o.Spec)
+}
+
+func values[K comparable, V any](m map[K]V) []V {
+	var out []V
+	for _, v := range m {
+		out = append(out, v)
+	}
+	return out
+}
