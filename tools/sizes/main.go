@@ -1,0 +1,63 @@
+// Command sizes reports how large files, functions and interfaces are, beside
+// the numbers of the house style, and fails on the hard limits only.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"os"
+)
+
+func main() {
+	root := flag.String("root", ".", "folder of the repository")
+	flag.Parse()
+	ok, err := run(*root, os.Stdout)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "sizes:", err)
+		os.Exit(2)
+	}
+	if !ok {
+		os.Exit(1)
+	}
+}
+
+// maxFileLines is the one hard limit: nobody reads a file that long.
+const maxFileLines = 800
+
+func run(root string, out io.Writer) (ok bool, err error) {
+	sources, err := readSources(root)
+	if err != nil {
+		return false, err
+	}
+	r := measure(sources)
+	fmt.Fprintf(out, "%-28s %8s %8s %8s   %s\n", "", "median", "p95", "max", "ours")
+	row := func(name string, values []int, want string) {
+		fmt.Fprintf(out, "%-28s %8d %8d %8d   %s\n", name, quantile(values, 0.5), quantile(values, 0.95), quantile(values, 1), want)
+	}
+	row("Go file, lines", r.goFiles, "about 100 / below 500 / 800")
+	row("Go function, lines", r.functions, "about 10 / below 60")
+	row("interface, methods", r.interfaces, "1 to 8")
+	row("UI file, lines", r.uiFiles, "components under 150")
+	fmt.Fprintf(out, "%-28s %s   all\n", "exports documented", percent(r.documented, r.exported))
+	fmt.Fprintf(out, "%-28s %s   about 100 %%\n", "Go test lines to code lines", percent(r.testLines, r.codeLines))
+	fmt.Fprintf(out, "%-28s %s   about 8 %%\n", "docs lines to code lines", percent(r.docLines, r.codeLines))
+	for _, f := range r.undocumented {
+		fmt.Fprintln(out, "no comment:", f)
+	}
+	ok = true
+	for _, s := range sources {
+		if s.lines > maxFileLines && !s.generated {
+			ok = false
+			fmt.Fprintf(out, "too long: %s has %d lines, the limit is %d: give each noun or verb its own file\n", s.path, s.lines, maxFileLines)
+		}
+	}
+	return ok, nil
+}
+
+func percent(part, whole int) string {
+	if whole == 0 {
+		return "       -"
+	}
+	return fmt.Sprintf("%6d %%", 100*part/whole)
+}

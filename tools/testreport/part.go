@@ -1,0 +1,111 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// part is what one command of `make test` found.
+type part struct {
+	Name     string    `json:"name"`
+	Passed   int       `json:"passed"`
+	Failures []failure `json:"failures"`
+	Skips    []skip    `json:"skips"`
+	Seconds  float64   `json:"seconds"`
+	Output   string    `json:"-"` // of a check
+	single   bool      // the exit code is the test
+}
+
+type failure struct {
+	Name   string `json:"name"`
+	Output string `json:"output"`
+}
+
+type skip struct {
+	Name   string `json:"name"`
+	Reason string `json:"reason"`
+}
+
+// settle holds what was read against how the command ended: a failed exit
+// without a failed test is a failure too, and so is a runner that ran nothing.
+func (p *part) settle(name string, exit error, stderr string) {
+	switch {
+	case exit == nil && p.single:
+		p.Passed = 1
+	case exit != nil && len(p.Failures) == 0:
+		p.Failures = append(p.Failures, failure{name, strings.TrimSpace(p.Output + "\n" + stderr + "\n" + exit.Error())})
+	case !p.single && p.Passed+len(p.Failures)+len(p.Skips) == 0:
+		p.Failures = append(p.Failures, failure{name, strings.TrimSpace("no test ran\n" + stderr)})
+	}
+}
+
+func (p *part) word() string {
+	if len(p.Failures) > 0 {
+		return "FAIL"
+	}
+	return "ok"
+}
+
+func (p *part) save(dir string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	raw, err := json.Marshal(p)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, strings.ReplaceAll(p.Name, " ", "-")+".json"), raw, 0o644)
+}
+
+// maxFailureLines keeps a failure readable; the end is where the reason is.
+const maxFailureLines = 60
+
+// sum prints every failure and every skip with its reason, and the final line.
+func sum(dir string, out io.Writer) (ok bool, err error) {
+	paths, err := filepath.Glob(filepath.Join(dir, "*.json"))
+	if err != nil {
+		return false, err
+	}
+	var all part
+	for _, path := range paths {
+		raw, err := os.ReadFile(path)
+		if err != nil {
+			return false, err
+		}
+		var p part
+		if err := json.Unmarshal(raw, &p); err != nil {
+			return false, fmt.Errorf("%s: %w", path, err)
+		}
+		all.Passed += p.Passed
+		all.Failures = append(all.Failures, p.Failures...)
+		all.Skips = append(all.Skips, p.Skips...)
+	}
+	if len(paths) == 0 {
+		all.Failures = []failure{{"make test", "nothing ran"}}
+	}
+	for _, f := range all.Failures {
+		fmt.Fprintf(out, "\nFAILED %s\n%s\n", f.Name, indent(lastLines(f.Output, maxFailureLines)))
+	}
+	for i, s := range all.Skips {
+		if i == 0 {
+			fmt.Fprintln(out)
+		}
+		fmt.Fprintf(out, "SKIPPED %s: %s\n", s.Name, s.Reason)
+	}
+	fmt.Fprintf(out, "\n%d passed, %d failed, %d skipped\n", all.Passed, len(all.Failures), len(all.Skips))
+	return len(all.Failures) == 0, nil
+}
+
+func lastLines(s string, n int) string {
+	lines := strings.Split(strings.TrimSpace(s), "\n")
+	if cut := len(lines) - n; cut > 0 {
+		lines = append([]string{fmt.Sprintf("(%d lines before)", cut)}, lines[cut:]...)
+	}
+	return strings.Join(lines, "\n")
+}
+
+func indent(s string) string { return "    " + strings.ReplaceAll(s, "\n", "\n    ") }
