@@ -1,0 +1,108 @@
+# The targets people use: make up, build, test, bench, soak, fmt, help.
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+
+VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+OUT := .cache/test
+REPORT := .cache/testreport
+GO_FOLDERS := $(wildcard bench cmd internal tools)
+
+SHELL_DIST := internal/webui/dist/shell/index.html
+# Only the folders that exist: the rules below stand still without a UI.
+UI := $(wildcard ui/shell/package.json)
+E2E := $(wildcard ui/e2e/package.json)
+UI_SOURCES := $(if $(UI),$(shell find ui/shell -path '*/node_modules' -prune -o -type f -print))
+
+.PHONY: help up build test bench soak fmt clean prereqs guest ui choir lint lint-go lint-ui unit race e2e generate
+
+help: ## show this
+	@sed -n 's/^\([a-z][a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
+
+up: build ## build what changed and start the computer
+	@bin/choir up
+
+build: prereqs guest ui choir ## build bin/choir with all that it carries
+
+test: ## everything: build, checks, tests with the race detector, browser
+	@tools/prereqs.sh
+	@rm -rf $(OUT) && mkdir -p $(OUT)
+	@go build -o $(REPORT) ./tools/testreport
+	@$(REPORT) check $(OUT) build -- $(MAKE) build
+	@$(MAKE) -k lint race ui-test e2e REPORTED=yes || \
+		$(REPORT) check $(OUT) parts -- sh -c 'echo "a part could not run at all, see above"; exit 1'
+	@$(REPORT) sum $(OUT)
+
+bench: build ## measure beside the peers, see bin/choir bench --help
+	@bin/choir bench
+
+soak: build ## fuzz every decoder and repeat all tests (FUZZTIME=30s ROUNDS=5)
+	@tools/soak.sh
+
+fmt: ## format Go and the UI
+	@gofmt -w $(GO_FOLDERS)
+	@$(if $(UI),$(MAKE) ui/shell/node_modules && cd ui/shell && npx biome check --write .)
+
+clean: ## remove what was built
+	@rm -rf bin .cache internal/webui/dist/shell
+	@find internal/guestbin/bin -type f ! -name .keep -delete
+
+# ---- internal ----
+
+# With REPORTED a part is counted and a failure lets the others run.
+check = $(if $(REPORTED),$(REPORT) check $(OUT) $(1) --)
+
+prereqs:
+	@tools/prereqs.sh
+
+# Go itself knows what changed, so these always ask it.
+guest:
+	@for name in choir-init choir-director choir-associate; do \
+		CGO_ENABLED=0 go build -trimpath -ldflags "-s -w" -o internal/guestbin/bin/$$name ./cmd/$$name; \
+	done
+
+choir:
+	@CGO_ENABLED=0 go build -trimpath -ldflags "-X main.version=$(VERSION)" -o bin/choir ./cmd/choir
+
+ui: $(if $(UI),$(SHELL_DIST))
+
+$(SHELL_DIST): $(UI_SOURCES) | ui/shell/node_modules
+	@cd ui/shell && npm run --silent build -- --outDir $(CURDIR)/internal/webui/dist/shell --emptyOutDir --logLevel warn
+	@touch $@
+
+# npm ci empties the folder first, so the stamp is written last.
+%/node_modules: %/package-lock.json
+	@cd $* && npm ci --silent --no-audit --no-fund
+	@touch $@
+
+lint: lint-go lint-ui
+
+lint-go:
+	@$(call check,gofmt) tools/gofmt.sh $(GO_FOLDERS)
+	@$(call check,vet) go vet ./...
+	@$(call check,staticcheck) go run $(STATICCHECK) ./...
+	@$(call check,imports) go run ./tools/imports
+	@$(call check,generated) go run ./tools/contracts -check
+	@$(if $(REPORTED),go run ./tools/sizes || true)
+	@$(call check,sizes) go run ./tools/sizes
+
+lint-ui: $(if $(UI),ui/shell/node_modules)
+	@$(if $(UI),cd ui/shell && $(if $(REPORTED),$(CURDIR)/$(REPORT) check $(CURDIR)/$(OUT) biome --) npx biome ci .)
+
+unit: ## Go tests without the race detector: the quick look
+	@go test ./...
+
+race:
+	@$(if $(REPORTED),$(REPORT) go $(OUT) race --) go test -race -timeout 15m $(if $(REPORTED),-json) ./...
+
+ui-test: $(if $(UI),ui/shell/node_modules)
+	@$(if $(UI),cd ui/shell && $(if $(REPORTED),VITEST_OUTPUT=$(CURDIR)/$(OUT)/vitest.out $(CURDIR)/$(REPORT) vitest $(CURDIR)/$(OUT) ui --) \
+		npm test $(if $(REPORTED),-- --reporter=json --outputFile=$(CURDIR)/$(OUT)/vitest.out))
+
+e2e: $(if $(E2E),ui/e2e/node_modules)
+	@$(if $(E2E),cd ui/e2e && $(if $(REPORTED),$(CURDIR)/$(REPORT) tap $(CURDIR)/$(OUT) e2e --) npm test --silent $(if $(REPORTED),-- --test-reporter=tap))
+
+generate: ## write what follows from the Go types
+	@go run ./tools/contracts

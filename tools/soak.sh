@@ -1,0 +1,15 @@
+#!/bin/sh
+# Runs every fuzz target for FUZZTIME, then all tests ROUNDS times in random
+# order with the race detector. Stops at the first failure.
+set -eu
+cd "$(dirname "$0")/.."
+fuzztime=${FUZZTIME:-30s}
+rounds=${ROUNDS:-5}
+
+go list ./... | while read -r package; do
+	go test -list '^Fuzz' "$package" | sed -n '/^Fuzz/p' | while read -r target; do
+		echo "fuzz $package $target for $fuzztime"
+		go test -run '^$' -fuzz "^$target\$" -fuzztime "$fuzztime" "$package"
+	done
+done
+go test -race -shuffle=on -count="$rounds" -timeout 2h ./...
