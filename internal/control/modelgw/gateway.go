@@ -138,3 +138,10 @@ func (g *Gateway) route(name, caller string) (Route, error) {
 	return Route{}, choir.E("modelgw.route", choir.CodeUnavailable, "no model is configured for %q", name).
 		WithRemedy("name one under [models] in choir.toml")
 }
+
+// InFlight counts the calls that are being made or wait for a slot.
+func (g *Gateway) InFlight() int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return len(g.flights)
+}
