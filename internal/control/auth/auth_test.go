@@ -1,0 +1,157 @@
+package auth
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"choiros/internal/choir"
+)
+
+// clock is a clock that a test moves.
+type clock struct{ at time.Time }
+
+func (c *clock) now() time.Time { return c.at }
+
+func newLocal(t *testing.T) (*Local, *clock, string) {
+	t.Helper()
+	c := &clock{time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)}
+	path := filepath.Join(t.TempDir(), "sessions.json")
+	l, err := NewLocal(path, c.now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l, c, path
+}
+
+func login(t *testing.T, l *Local) *http.Cookie {
+	t.Helper()
+	token, err := l.NewLink()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cookie, err := l.Login(token)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cookie
+}
+
+func check(l *Local, cookie *http.Cookie) error {
+	r := httptest.NewRequest(http.MethodGet, "/", nil)
+	r.AddCookie(cookie)
+	_, err := l.Check(r)
+	return err
+}
+
+func TestALinkWorksOnce(t *testing.T) {
+	l, _, _ := newLocal(t)
+	token, err := l.NewLink()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.Login("guess"); choir.CodeOf(err) != choir.CodeUnauthenticated {
+		t.Fatalf("a guess: %v", err)
+	}
+	if _, err := l.Login(""); choir.CodeOf(err) != choir.CodeUnauthenticated {
+		t.Fatalf("nothing: %v", err)
+	}
+	if _, err := l.Login(token); err != nil {
+		t.Fatalf("the link: %v", err)
+	}
+	if _, err := l.Login(token); choir.CodeOf(err) != choir.CodeUnauthenticated {
+		t.Fatalf("the link again: %v", err)
+	}
+}
+
+func TestANewLinkVoidsTheEarlierOne(t *testing.T) {
+	l, _, _ := newLocal(t)
+	first, err := l.NewLink()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.NewLink(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.Login(first); choir.CodeOf(err) != choir.CodeUnauthenticated {
+		t.Fatalf("got %v", err)
+	}
+}
+
+func TestTheCookieStaysWithTheShell(t *testing.T) {
+	l, _, _ := newLocal(t)
+	c := login(t, l)
+	if !strings.HasPrefix(c.Name, "__Host-") || !c.Secure || !c.HttpOnly || c.Path != "/" || c.Domain != "" || c.SameSite != http.SameSiteStrictMode {
+		t.Fatalf("%+v", c)
+	}
+}
+
+func TestSessionsEnd(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		step  time.Duration
+		times int
+		ends  bool
+	}{
+		{"used every day", 23 * time.Hour, 6, false},
+		{"idle for a day", 25 * time.Hour, 1, true},
+		{"a week old", 23 * time.Hour, 8, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			l, clock, _ := newLocal(t)
+			cookie := login(t, l)
+			var err error
+			for range c.times {
+				clock.at = clock.at.Add(c.step)
+				err = check(l, cookie)
+			}
+			if (err != nil) != c.ends {
+				t.Fatalf("got %v", err)
+			}
+		})
+	}
+}
+
+func TestLogoutEndsTheSession(t *testing.T) {
+	l, _, _ := newLocal(t)
+	cookie := login(t, l)
+	r := httptest.NewRequest(http.MethodPost, "/", nil)
+	r.AddCookie(cookie)
+	p, err := l.Check(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Logout(p); err != nil {
+		t.Fatal(err)
+	}
+	if check(l, cookie) == nil {
+		t.Fatal("the session lives on")
+	}
+}
+
+func TestSessionsSurviveARestartAndNoTokenIsKept(t *testing.T) {
+	l, clock, path := newLocal(t)
+	cookie := login(t, l)
+	again, err := NewLocal(path, clock.now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := check(again, cookie); err != nil {
+		t.Fatalf("after a restart: %v", err)
+	}
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(string(raw), cookie.Value) {
+		t.Fatal("the file holds the session's token")
+	}
+	info, err := os.Stat(path)
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Fatalf("mode %v, %v", info.Mode(), err)
+	}
+}
