@@ -24,7 +24,6 @@ func (m *machine) find(s state) *box {
 }
 
 // usageOf adds up a process and all below it, where there is no cgroup to ask.
-// What has ended meanwhile is missing from the CPU time.
 func usageOf(pid int) sandbox.Usage {
 	const ticksPerSecond = 100 // USER_HZ, the same on every Linux
 	var u sandbox.Usage

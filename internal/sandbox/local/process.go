@@ -120,7 +120,7 @@ var longAgo, noDeadline = time.Unix(1, 0), time.Time{}
 
 type stat struct {
 	state    byte
-	cpuTicks uint64 // user and system, of itself
+	cpuTicks uint64 // user and system, of itself and of the children it waited for
 	start    uint64
 }
 
@@ -141,19 +141,21 @@ func parseStat(raw []byte) (stat, error) {
 	// The name in the parentheses may itself contain anything.
 	_, rest, ok := bytes.Cut(raw[max(0, bytes.LastIndexByte(raw, ')')):], []byte(") "))
 	fields := bytes.Fields(rest)
-	const userField, systemField, startField = 11, 12, 19 // counted from the state
+	const firstTimeField, startField = 11, 19 // counted from the state
 	if !ok || len(fields) <= startField {
 		return stat{}, fmt.Errorf("%d fields in %q", len(fields), raw)
 	}
-	var numbers [3]uint64
-	for i, field := range []int{userField, systemField, startField} {
-		n, err := strconv.ParseUint(string(fields[field]), 10, 64)
+	out := stat{state: fields[0][0]}
+	for _, field := range fields[firstTimeField : firstTimeField+4] {
+		n, err := strconv.ParseUint(string(field), 10, 64)
 		if err != nil {
 			return stat{}, err
 		}
-		numbers[i] = n
+		out.cpuTicks += n
 	}
-	return stat{state: fields[0][0], cpuTicks: numbers[0] + numbers[1], start: numbers[2]}, nil
+	var err error
+	out.start, err = strconv.ParseUint(string(fields[startField]), 10, 64)
+	return out, err
 }
 
 // descendants lists a process and everything below it, as far as it can be seen

@@ -2,6 +2,7 @@ package sandboxtest
 
 import (
 	"encoding/json"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -25,9 +26,16 @@ var initAndProbe = sync.OnceValues(func() (string, error) {
 	})
 })
 
+// ProbeVariable names a ProbeDir that another test process has built, for one
+// that cannot.
+const ProbeVariable = "CHOIR_SANDBOXTEST_PROBE"
+
 // ProbeDir is a folder of guest binaries with choir-init and the probe program.
 func ProbeDir(t testing.TB) string {
 	t.Helper()
+	if dir := os.Getenv(ProbeVariable); dir != "" {
+		return dir
+	}
 	return built(t, initAndProbe)
 }
 
