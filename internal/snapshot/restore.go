@@ -3,6 +3,8 @@ package snapshot
 import (
 	"context"
 
+	"golang.org/x/sys/unix"
+
 	"choiros/internal/choir"
 )
 
@@ -16,16 +18,176 @@ type RestoreOptions struct {
 // RestoreResult of a restore.
 type RestoreResult struct {
 	Root    choir.Digest // the tree as it is now
-	Written int64        // files, links and fifos written anew
+	Written int64        // files, links, fifos and folders made anew
 	Changed int64        // paths of which only mode or time was set
 	Removed int64        // paths removed
 }
 
+// restoreTries is how often a restore begins again when others write meanwhile.
+const restoreTries = 3
+
 // Restore makes the tree what the snapshot says, in place: it rewrites only the
-// paths that differ, never follows a link, and leaves the cache up to date.
+// paths that differ, never follows a link, and leaves the cache up to date. The
+// tree is scanned again afterwards, so a restore that returns no error gave
+// exactly the snapshot. Sockets and devices in folders that stay are left alone.
 //
 // Errors: not_found or corrupt from get; conflict when the tree kept changing
-// meanwhile; no_space.
+// meanwhile; no_space. After an error every path is as before or as wanted.
 func (s *Scanner) Restore(ctx context.Context, target choir.Digest, get Getter, opts RestoreOptions) (RestoreResult, error) {
-	return RestoreResult{}, choir.E("snapshot.restore", choir.CodeUnavailable, "not built yet")
+	sum, ok := target.Bytes()
+	if !ok {
+		return RestoreResult{}, choir.Invalid("target", "%q is not a digest", target)
+	}
+	fd, err := openRoot(s.path)
+	if err != nil {
+		return RestoreResult{}, err
+	}
+	defer unix.Close(fd)
+	if _, err := s.run(ctx, fd, nil, true); err != nil {
+		return RestoreResult{}, err
+	}
+	r := &restore{ctx: ctx, get: get, only: opts.Only}
+	m, err := readManifest(ctx, get, "", target, 0)
+	if err != nil {
+		return RestoreResult{}, err
+	}
+	for range restoreTries {
+		if s.root.sum != sum {
+			err = r.folder(fd, s.root, &m, "")
+		}
+		if err != nil {
+			return r.result, err
+		}
+		found, err := s.run(ctx, fd, nil, false)
+		if err != nil {
+			return r.result, err
+		}
+		r.result.Root = found.Root
+		if found.Root == target || opts.Only != nil {
+			return r.result, nil
+		}
+	}
+	return r.result, choir.E("snapshot.restore", choir.CodeConflict, "the tree kept changing while it was restored").
+		WithRemedy("stop what writes to it and try again")
+}
+
+// restore is one run of Restore.
+type restore struct {
+	ctx    context.Context
+	get    Getter
+	only   func(path string) bool
+	result RestoreResult
+	depth  int
+	temps  int // temporary names given out
+}
+
+func (r *restore) wants(path string) bool { return r.only == nil || r.only(path) }
+
+// folder makes a folder, open as fd and known as f, what the manifest says.
+func (r *restore) folder(fd int, f *folder, m *Manifest, path string) (err error) {
+	if f.mode&0o700 != 0o700 {
+		if err := unix.Fchmod(fd, f.mode|0o700); err != nil {
+			return pathError("make writable", path, err)
+		}
+	}
+	r.depth++
+	err = r.entries(fd, f, m.Entries, path)
+	r.depth--
+	mode, mtime := f.mode, f.mtime
+	if r.wants(path) {
+		mode, mtime = m.Mode, m.MTime
+		if f.written && (mode != f.mode || mtime != f.mtime) {
+			r.result.Changed++
+		}
+	}
+	// Last, because what happens inside moves the folder's own time, and also
+	// after an error, because it may have been made writable.
+	if ferr := unix.Fchmod(fd, mode); ferr != nil && err == nil {
+		err = pathError("set the mode of", path, ferr)
+	}
+	if ferr := setTime(fd, mtime); ferr != nil && err == nil {
+		err = pathError("set the time of", path, ferr)
+	}
+	return err
+}
+
+// entries removes what is too much, which makes room, and then makes the rest
+// as it should be.
+func (r *restore) entries(fd int, f *folder, want []Entry, path string) error {
+	have := make(map[string]*node, len(f.nodes))
+	for i := range f.nodes {
+		have[f.nodes[i].Name] = &f.nodes[i]
+	}
+	wanted := make(map[string]struct{}, len(want))
+	for i := range want {
+		wanted[want[i].Name] = struct{}{}
+	}
+	for i := range f.nodes {
+		n := &f.nodes[i]
+		if _, ok := wanted[n.Name]; ok || n.Kind == 0 {
+			continue
+		}
+		if err := r.remove(fd, n.Name, join(path, n.Name)); err != nil {
+			return err
+		}
+	}
+	for i := range want {
+		e := &want[i]
+		if err := r.entry(fd, have[e.Name], e, join(path, e.Name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// entry makes one path what e says; n is what is there, or nil.
+func (r *restore) entry(fd int, n *node, e *Entry, path string) error {
+	switch {
+	case n != nil && n.Kind == Dir && e.Kind == Dir:
+		return r.descend(fd, n.dir, e, path)
+	case n != nil && n.Entry == *e || !r.wants(path):
+		return nil
+	case n != nil && sameButMeta(&n.Entry, e):
+		done, err := setMeta(fd, e)
+		if err != nil {
+			return pathError("set mode and time of", path, err)
+		}
+		if done {
+			r.result.Changed++
+			return nil
+		}
+	case n != nil && (n.Kind == Dir || e.Kind == Dir):
+		if err := r.remove(fd, e.Name, path); err != nil {
+			return err
+		}
+	}
+	r.result.Written++
+	if e.Kind == Dir {
+		if err := unix.Mkdirat(fd, e.Name, 0o700); err != nil {
+			return pathError("make the folder", path, err)
+		}
+		return r.descend(fd, &folder{mode: 0o700}, e, path)
+	}
+	return pathError("write", path, r.write(fd, e))
+}
+
+func (r *restore) descend(fd int, f *folder, e *Entry, path string) error {
+	if f.written && f.sum == e.Sum {
+		return nil
+	}
+	m, err := readManifest(r.ctx, r.get, path, e.Digest(), r.depth)
+	if err != nil {
+		return err
+	}
+	child, err := openWide(fd, e.Name)
+	if err != nil {
+		return pathError("open", path, err)
+	}
+	defer unix.Close(child)
+	return r.folder(child, f, &m, path)
+}
+
+// sameButMeta reports whether only mode and time differ.
+func sameButMeta(a, b *Entry) bool {
+	return a.Kind == b.Kind && a.Sum == b.Sum && a.Size == b.Size && a.Target == b.Target
 }

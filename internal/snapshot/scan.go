@@ -70,8 +70,14 @@ func (s *Scanner) Scan(ctx context.Context, emit func(Object) error) (Result, er
 		return Result{}, err
 	}
 	defer unix.Close(fd)
+	return s.run(ctx, fd, emit, false)
+}
+
+// run scans the tree open as fd. With tolerant, what may not be read is taken
+// for something that is in no snapshot, instead of an error.
+func (s *Scanner) run(ctx context.Context, fd int, emit func(Object) error, tolerant bool) (Result, error) {
 	sc := &scan{ctx: ctx, rootFD: fd, start: s.cfg.Now(), shared: &shared{
-		helpers: make(chan struct{}, helpers), emit: emit, emitted: map[Sum]struct{}{},
+		helpers: make(chan struct{}, helpers), emit: emit, tolerant: tolerant, emitted: map[Sum]struct{}{},
 	}}
 	if _, err := sc.folder(fd, s.root); err != nil {
 		return Result{}, err
@@ -106,6 +112,8 @@ type scan struct {
 type shared struct {
 	helpers chan struct{} // one slot for each helper that may run
 	emit    func(Object) error
+	// tolerant takes what may not be read for something unknown.
+	tolerant bool
 
 	// emitting guards emitted and lets one object be emitted at a time, which is
 	// what it is for: emit may be slow.

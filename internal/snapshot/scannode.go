@@ -46,7 +46,7 @@ func (s *scan) knownDir(fd int, n *node) (changed bool, err error) {
 // enter looks into a folder whose name is on the path already; ENOTDIR and
 // ELOOP mean that it is one no more.
 func (s *scan) enter(fd int, n *node) (bool, error) {
-	child, err := unix.Openat(fd, n.Name, openDir, 0)
+	child, err := s.openFolder(fd, n.Name)
 	switch err {
 	case nil:
 	case unix.ENOENT, unix.ENOTDIR, unix.ELOOP:
@@ -58,6 +58,14 @@ func (s *scan) enter(fd int, n *node) (bool, error) {
 	changed, err := s.folder(child, n.dir)
 	n.Sum = n.dir.sum
 	return changed, err
+}
+
+func (s *scan) openFolder(fd int, name string) (int, error) {
+	child, err := unix.Openat(fd, name, openDir, 0)
+	if err == unix.EACCES && s.shared.tolerant {
+		return openWide(fd, name)
+	}
+	return child, err
 }
 
 // renew reads a path whose stat says that it is not what is known.
@@ -87,7 +95,13 @@ func (s *scan) renew(fd int, n *node, st *unix.Stat_t) (bool, error) {
 	case File:
 		// A stamp that was not racy and a ctime that moved: only chmod, link or
 		// rename may have happened, but a writer can put the mtime back too.
-		if err := s.file(fd, n, st); err != nil {
+		err := s.file(fd, n, st)
+		if err == unix.EACCES && s.shared.tolerant {
+			n.Sum, n.read = Sum{}, Stamp{} // never equal to what a snapshot holds
+			n.accept(st)
+			return true, nil
+		}
+		if err != nil {
 			return false, s.vanished("read", err)
 		}
 	}
