@@ -15,7 +15,7 @@ const maxInteger = 1<<53 - 1
 // vocabulary are written directly: a nil list that is required is written as an
 // empty one. Anything else goes through encoding/json.
 func Canonical(v any) ([]byte, error) {
-	return AppendCanonical(nil, v)
+	return AppendCanonical(make([]byte, 0, 512), v)
 }
 
 // AppendCanonical appends the canonical JSON of a value to out.

@@ -1,6 +1,7 @@
 package choir
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -118,15 +119,19 @@ func Under(parent string, err error) error {
 	return &c
 }
 
-// CodeOf is the code of the first *Error in the chain; internal when there is
-// none, empty for nil.
+// CodeOf is the code of the first *Error in the chain, or that of an ended
+// context; internal when there is neither, empty for nil.
 func CodeOf(err error) Code {
-	if err == nil {
-		return ""
-	}
 	var e *Error
-	if errors.As(err, &e) {
+	switch {
+	case err == nil:
+		return ""
+	case errors.As(err, &e):
 		return e.Code
+	case errors.Is(err, context.Canceled):
+		return CodeCancelled
+	case errors.Is(err, context.DeadlineExceeded):
+		return CodeTimeout
 	}
 	return CodeInternal
 }

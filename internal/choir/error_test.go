@@ -1,6 +1,7 @@
 package choir
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"go/ast"
@@ -71,6 +72,9 @@ func TestErrorSaysWhatHappenedToWhatAndWhatToDo(t *testing.T) {
 	}
 	if CodeOf(nil) != "" || CodeOf(io.EOF) != CodeInternal {
 		t.Error("codes of no error and of a foreign error")
+	}
+	if CodeOf(Wrap("x", "", context.Canceled, "")) != CodeCancelled || CodeOf(context.DeadlineExceeded) != CodeTimeout {
+		t.Error("codes of ended contexts")
 	}
 	if !errors.Is(Wrap("x", CodeTimeout, io.EOF, ""), io.EOF) {
 		t.Error("the cause is lost")

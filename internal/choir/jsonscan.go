@@ -10,8 +10,9 @@ const maxDepth = 64
 
 // scanner reads I-JSON (RFC 7493) token by token: UTF-8 without lone surrogates.
 type scanner struct {
-	src []byte
-	pos int
+	src  []byte
+	text string // the same as src, for DecodeStrict
+	pos  int
 }
 
 func (s *scanner) fail(msg string) error {

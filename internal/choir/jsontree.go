@@ -57,6 +57,9 @@ func (s *scanner) double() (float64, error) {
 	if err != nil {
 		return 0, err
 	}
+	if len(text) < 16 && isDigits(text) {
+		return float64(number(text)), nil
+	}
 	f, err := strconv.ParseFloat(string(text), 64)
 	if err != nil {
 		return 0, Invalid("$", "%s is out of range", clip(string(text)))

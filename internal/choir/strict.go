@@ -10,7 +10,7 @@ import (
 // missing, duplicate and out-of-range fields. A refusal is an *Error with code
 // invalid, or too_large for a length, and the path of the field, such as
 // verify_profile.commands[0].argv; $ is the whole. What was decoded before a
-// refusal stays in the struct.
+// refusal stays in the struct. Strings of the struct share one copy of raw.
 //
 // A field is required unless its json tag says omitempty. The choir tag holds
 // its rules: len=MIN..MAX (characters of a string, items of a list, bytes of
@@ -23,7 +23,7 @@ import (
 // nil, a required one as an empty slice, so decoding what Canonical wrote gives
 // the same value.
 func DecodeStrict(raw []byte, into any) error {
-	s := scanner{src: raw}
+	s := scanner{src: raw, text: string(raw)}
 	s.space()
 	if err := s.decode(reflect.ValueOf(into).Elem(), &rules{}, 0); err != nil {
 		return err
@@ -81,12 +81,18 @@ func (s *scanner) decodeString(v reflect.Value, r *rules) error {
 	if s.peek() != '"' {
 		return s.wrongType("a string")
 	}
-	text, err := s.str()
+	start := s.pos + 1
+	raw, err := s.str()
 	if err != nil {
 		return err
 	}
-	v.SetString(string(text))
-	return r.text(v.String())
+	// Without escapes the value is a part of the one copy made of the input.
+	text := s.text[start : s.pos-1]
+	if len(raw) != len(text) {
+		text = string(raw)
+	}
+	v.SetString(text)
+	return r.text(text)
 }
 
 func (s *scanner) decodeTime(v reflect.Value) error {
@@ -152,15 +158,14 @@ func (s *scanner) decodeNumber(v reflect.Value, r *rules) error {
 	if err != nil {
 		return err
 	}
-	text := clip(string(s.src[start:s.pos]))
 	whole := v.Kind() != reflect.Float64
 	switch {
 	case whole && (f != math.Trunc(f) || math.Abs(f) > maxInteger):
-		return Invalid("$", "must be a whole number, not %s", text)
+		return Invalid("$", "must be a whole number, not %s", clip(s.text[start:s.pos]))
 	case !r.num.holds(f):
-		return Invalid("$", "must be %s, not %s", r.num, text)
+		return Invalid("$", "must be %s, not %s", r.num, clip(s.text[start:s.pos]))
 	case v.CanInt() && v.OverflowInt(int64(f)), v.CanUint() && (f < 0 || v.OverflowUint(uint64(f))):
-		return Invalid("$", "%s is out of range", text)
+		return Invalid("$", "%s is out of range", clip(s.text[start:s.pos]))
 	case v.CanInt():
 		v.SetInt(int64(f))
 	case v.CanUint():

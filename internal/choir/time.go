@@ -54,7 +54,7 @@ func ParseTime(s string) (Time, error) {
 }
 
 // number reads a few digits; what is not a digit gives some number.
-func number(s string) int {
+func number[S string | []byte](s S) int {
 	n := 0
 	for i := 0; i < len(s); i++ {
 		n = 10*n + int(s[i]) - '0'
