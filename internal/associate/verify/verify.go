@@ -149,27 +149,23 @@ var extensions = map[string][]string{
 // fastest takes one check for each kind of code that changed: its tests, else
 // whatever else it has. Make counts only where nothing else has tests.
 func (p project) fastest(all []Check) []Check {
+	tests := func(c Check) bool { return c.Tests }
 	var picked []Check
 	for _, touched := range []bool{true, false} {
+		if slices.ContainsFunc(picked, tests) {
+			return picked
+		}
+		picked = nil
 		for _, kind := range []string{"go", "rust", "node", "python"} {
-			if touched && !p.touches(kind) {
-				continue
-			}
-			if c, ok := first(all, kind); ok {
+			if c, ok := first(all, kind); ok && (!touched || p.touches(kind)) {
 				picked = append(picked, c)
 			}
 		}
-		if slices.ContainsFunc(picked, func(c Check) bool { return c.Tests }) {
-			return picked
-		}
-		if c, ok := first(all, "make"); ok {
-			return append(picked, c)
-		}
-		if len(picked) > 0 {
-			return picked
-		}
 	}
-	return nil
+	if c, ok := first(all, "make"); ok && !slices.ContainsFunc(picked, tests) {
+		picked = append(picked, c)
+	}
+	return picked
 }
 
 func first(all []Check, kind string) (Check, bool) {

@@ -1,0 +1,197 @@
+package taskrunner
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"choiros/internal/agentloop"
+	"choiros/internal/associate/proctree"
+	"choiros/internal/associate/tools"
+	"choiros/internal/choir"
+	"choiros/internal/model"
+)
+
+// maxRefused is how many calls of tools that are not allowed end the task.
+const maxRefused = 5
+
+// modelName is the role alias that the gateway turns into a model.
+const modelName = "associate"
+
+const system = `You are the Associate of an Automatic Computer. You work in a sandbox without network and carry out one task, which the Director gave you.
+Work in the task's folder. Read before you change. Make the smallest change that reaches the goal, and check it yourself as far as your tools allow.
+Nobody answers questions while you work. When you are done, stop calling tools and say in a few sentences what you changed and why, or what you found. Do not commit: a verified change is committed for you, and one that fails verification is taken back.`
+
+// runAgent lets the model work until it is done or bounded.
+func (j *job) runAgent(ctx context.Context) error {
+	base, err := filepath.Rel(j.cfg.Workspace, j.root)
+	if err != nil {
+		return err
+	}
+	files, err := tools.OpenWorkspace(j.cfg.Workspace, filepath.ToSlash(base))
+	if err != nil {
+		return err
+	}
+	defer files.Close()
+	kit := &tools.Kit{Files: files, Shell: j.shell}
+	l := j.newLive()
+	out, err := agentloop.Run(ctx, agentloop.Config{
+		Model: (*caller)(j), ModelName: modelName, System: system,
+		Messages: []model.Message{agentloop.Say(model.User, j.prompt())},
+		Tools:    j.tools(kit), Unknown: j.refuse,
+		MaxSteps: j.cfg.MaxSteps, TokenBudget: int64(j.task.TokenBudget),
+		OnDelta: func(d model.Delta) { l.show([]byte(d.Text)) },
+	})
+	l.flush()
+	u := &j.result.Usage
+	u.Model, u.InputTokens, u.OutputTokens = out.Model, out.Usage.Input, out.Usage.Output
+	u.CachedTokens, u.CostUSD = out.Usage.CacheRead, out.Usage.CostUSD
+	if err != nil {
+		return err
+	}
+	j.result.Summary = out.Final
+	return j.ended(out)
+}
+
+// ended turns the reason why the loop stopped into an outcome.
+func (j *job) ended(out agentloop.Outcome) error {
+	switch out.Stopped {
+	case agentloop.Steps:
+		return fail(choir.ResultLimit, "the task was not done after %d steps", out.Steps)
+	case agentloop.Tokens:
+		return fail(choir.ResultTokenBudget, "the task was not done within its token budget of %d", j.task.TokenBudget)
+	case agentloop.Length:
+		return fail(choir.ResultModelError, "the model's last answer was cut off")
+	case agentloop.Refusal:
+		return fail(choir.ResultModelError, "the model refused: %s", firstLine(out.Final, 400))
+	case agentloop.NoProgress:
+		if j.refused == 0 {
+			return fail(choir.ResultLimit, "the model repeated the same failing call and made no progress")
+		}
+		return fail(choir.ResultToolRefused, "the model kept calling tools that this task does not allow")
+	case agentloop.ByTool:
+		if j.refused >= maxRefused {
+			return fail(choir.ResultToolRefused, "the model called tools that this task does not allow, %d times", j.refused)
+		}
+	}
+	return nil
+}
+
+// prompt is the task in words. It holds no ids, times or folders, so that the
+// same task is the same request.
+func (j *job) prompt() string {
+	var b strings.Builder
+	b.WriteString(j.task.Instruction)
+	if len(j.task.AcceptanceCriteria) > 0 {
+		b.WriteString("\n\nIt will be judged by:\n")
+		for _, c := range j.task.AcceptanceCriteria {
+			b.WriteString("- " + c + "\n")
+		}
+	}
+	switch j.task.Kind {
+	case choir.TaskInspect:
+		b.WriteString("\n\nThis task reads only: nothing is changed.")
+	case choir.TaskRun:
+		b.WriteString("\n\nThis task runs things and changes no file: changes of tracked and new files are taken back.")
+	}
+	return b.String()
+}
+
+// tools are what the model is offered.
+func (j *job) tools(kit *tools.Kit) []agentloop.Tool {
+	var offered []agentloop.Tool
+	for _, name := range j.permitted() {
+		offered = append(offered, agentloop.Tool{Def: tools.Def(name), Run: func(ctx context.Context, call model.Block) (agentloop.Result, error) {
+			return j.call(ctx, kit, call)
+		}})
+	}
+	if len(j.task.AllowedTools) == 0 {
+		offered = append(offered, j.askUser())
+	}
+	return offered
+}
+
+func (j *job) permitted() []choir.Tool { return tools.Permitted(j.task.Kind, j.task.AllowedTools) }
+
+// refuse answers a call of a tool that was not offered.
+func (j *job) refuse(ctx context.Context, call model.Block) (agentloop.Result, error) {
+	j.refused++
+	j.egress = j.egress || call.Tool == string(choir.ToolFetchURL)
+	names := make([]string, 0, 8)
+	for _, n := range j.permitted() {
+		names = append(names, string(n))
+	}
+	slices.Sort(names)
+	out := tools.Output{Code: choir.CodeRefused, Text: "this task does not allow the tool " + call.Tool + "; it allows: " + strings.Join(names, ", ")}
+	if err := j.recordRefusal(ctx, call, out); err != nil {
+		return agentloop.Result{}, err
+	}
+	return agentloop.Result{Text: out.Text, IsError: true, Stop: j.refused >= maxRefused}, nil
+}
+
+// caller is the job as the loop sees a model. The ids of its calls follow from
+// the task, so that a call repeated after a crash is answered from the log.
+type caller job
+
+// Call implements agentloop.Caller.
+func (c *caller) Call(ctx context.Context, req model.Request, on func(model.Delta)) (model.Response, error) {
+	c.models++
+	info := model.CallInfo{Call: choir.DeriveID(c.event.Task, "model", itoa(int64(c.models))), Run: c.event.Run, Task: c.event.Task, Caller: "associate"}
+	resp, err := c.cfg.Models.Call(ctx, info, req, on)
+	if err == nil || ctx.Err() != nil {
+		return resp, err
+	}
+	if code := choir.CodeOf(err); code == choir.CodeBudget {
+		return resp, fail(choir.ResultTokenBudget, "%v", err)
+	}
+	return resp, fail(choir.ResultModelError, "the model could not be called: %v", err)
+}
+
+// shell runs the bash tool.
+func (j *job) shell(ctx context.Context, command string, timeoutS int) (tools.Output, error) {
+	if timeoutS > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, time.Duration(timeoutS)*time.Second, errCommandTimeout)
+		defer cancel()
+	}
+	program := "/bin/sh"
+	if path, err := proctree.LookPath("bash", j.root, j.cfg.Env); err == nil {
+		program = path
+	}
+	rec := &recorder{live: j.newLive()}
+	run := choir.CommandRun{Command: command, Started: j.cfg.Now()}
+	exit, err := j.procs.Run(ctx, proctree.Spec{Argv: []string{program, "-c", command}, Dir: j.root, Env: j.env(nil), Stdout: rec})
+	rec.live.flush()
+	run.DurationMS = max(0, int64(j.cfg.Now()-run.Started))
+	run.ExitCode, run.Signal = exit.Code, exit.Signal
+	timedOut := context.Cause(ctx) == errCommandTimeout
+	if timedOut {
+		err = nil
+	}
+	run, whole, err := j.recordOutput(run, rec.whole(), nil, err)
+	j.result.CommandsRun = append(j.result.CommandsRun, run)
+	return shown(run, whole, timedOut, timeoutS), err
+}
+
+// shown is what the model reads of a command.
+func shown(run choir.CommandRun, whole []byte, timedOut bool, limit int) tools.Output {
+	text := toUTF8(whole)
+	out := tools.Output{Text: tools.Cut(text, tools.MaxShown), OK: run.ExitCode == 0, ExitCode: &run.ExitCode}
+	if out.Text != text {
+		out.Full = whole
+	}
+	switch {
+	case timedOut:
+		out.Code = choir.CodeTimeout
+		out.Text += "\n[stopped after " + itoa(int64(limit)) + " s, the time limit of this call]"
+	case run.Signal != "":
+		out.Text += "\n[ended by " + run.Signal + "]"
+	case run.ExitCode != 0:
+		out.Text += "\n[exit code " + itoa(int64(run.ExitCode)) + "]"
+	case text == "":
+		out.Text = "[no output, exit code 0]"
+	}
+	return out
+}

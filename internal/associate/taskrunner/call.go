@@ -1,0 +1,108 @@
+package taskrunner
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"syscall"
+
+	"choiros/internal/agentloop"
+	"choiros/internal/associate/tools"
+	"choiros/internal/choir"
+	"choiros/internal/model"
+)
+
+// inlineRoom bounds what one event carries, in bytes as encoded, with room for
+// its other fields below the inline limit.
+const inlineRoom = choir.InlineLimit - 8<<10
+
+// call runs one permitted tool call between its two events.
+func (j *job) call(ctx context.Context, kit *tools.Kit, call model.Block) (agentloop.Result, error) {
+	c, err := tools.Decode(call.Tool, call.Input)
+	if err != nil {
+		out := tools.Output{Text: err.Error(), Code: choir.CodeOf(err)}
+		return agentloop.Result{Text: out.Text, IsError: true}, j.recordRefusal(ctx, call, out)
+	}
+	id := j.nextCall()
+	called, err := j.called(id, call.Tool, c.Record(), call.Input)
+	if err != nil {
+		return agentloop.Result{}, err
+	}
+	if _, err := j.cfg.Log.Append(j.life, called); err != nil {
+		return agentloop.Result{}, err
+	}
+	began := j.cfg.Now()
+	out, err := c.Run(ctx, kit)
+	if err != nil && out.Text == "" {
+		out = tools.Output{Text: err.Error(), Code: choir.CodeOf(err)}
+	}
+	// Whatever ended the call is told to the log before it ends the task.
+	returned, rerr := j.returned(id, out, int64(j.cfg.Now()-began))
+	if rerr == nil {
+		_, rerr = j.cfg.Log.Append(j.life, returned)
+	}
+	if out.Code == choir.CodeRefused {
+		j.egress = true
+	}
+	if err == nil {
+		err = rerr
+	} else if errors.Is(err, syscall.ENOSPC) || choir.CodeOf(err) == choir.CodeNoSpace {
+		err = fail(choir.ResultDiskFull, "%v", err)
+	}
+	return agentloop.Result{Text: out.Text, IsError: !out.OK}, err
+}
+
+// recordRefusal writes both events of a call that was never run.
+func (j *job) recordRefusal(_ context.Context, call model.Block, out tools.Output) error {
+	id := j.nextCall()
+	called, err := j.called(id, call.Tool, choir.ToolInput{Raw: tools.Cut(toUTF8(call.Input), 4<<10)}, call.Input)
+	if err != nil {
+		return err
+	}
+	returned, err := j.returned(id, out, 0)
+	if err != nil {
+		return err
+	}
+	_, err = j.cfg.Log.Append(j.life, called, returned)
+	return err
+}
+
+func (j *job) nextCall() choir.ID {
+	j.calls++
+	return choir.DeriveID(j.event.Task, "call", itoa(int64(j.calls)))
+}
+
+func (j *job) called(id choir.ID, tool string, in choir.ToolInput, raw json.RawMessage) (choir.Draft, error) {
+	if name := []rune(toUTF8([]byte(tool))); len(name) > 64 {
+		tool = string(name[:64])
+	} else if tool == "" {
+		tool = "(none)"
+	}
+	p := choir.ToolCalled{Call: id, Tool: tool, Input: in, Writes: tools.Writes(tool)}
+	d, err := choir.NewDraft(choir.DeriveID(id, "called"), p)
+	if err == nil && len(d.Payload) > inlineRoom {
+		p.Input = choir.ToolInput{Path: in.Path}
+		if p.Input.Blob, err = j.kept(raw); err == nil {
+			d, err = choir.NewDraft(d.ID, p)
+		}
+	}
+	return j.mine(d), err
+}
+
+func (j *job) returned(id choir.ID, out tools.Output, ms int64) (choir.Draft, error) {
+	p := choir.ToolReturned{Call: id, OK: out.OK, Code: out.Code, Output: toUTF8([]byte(out.Text)), ExitCode: out.ExitCode, DurationMS: max(0, ms)}
+	full := out.Full
+	d, err := choir.NewDraft(choir.DeriveID(id, "returned"), p)
+	if err == nil && len(d.Payload) > inlineRoom {
+		if full == nil {
+			full = []byte(out.Text)
+		}
+		p.Output = tools.Cut(p.Output, 8<<10)
+	}
+	if err == nil && full != nil {
+		if p.Blob, err = j.kept(full); err == nil {
+			d, err = choir.NewDraft(d.ID, p)
+		}
+	}
+	return j.mine(d), err
+}

@@ -1,0 +1,207 @@
+package taskrunner
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"choiros/internal/associate/git"
+	"choiros/internal/choir"
+	"choiros/internal/snapshot"
+)
+
+// change is what differs from where the task began.
+type change struct {
+	snapshot choir.Digest      // the workspace as it is
+	same     bool              // exactly, times included
+	all      []snapshot.Change // files and links; no folders, no bare times, nothing in .git
+	files    []choir.FileChange
+	repos    []string // .git folders in which something changed, escaped
+}
+
+// paths are the raw paths that changed, the former names of renames too.
+func (c *change) paths() ([]string, error) {
+	var out []string
+	for i := range c.all {
+		for _, p := range []string{c.all[i].From, c.all[i].Path} {
+			if p == "" {
+				continue
+			}
+			raw, err := snapshot.UnescapePath(p)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, string(raw))
+		}
+	}
+	return out, nil
+}
+
+// changed compares the workspace with where the task began.
+func (j *job) changed() (change, error) {
+	now, err := j.cfg.Tree.Changes(j.life, j.event.Task)
+	if err != nil {
+		return change{}, err
+	}
+	c := change{snapshot: now.Snapshot, same: now.Snapshot == j.base}
+	if c.same {
+		return c, nil
+	}
+	all, err := snapshot.Diff(j.life, objects{j.cfg.Blobs}, j.base, now.Snapshot)
+	if err != nil {
+		return c, err
+	}
+	c.take(all)
+	return c, nil
+}
+
+func (c *change) take(all []snapshot.Change) {
+	for _, ch := range all {
+		if dir := gitFolder(ch.Path); dir != "" && !slices.Contains(c.repos, dir) {
+			c.repos = append(c.repos, dir)
+		}
+		if one := snapshot.FileChanges([]snapshot.Change{ch}); len(one) == 1 && !git.Inside(ch.Path) {
+			c.all = append(c.all, ch)
+			c.files = append(c.files, one[0])
+		}
+	}
+}
+
+// gitFolder is the .git folder a path lies in, or empty.
+func gitFolder(p string) string {
+	parts := strings.Split(p, "/")
+	if i := slices.Index(parts, ".git"); i >= 0 {
+		return strings.Join(parts[:i+1], "/")
+	}
+	return ""
+}
+
+// only are the changes that want is true for, by escaped path.
+func (c *change) only(want func(path string) bool) change {
+	some := change{snapshot: c.snapshot}
+	for i := range c.all {
+		if want(c.all[i].Path) {
+			some.take(c.all[i : i+1])
+		}
+	}
+	return some
+}
+
+// objects reads snapshots through the blob verbs.
+type objects struct{ blobs Blobs }
+
+// Manifest implements snapshot.Getter.
+func (o objects) Manifest(ctx context.Context, d choir.Digest) ([]byte, error) {
+	return o.blobs.GetBlob(ctx, d)
+}
+
+// Content implements snapshot.Getter.
+func (o objects) Content(ctx context.Context, d choir.Digest) (io.ReadCloser, error) {
+	b, err := o.blobs.GetBlob(ctx, d)
+	return io.NopCloser(bytes.NewReader(b)), err
+}
+
+// Bounds of a diff, in bytes of content. What is larger is listed and left out.
+const (
+	maxDiffFile  = 16 << 20
+	maxDiffTotal = 64 << 20
+)
+
+// diff writes a change as git does, with paths below the task's folder. left
+// counts the files it could not take up.
+func (j *job) diff(c change) (diff *choir.Diff, left int, err error) {
+	var before, after []git.File
+	var total int64
+	for i := range c.all {
+		ch := &c.all[i]
+		size := contentSize(ch.Before) + contentSize(ch.After)
+		b, a, ok, err := j.sides(ch, size <= maxDiffFile && total+size <= maxDiffTotal)
+		if err != nil {
+			return nil, 0, err
+		}
+		if !ok {
+			left++
+			continue
+		}
+		total += size
+		before, after = append(before, b...), append(after, a...)
+	}
+	text, err := j.git.Diff(j.life, before, after)
+	if err != nil || len(text) == 0 {
+		return nil, left, err
+	}
+	diff = &choir.Diff{Format: "unified"}
+	if len(text) <= choir.InlineLimit && string(text) == toUTF8(text) {
+		diff.Content = string(text)
+		return diff, left, nil
+	}
+	diff.Blob, err = j.cfg.Blobs.PutBlob(j.life, text)
+	return diff, left, err
+}
+
+func contentSize(e *snapshot.Entry) int64 {
+	if e == nil {
+		return 0
+	}
+	return e.Size
+}
+
+// sides are the two sides of one change as git files; not ok when it has no
+// place in a diff: outside the task's folder, too large, or nothing git knows.
+func (j *job) sides(ch *snapshot.Change, fits bool) (before, after []git.File, ok bool, err error) {
+	from := ch.Path
+	if ch.From != "" {
+		from = ch.From
+	}
+	for _, s := range []struct {
+		e    *snapshot.Entry
+		path string
+		to   *[]git.File
+	}{{ch.Before, from, &before}, {ch.After, ch.Path, &after}} {
+		if s.e == nil || s.e.Kind == snapshot.Dir {
+			continue // a folder that took a file's place: what is in it stands elsewhere
+		}
+		raw, err := snapshot.UnescapePath(s.path)
+		if err != nil {
+			return nil, nil, false, err
+		}
+		name, inside := j.below(string(raw))
+		if !inside || !fits || s.e.Kind != snapshot.File && s.e.Kind != snapshot.Symlink {
+			return nil, nil, false, nil
+		}
+		f := git.File{Path: name, Link: s.e.Kind == snapshot.Symlink, Exec: s.e.Mode&0o100 != 0, Content: []byte(s.e.Target)}
+		if !f.Link {
+			if f.Content, err = j.content(string(raw), s.e, s.to == &after); err != nil {
+				return nil, nil, false, err
+			}
+		}
+		*s.to = append(*s.to, f)
+	}
+	return before, after, true, nil
+}
+
+// content reads a file as the snapshot has it: from the disk when it is still
+// that, else from the store.
+func (j *job) content(raw string, e *snapshot.Entry, onDisk bool) ([]byte, error) {
+	if e.Size == 0 {
+		return nil, nil
+	}
+	if onDisk {
+		if b, err := os.ReadFile(filepath.Join(j.cfg.Workspace, raw)); err == nil && choir.DigestOf(b) == e.Digest() {
+			return b, nil
+		}
+	}
+	return j.cfg.Blobs.GetBlob(j.life, e.Digest())
+}
+
+// below turns a path below the workspace into one below the task's folder.
+func (j *job) below(raw string) (string, bool) {
+	if j.task.Repo == "" {
+		return raw, true
+	}
+	return strings.CutPrefix(raw, "workspace/"+j.task.Repo+"/")
+}

@@ -1,0 +1,157 @@
+package taskrunner
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"choiros/internal/associate/git"
+	"choiros/internal/associate/proctree"
+	"choiros/internal/associate/verify"
+	"choiros/internal/choir"
+)
+
+// errCommandTimeout is the cause of a command that took longer than its own
+// limit, which is no matter of the task's budget.
+var errCommandTimeout = errors.New("the command's time limit")
+
+// runCommands runs exactly the task's commands, in order, to the first failure.
+func (j *job) runCommands(ctx context.Context) error {
+	for i, c := range j.task.Commands {
+		run, _, err := j.command(ctx, c)
+		if run.Command != "" {
+			j.result.CommandsRun = append(j.result.CommandsRun, run)
+		}
+		if err != nil {
+			return choir.Under("commands["+itoa(int64(i))+"]", err)
+		}
+		if run.ExitCode != 0 {
+			return fail(choir.ResultCommandFailed, "command %d of %d failed: %s", i+1, len(j.task.Commands), describe(run))
+		}
+	}
+	j.result.Summary = "ran " + count(len(j.task.Commands), "command") + ": " + firstLine(line(j.task.Commands[0]), 200)
+	return nil
+}
+
+func describe(run choir.CommandRun) string {
+	how := "exit code " + itoa(int64(run.ExitCode))
+	if run.Signal != "" {
+		how = run.Signal
+	}
+	text := firstLine(run.Command, 200) + " (" + how + ")"
+	if end := strings.TrimSpace(run.StderrTail); end != "" {
+		return text + "\n" + end
+	}
+	if end := strings.TrimSpace(run.StdoutTail); end != "" {
+		return text + "\n" + end
+	}
+	return text
+}
+
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return itoa(int64(n)) + " " + what + "s"
+}
+
+// line is a command as a person would type it.
+func line(c choir.Command) string {
+	if c.Shell != "" {
+		return c.Shell
+	}
+	words := make([]string, len(c.Argv))
+	for i, w := range c.Argv {
+		if w == "" || strings.ContainsAny(w, " \t\n\"'\\$`*?;&|<>()[]{}#~!") {
+			w = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+		}
+		words[i] = w
+	}
+	return strings.Join(words, " ")
+}
+
+// command runs one command. A command that fails, or cannot be started, is no
+// error; the whole output comes beside the record, stdout first.
+func (j *job) command(ctx context.Context, c choir.Command) (choir.CommandRun, []byte, error) {
+	argv := c.Argv
+	if c.Shell != "" {
+		argv = []string{"/bin/sh", "-c", c.Shell}
+	}
+	dir, err := j.folder(c.Cwd)
+	if err != nil {
+		return choir.CommandRun{}, nil, fail(choir.ResultInvalidTask, "the task was refused: %v", err)
+	}
+	if c.TimeoutS > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, time.Duration(c.TimeoutS)*time.Second, errCommandTimeout)
+		defer cancel()
+	}
+	l := j.newLive()
+	out, errOut := &recorder{live: l}, &recorder{live: l}
+	run := choir.CommandRun{Command: toUTF8([]byte(line(c))), Started: j.cfg.Now()}
+	exit, err := j.procs.Run(ctx, proctree.Spec{Argv: argv, Dir: dir, Env: j.env(c.Env), Stdout: out, Stderr: errOut})
+	l.flush()
+	run.DurationMS = max(0, int64(j.cfg.Now()-run.Started))
+	run.ExitCode, run.Signal = exit.Code, exit.Signal
+	switch {
+	case errors.Is(err, errCommandTimeout):
+		run.StderrTail, err = "[ended after "+itoa(int64(c.TimeoutS))+" s, its time limit]", nil
+		_, _ = errOut.Write([]byte("\n" + run.StderrTail + "\n")) // a recorder takes everything
+	case choir.CodeOf(err) == choir.CodeNotFound:
+		run.ExitCode = 127 // as a shell says it
+		_, _ = errOut.Write([]byte(err.Error() + "\n"))
+		err = nil
+	}
+	return j.recordOutput(run, out.whole(), errOut.whole(), err)
+}
+
+// recordOutput keeps what a command said, also when it was ended from outside.
+func (j *job) recordOutput(run choir.CommandRun, out, errOut []byte, runErr error) (choir.CommandRun, []byte, error) {
+	run.StdoutTail, run.StderrTail = lastChars(out), lastChars(errOut)
+	var err error
+	if run.Stdout, err = j.kept(out); err != nil {
+		return run, nil, err
+	}
+	if run.Stderr, err = j.kept(errOut); err != nil {
+		return run, nil, err
+	}
+	return run, append(out, errOut...), runErr
+}
+
+// folder is a command's working folder: below the task's root, links resolved,
+// and in the workspace.
+func (j *job) folder(cwd string) (string, error) {
+	if cwd == "" {
+		return j.root, nil
+	}
+	if !filepath.IsLocal(cwd) {
+		return "", choir.Invalid("cwd", "%q is not below the task's folder", cwd)
+	}
+	dir, err := filepath.EvalSymlinks(filepath.Join(j.root, cwd))
+	if err != nil {
+		return "", choir.Invalid("cwd", "there is no folder %q", cwd)
+	}
+	top, err := filepath.EvalSymlinks(j.cfg.Workspace)
+	if err != nil {
+		return "", err
+	}
+	if rel, err := filepath.Rel(top, dir); err != nil || !filepath.IsLocal(rel) {
+		return "", choir.Invalid("cwd", "%q leads out of the workspace", cwd)
+	}
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		return "", choir.Invalid("cwd", "%q is not a folder", cwd)
+	}
+	return dir, nil
+}
+
+// env is the environment of the task's commands.
+func (j *job) env(more []choir.EnvVar) []string {
+	env := append(j.cfg.Env[:len(j.cfg.Env):len(j.cfg.Env)], git.Env()...)
+	for _, v := range append(verify.Env(filepath.Join(j.cfg.Scratch, "cache")), more...) {
+		env = append(env, v.Name+"="+v.Value)
+	}
+	return env
+}

@@ -1,0 +1,70 @@
+package taskrunner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"syscall"
+
+	"choiros/internal/choir"
+)
+
+// failure is a reason for which a task ends failed. Other errors end the job
+// without a result.
+type failure struct {
+	code    choir.ResultCode
+	summary string
+}
+
+func (f *failure) Error() string { return string(f.code) + ": " + f.summary }
+
+func fail(code choir.ResultCode, format string, args ...any) *failure {
+	return &failure{code, fmt.Sprintf(format, args...)}
+}
+
+// errBudget is the cause a task's context ends with at its time budget.
+var errBudget = errors.New("the time budget is used up")
+
+// failed finds the reason in an error of the task's work: first why its context
+// ended, if it did, then what the error says. It is nil for errors that are no
+// outcome of the task.
+func (j *job) failed(work context.Context, err error) *failure {
+	var f *failure
+	switch cause := context.Cause(work); {
+	case err == nil:
+		return nil
+	case errors.Is(cause, errBudget):
+		return fail(choir.ResultTimeBudget, "the task did not end within its time budget of %d s; every process it started was stopped", j.budget())
+	case errors.Is(cause, ErrCancelled):
+		return fail(choir.ResultCancelled, "the task was stopped by a person")
+	case cause != nil:
+		return nil // the process ends; the task is taken up again
+	case errors.As(err, &f):
+		return f
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		return fail(choir.ResultDiskFull, "the disk is full: %v", err)
+	}
+	switch choir.CodeOf(err) {
+	case choir.CodeNoSpace:
+		return fail(choir.ResultDiskFull, "%v", err)
+	case choir.CodeBudget:
+		return fail(choir.ResultTokenBudget, "%v", err)
+	case choir.CodeProvider, choir.CodeOverloaded, choir.CodeUnmatched:
+		return fail(choir.ResultModelError, "the model could not be called: %v", err)
+	}
+	if j.procs != nil && j.procs.Lost() {
+		return fail(choir.ResultCrashed, "the process that runs the task's commands was killed")
+	}
+	return nil
+}
+
+// firstLine is the beginning of a text, for a heading.
+func firstLine(s string, max int) string {
+	s, _, _ = strings.Cut(strings.TrimSpace(s), "\n")
+	r := []rune(strings.TrimSpace(s))
+	if len(r) > max {
+		return strings.TrimSpace(string(r[:max-1])) + "…"
+	}
+	return string(r)
+}

@@ -1,0 +1,209 @@
+package taskrunner
+
+import (
+	"context"
+	"slices"
+
+	"choiros/internal/choir"
+	"choiros/internal/snapshot"
+)
+
+// keep ends a task whose work went well: a change is verified and checkpointed,
+// and where none was asked for it is taken back.
+func (j *job) keep(work context.Context) error {
+	c, err := j.changed()
+	if err != nil {
+		return err
+	}
+	j.result.Snapshot = c.snapshot
+	switch {
+	case len(j.result.Questions) > 0:
+		return j.ask(c)
+	case j.task.Kind == choir.TaskGit:
+		return j.keepGit(c)
+	case j.task.Kind != choir.TaskEditRepo:
+		return j.keepNothing(work, c)
+	}
+	if len(c.all) == 0 && j.refused > 0 {
+		if j.egress {
+			return fail(choir.ResultEgressRefused, "nothing was changed, and something outside was wanted; the computer's egress policy is none")
+		}
+		return fail(choir.ResultToolRefused, "nothing was changed, and the model wanted tools that this task does not allow")
+	}
+	if len(c.all) == 0 && j.egress {
+		return fail(choir.ResultEgressRefused, "nothing was changed, and something outside was wanted; the computer's egress policy is none")
+	}
+	return j.keepEdit(work, c)
+}
+
+// ask ends a task that only the user can unblock. No partial change remains.
+func (j *job) ask(c change) error {
+	if err := j.show(c); err != nil {
+		return err
+	}
+	back, err := j.cfg.Tree.Rollback(j.life, j.event.Task, nil)
+	j.result.Conflicts, j.result.Snapshot = back.Conflicts, j.base
+	j.result.Status = choir.StatusNeedsInput
+	if j.result.Summary == "" {
+		j.result.Summary = j.result.Questions[0].Text
+	}
+	return err
+}
+
+// keepEdit verifies a change and makes its checkpoint.
+func (j *job) keepEdit(work context.Context, c change) error {
+	paths, err := c.paths()
+	if err != nil {
+		return err
+	}
+	ran, err := j.verify(work, paths)
+	if err != nil {
+		j.attempt = &c // what the checks wrote is no part of it
+		return err
+	}
+	if ran {
+		if c, err = j.withoutDroppings(c); err != nil {
+			return err
+		}
+	}
+	j.result.Snapshot = c.snapshot
+	if err := j.artifacts(); err != nil {
+		return err
+	}
+	if err := j.show(c); err != nil {
+		return err
+	}
+	j.summarize(c)
+	if c.same {
+		return nil
+	}
+	return j.checkpoint(c, subject("", j.cfg.Now()), firstLine(j.task.Instruction, 72), "task")
+}
+
+// withoutDroppings takes back what only the checks wrote: compiled files,
+// caches, lock files. What the task wrote stays, and so does what git ignores.
+func (j *job) withoutDroppings(before change) (change, error) {
+	used, err := j.procs.Clear()
+	j.used(used)
+	if err != nil {
+		return before, err
+	}
+	now, err := j.changed()
+	if err != nil || now.snapshot == before.snapshot {
+		return now, err
+	}
+	ignored, err := j.ignored(now)
+	if err != nil {
+		return now, err
+	}
+	mine := map[string]bool{}
+	for _, f := range before.files {
+		mine[f.Path] = true
+		mine[f.From] = true
+	}
+	keep := slices.DeleteFunc(slices.Clone(now.files), func(f choir.FileChange) bool { return !mine[f.Path] && !ignored[f.Path] })
+	if len(keep) == len(now.files) {
+		return now, nil
+	}
+	if _, err := j.cfg.Tree.Rollback(j.life, j.event.Task, append(names(keep), repositories(now)...)); err != nil {
+		return now, err
+	}
+	return j.changed()
+}
+
+// keepNothing ends a task that must leave files as they were. What git ignores
+// may change in a run.
+func (j *job) keepNothing(work context.Context, c change) error {
+	if err := j.verifyAsked(work); err != nil {
+		return err
+	}
+	if j.result.Verify.Mode != choir.VerifyNone {
+		var err error
+		if c, err = j.changed(); err != nil {
+			return err
+		}
+		j.result.Snapshot = c.snapshot
+	}
+	if j.result.Summary == "" {
+		j.result.Summary = "done; no file was changed"
+	}
+	if err := j.artifacts(); err != nil || c.same {
+		return err
+	}
+	ignored := map[string]bool{}
+	if j.task.Kind == choir.TaskRun {
+		var err error
+		if ignored, err = j.ignored(c); err != nil {
+			return err
+		}
+	}
+	rest := c.only(func(p string) bool { return !ignored[p] })
+	kept := c.only(func(p string) bool { return ignored[p] })
+	j.result.IgnoredFiles = names(kept.files)
+	if len(rest.files) > 0 {
+		if err := j.show(rest); err != nil {
+			return err
+		}
+		j.note("It changed " + count(len(rest.files), "file") + ", which a task of kind " + string(j.task.Kind) + " may not; the change was taken back.")
+	}
+	back, err := j.cfg.Tree.Rollback(j.life, j.event.Task, j.result.IgnoredFiles)
+	if err != nil {
+		return err
+	}
+	j.result.Conflicts = back.Conflicts
+	j.result.Snapshot = j.base
+	if len(kept.files) == 0 {
+		return nil
+	}
+	done, err := j.cfg.Tree.Commit(j.life, j.event.Task, "task_ended")
+	j.result.Snapshot = done.Snapshot
+	return err
+}
+
+// ignored are the changed paths, escaped, that git ignores.
+func (j *job) ignored(c change) (map[string]bool, error) {
+	raw := map[string]string{}
+	var paths []string
+	for _, f := range c.files {
+		p, err := snapshot.UnescapePath(f.Path)
+		if err != nil {
+			return nil, err
+		}
+		raw[string(p)] = f.Path
+		paths = append(paths, string(p))
+	}
+	found, err := j.git.Ignored(j.life, j.cfg.Workspace, paths)
+	ignored := map[string]bool{}
+	for p := range found {
+		ignored[raw[p]] = true
+	}
+	return ignored, err
+}
+
+func names(files []choir.FileChange) []string {
+	out := make([]string, 0, len(files))
+	for _, f := range files {
+		out = append(out, f.Path)
+		if f.From != "" {
+			out = append(out, f.From)
+		}
+	}
+	return out
+}
+
+// summarize writes a summary where the model wrote none.
+func (j *job) summarize(c change) {
+	if j.result.Summary == "" {
+		j.result.Summary = "changed " + count(len(c.files), "file")
+	}
+	switch {
+	case len(c.files) == 0:
+		j.note("Nothing was changed.")
+	case j.result.Verify.Status == choir.VerifyUnknown:
+		j.note("The change is not verified: " + j.result.Verify.Log + ".")
+	}
+}
+
+// repositories are the .git folders whose content the task may have changed;
+// taking back droppings must not touch them.
+func repositories(c change) []string { return c.repos }

@@ -1,0 +1,60 @@
+package taskrunner
+
+import (
+	"strings"
+
+	"choiros/internal/choir"
+)
+
+// takeBack puts the workspace to where the task began; what was attempted is in
+// the result.
+func (j *job) takeBack(f *failure) (choir.AssociateResult, error) {
+	if err := j.attempted(); err != nil {
+		return j.result, err
+	}
+	if f.code == choir.ResultToolRefused || f.code == choir.ResultLimit {
+		if said := firstLine(j.result.Summary, 400); said != "" {
+			f.summary += "\nThe model's last words: " + said
+		}
+	}
+	back, err := j.cfg.Tree.Rollback(j.life, j.event.Task, nil)
+	if err != nil {
+		return j.result, err
+	}
+	j.result.Conflicts = back.Conflicts
+	j.result.Snapshot, j.result.Checkpoint, j.drafts = "", nil, nil
+	return j.failedResult(f), nil
+}
+
+// attempted fills in what the task changed so far, and its artifacts.
+func (j *job) attempted() error {
+	if j.attempt == nil {
+		c, err := j.changed()
+		if err != nil {
+			return err
+		}
+		j.attempt = &c
+	}
+	if err := j.artifacts(); err != nil {
+		return err
+	}
+	return j.show(*j.attempt)
+}
+
+// show puts a change into the result.
+func (j *job) show(c change) error {
+	diff, left, err := j.diff(c)
+	if err != nil {
+		return err
+	}
+	j.result.Diff, j.result.FilesChanged = diff, c.files
+	if left > 0 {
+		j.note(count(left, "changed file") + " could not be written as a diff and are only listed.")
+	}
+	return nil
+}
+
+// note adds a sentence to the summary.
+func (j *job) note(s string) {
+	j.result.Summary = strings.TrimSpace(j.result.Summary + "\n" + s)
+}
