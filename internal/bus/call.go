@@ -13,7 +13,7 @@ import (
 
 const (
 	retryMin = 10 * time.Millisecond
-	retryMax = time.Second
+	retryMax = 250 * time.Millisecond
 )
 
 // Call asks the computer for a verb and decodes the reply into resp, which may

@@ -14,8 +14,9 @@ import (
 // the log, then listens; what it misses (a gap, a reconnect, a slow fn) it reads
 // from the log again.
 func (c *Client) Follow(ctx context.Context, seq uint64, fn func(choir.Event) error) error {
-	owner := string(c.cfg.User) + "." + string(c.cfg.Computer) + ".>"
-	f, err := c.listen(ctx, "user."+owner, "agent."+owner)
+	owner := string(c.cfg.User) + "." + string(c.cfg.Computer)
+	// Exactly as wide as the permission: the server refuses anything wider.
+	f, err := c.listen(ctx, "user."+owner+".>", "agent."+owner+".*.>")
 	if err != nil {
 		return err
 	}

@@ -2,7 +2,9 @@ package bus
 
 import (
 	"context"
+	"errors"
 	"net"
+	"strings"
 	"sync"
 	"time"
 
@@ -47,6 +49,8 @@ func (c *Client) open(ctx context.Context, creds Credentials) (*link, error) {
 		nats.CustomInboxPrefix(creds.Inbox),
 		nats.Name(creds.Connection),
 		nats.MaxReconnects(-1), nats.IgnoreAuthErrorAbort(), nats.IgnoreDiscoveredServers(),
+		// Nothing waits for a reconnect inside: it may be another link that gets through.
+		nats.ReconnectBufSize(-1),
 		nats.CustomReconnectDelay(func(n int) time.Duration { return backoff(n, reconnectMin, reconnectMax) }),
 		nats.PermissionErrOnSubscribe(true),
 		nats.DisconnectErrHandler(func(*nats.Conn, error) { l.lose(c.life) }),
@@ -126,7 +130,25 @@ func (l *link) attach(ctx context.Context, f *feed) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, dialLimit)
 	defer cancel()
-	return choir.Wrap("bus.listen", choir.CodeUnavailable, l.nc.FlushWithContext(ctx), "listen to %v", f.subjects)
+	if err := l.nc.FlushWithContext(ctx); err != nil {
+		return choir.Wrap("bus.listen", choir.CodeUnavailable, err, "listen to %v", f.subjects)
+	}
+	return l.refusal(f)
+}
+
+// refusal says that the server lets this link not hear a feed: otherwise it
+// would only stay silent.
+func (l *link) refusal(f *feed) error {
+	err := l.nc.LastError()
+	if !errors.Is(err, nats.ErrPermissionViolation) {
+		return nil
+	}
+	for _, s := range f.subjects {
+		if strings.Contains(err.Error(), `"`+s+`"`) {
+			return choir.E("bus.listen", choir.CodeForbidden, "this connection may not listen to %s", s)
+		}
+	}
+	return nil
 }
 
 func (l *link) detach(f *feed) {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/rand"
 	"net"
-	"sync"
 	"testing"
 	"time"
 
@@ -79,72 +78,4 @@ func Within(t testing.TB) context.Context {
 	ctx, cancel := context.WithTimeout(t.Context(), Patience)
 	t.Cleanup(cancel)
 	return ctx
-}
-
-// Log is a log in memory: an EventSource without a disk.
-type Log struct {
-	Home Home
-
-	mu     sync.Mutex
-	events []choir.Event
-	grown  chan struct{} // closed and replaced at every append
-}
-
-// NewLog makes an empty log.
-func NewLog(h Home) *Log { return &Log{Home: h, grown: make(chan struct{})} }
-
-// Append adds n events, every third one with a run.
-func (l *Log) Append(t testing.TB, n int) {
-	t.Helper()
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for range n {
-		seq := uint64(len(l.events) + 1)
-		e := choir.Event{
-			Seq: seq, ID: NewID(t), Time: choir.TimeOf(time.Now()), Computer: l.Home.Computer, User: l.Home.User,
-			Source: choir.SourceSystem, Type: "session.started", Payload: []byte(`{}`),
-			PrevHash: choir.ZeroHash, Hash: choir.ZeroHash,
-		}
-		if seq%3 == 0 {
-			e.Type, e.Run = "tool.called", e.ID
-		}
-		l.events = append(l.events, e)
-	}
-	close(l.grown)
-	l.grown = make(chan struct{})
-}
-
-// Head is the newest sequence number.
-func (l *Log) Head() uint64 {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return uint64(len(l.events))
-}
-
-// EventsAfter satisfies hub.EventSource.
-func (l *Log) EventsAfter(_ context.Context, seq uint64, limit int) ([]choir.Event, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if seq >= uint64(len(l.events)) {
-		return nil, nil
-	}
-	rest := l.events[seq:]
-	return append([]choir.Event(nil), rest[:min(limit, len(rest))]...), nil
-}
-
-// WaitPast satisfies hub.EventSource.
-func (l *Log) WaitPast(ctx context.Context, seq uint64) error {
-	for {
-		l.mu.Lock()
-		head, grown := uint64(len(l.events)), l.grown
-		l.mu.Unlock()
-		if head > seq {
-			return nil
-		}
-		select {
-		case <-grown:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
 }

@@ -51,15 +51,7 @@ func request(t testing.TB, nc *nats.Conn, caller choir.Caller, verb choir.Verb) 
 // answerFrom answers events-after from a log.
 func answerFrom(t testing.TB, s *hub.Server, l *bustest.Log) {
 	t.Helper()
-	respond(t, s, l.Home, func(ctx context.Context, _ choir.Caller, v choir.Verb, body []byte) (any, error) {
-		var req choir.EventsAfterRequest
-		if err := choir.DecodeStrict(body, &req); err != nil {
-			return nil, err
-		}
-		if req.Limit == 0 {
-			req.Limit = choir.MaxEventsAfter
-		}
-		events, err := l.EventsAfter(ctx, req.Seq, req.Limit)
-		return choir.EventsAfterReply{Events: hub.Fit(events), Head: l.Head()}, err
+	respond(t, s, l.Home, func(ctx context.Context, _ choir.Caller, _ choir.Verb, body []byte) (any, error) {
+		return l.Answer(ctx, body)
 	})
 }

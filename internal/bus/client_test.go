@@ -1,0 +1,279 @@
+package bus_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"net"
+	"sync"
+	"testing"
+
+	"choiros/internal/bus"
+	"choiros/internal/bus/bustest"
+	"choiros/internal/bus/hub"
+	"choiros/internal/choir"
+)
+
+// serve answers events-after and blobs from memory; hello goes through hold.
+func serve(t testing.TB, s *hub.Server, l *bustest.Log, hold func(context.Context, choir.Caller)) {
+	t.Helper()
+	blobs := bustest.NewBlobs()
+	r, err := hub.Respond(s, l.Home.User, l.Home.Computer, func(ctx context.Context, c choir.Caller, v choir.Verb, body []byte) (any, error) {
+		switch v {
+		case choir.VerbEventsAfter:
+			return l.Answer(ctx, body)
+		case choir.VerbBlobPut, choir.VerbBlobGet:
+			return blobs.Answer(v, body)
+		case choir.VerbHello:
+			hold(ctx, c)
+		}
+		return choir.Done{}, nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(r.Close)
+}
+
+// following checks that events come in order, each once.
+type following struct {
+	t    testing.TB
+	mu   sync.Mutex
+	last uint64
+	more chan struct{} // holds at most one
+}
+
+func follow(t testing.TB, c *bus.Client, seq uint64) *following {
+	t.Helper()
+	f := &following{t: t, last: seq, more: make(chan struct{}, 1)}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- c.Follow(ctx, seq, f.take) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-done; !errors.Is(err, context.Canceled) {
+			t.Errorf("follow ended with %v", err)
+		}
+	})
+	return f
+}
+
+func (f *following) take(e choir.Event) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if e.Seq != f.last+1 {
+		f.t.Errorf("event %d came after event %d", e.Seq, f.last)
+	}
+	f.last = e.Seq
+	select {
+	case f.more <- struct{}{}:
+	default:
+	}
+	return nil
+}
+
+// upTo waits until the event was seen.
+func (f *following) upTo(seq uint64) {
+	f.t.Helper()
+	ctx := bustest.Within(f.t)
+	for {
+		f.mu.Lock()
+		last := f.last
+		f.mu.Unlock()
+		if last >= seq {
+			return
+		}
+		select {
+		case <-f.more:
+		case <-ctx.Done():
+			f.t.Fatalf("followed to event %d of %d", last, seq)
+		}
+	}
+}
+
+func TestFollowReadsTheLogThenListens(t *testing.T) {
+	t.Parallel()
+	s, l := bustest.Start(t), bustest.NewLog(bustest.NewHome(t))
+	l.Append(t, 2500) // more than one page
+	serve(t, s, l, nil)
+	relay(t, s, l)
+	c := bustest.Dial(t, s, choir.RoleShell, l.Home)
+	all, late := follow(t, c, 0), follow(t, c, 2490)
+	all.upTo(2500)
+	for range 20 {
+		l.Append(t, 7)
+		all.upTo(l.Head())
+	}
+	late.upTo(l.Head())
+}
+
+func TestFollowReadsFromTheLogWhatItDidNotHear(t *testing.T) {
+	t.Parallel()
+	s, l := bustest.Start(t), bustest.NewLog(bustest.NewHome(t))
+	serve(t, s, l, nil)
+	c := bustest.Dial(t, s, choir.RoleShell, l.Home)
+	f := follow(t, c, 0)
+	l.Append(t, 1)
+	control, err := s.Connect(bustest.Mint(t, s, choir.RoleControl, l.Home))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(control.Close)
+	// Only every fifth event is delivered, twice, and no relay helps.
+	for range 10 {
+		l.Append(t, 5)
+		events, err := l.EventsAfter(t.Context(), l.Head()-1, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := choir.Canonical(events[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			if err := control.Publish(bus.SubjectFor(events[0]), body); err != nil {
+				t.Fatal(err)
+			}
+		}
+		f.upTo(l.Head())
+	}
+}
+
+func TestEveryMethodSurvivesALostConnection(t *testing.T) {
+	t.Parallel()
+	s, l := bustest.Start(t), bustest.NewLog(bustest.NewHome(t))
+	serve(t, s, l, nil)
+	relay(t, s, l)
+	cutter := &cutter{dial: s.Dial}
+	c := bustest.DialWith(t, cutter.Dial, bustest.Mint(t, s, choir.RoleDirector, l.Home), choir.RoleDirector, l.Home)
+	tasks, err := c.Tasks(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := follow(t, c, 0)
+	ctx := bustest.Within(t)
+	post, err := hub.NewPost(s, l.Home.User, l.Home.Computer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(post.Close)
+	for range 10 {
+		cutter.cut()
+		l.Append(t, 10)
+		content := bytes.Repeat([]byte(bustest.NewID(t)), 40_000) // three chunks
+		d, err := c.PutBlob(ctx, content)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cutter.cut()
+		if back, err := c.GetBlob(ctx, d); err != nil || !bytes.Equal(back, content) {
+			t.Fatalf("got %d bytes, %v", len(back), err)
+		}
+		f.upTo(l.Head())
+		want := bus.Delivery{Kind: bus.DeliverRun, Run: bustest.NewID(t)}
+		for heard := false; !heard; { // again until it is taken up, as control does
+			if err := post.Deliver(choir.RoleDirector, want); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := c.EventsAfter(ctx, 0, 1); err != nil {
+				t.Fatal(err)
+			}
+			for drained := false; !drained; {
+				select {
+				case got := <-tasks:
+					heard = heard || got == want
+				default:
+					drained = true
+				}
+			}
+		}
+	}
+}
+
+// cutter dials, and cuts what it dialled.
+type cutter struct {
+	dial func(context.Context) (net.Conn, error)
+	mu   sync.Mutex
+	open []net.Conn
+}
+
+func (c *cutter) Dial(ctx context.Context) (net.Conn, error) {
+	nc, err := c.dial(ctx)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.open = append(c.open, nc)
+	return nc, err
+}
+
+func (c *cutter) cut() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, nc := range c.open {
+		nc.Close()
+	}
+	c.open = nil
+}
+
+func TestBlobsOfEverySizeComeBackAsTheyWere(t *testing.T) {
+	t.Parallel()
+	s, l := bustest.Start(t), bustest.NewLog(bustest.NewHome(t))
+	serve(t, s, l, nil)
+	c := bustest.Dial(t, s, choir.RoleAssociate, l.Home)
+	ctx := bustest.Within(t)
+	for _, size := range []int{0, 1, choir.BlobChunk - 1, choir.BlobChunk, choir.BlobChunk + 1, 3 * choir.BlobChunk} {
+		content := bytes.Repeat([]byte{7}, size)
+		d, err := c.PutBlob(ctx, content)
+		if err != nil || d != choir.DigestOf(content) {
+			t.Fatalf("%d bytes: %s, %v", size, d, err)
+		}
+		if back, err := c.GetBlob(ctx, d); err != nil || !bytes.Equal(back, content) {
+			t.Fatalf("%d bytes: got %d, %v", size, len(back), err)
+		}
+	}
+	if _, err := c.GetBlob(ctx, choir.DigestOf([]byte("nobody's"))); choir.CodeOf(err) != choir.CodeNotFound {
+		t.Fatalf("got %v", err)
+	}
+}
+
+func TestWhatARoleMayNotAskIsRefusedBeforeItIsSent(t *testing.T) {
+	t.Parallel()
+	s, h := bustest.Start(t), bustest.NewHome(t)
+	c := bustest.Dial(t, s, choir.RoleDesktop, h)
+	if _, err := c.Append(bustest.Within(t), choir.Draft{}); choir.CodeOf(err) != choir.CodeForbidden {
+		t.Fatalf("got %v", err)
+	}
+	worker := bustest.Dial(t, s, choir.RoleAssociate, h)
+	err := worker.Follow(bustest.Within(t), 0, func(choir.Event) error { return nil })
+	if choir.CodeOf(err) != choir.CodeForbidden {
+		t.Fatalf("got %v for an associate that follows", err)
+	}
+	c.Close()
+	if _, err := c.EventsAfter(bustest.Within(t), 0, 1); choir.CodeOf(err) != choir.CodeUnavailable {
+		t.Fatalf("got %v from a closed client", err)
+	}
+}
+
+func TestLiveTextReachesWhoWatches(t *testing.T) {
+	t.Parallel()
+	s, h := bustest.Start(t), bustest.NewHome(t)
+	nc, err := s.Connect(bustest.Mint(t, s, choir.RoleShell, h))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(nc.Close)
+	sub, err := nc.SubscribeSync("live." + string(h.User) + "." + string(h.Computer) + ".*.*")
+	if err == nil {
+		err = nc.Flush()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := bustest.NewID(t)
+	if err := bustest.Dial(t, s, choir.RoleAssociate, h).Live(run, "grün"); err != nil {
+		t.Fatal(err)
+	}
+	m, err := sub.NextMsgWithContext(bustest.Within(t))
+	if err != nil || string(m.Data) != "grün" || m.Subject != bus.LiveSubject(h.User, h.Computer, choir.RoleAssociate, run) {
+		t.Fatalf("got %v, %v", m, err)
+	}
+}
