@@ -37,7 +37,12 @@ func (p *part) settle(name string, exit error, stderr string) {
 	case exit == nil && p.single:
 		p.Passed = 1
 	case exit != nil && len(p.Failures) == 0:
-		p.Failures = append(p.Failures, failure{name, strings.TrimSpace(p.Output + "\n" + stderr + "\n" + exit.Error())})
+		text := strings.TrimSpace(p.Output + "\n" + stderr)
+		// go run says so too, after what its program said.
+		if text = strings.TrimSpace(strings.TrimSuffix(text, exit.Error())); text == "" {
+			text = exit.Error()
+		}
+		p.Failures = append(p.Failures, failure{name, text})
 	case !p.single && p.Passed+len(p.Failures)+len(p.Skips) == 0:
 		p.Failures = append(p.Failures, failure{name, strings.TrimSpace("no test ran\n" + stderr)})
 	}

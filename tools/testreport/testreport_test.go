@@ -125,7 +125,7 @@ func TestPartsAddUpToTheFinalLine(t *testing.T) {
 	if err != nil || ok {
 		t.Errorf("%t, %v", ok, err)
 	}
-	want := "\nFAILED bad\n    broken\n    \n    worse\n    \n    exit status 3\n\nSKIPPED x: no chromium\n\n1 passed, 1 failed, 1 skipped\n"
+	want := "\nFAILED bad\n    broken\n    \n    worse\n\nSKIPPED x: no chromium\n\n1 passed, 1 failed, 1 skipped\n"
 	if out.String() != want {
 		t.Errorf("printed %q, want %q", out.String(), want)
 	}
