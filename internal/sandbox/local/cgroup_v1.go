@@ -15,13 +15,13 @@ import (
 // cpuPeriodUS is the period the CPU limit is counted over, in microseconds.
 const cpuPeriodUS = 100_000
 
-// v1Limiter holds limits in the controllers of cgroups version 1. base maps a
-// controller to the folder below which our groups lie; own is where this
-// process is, per folder, in the same order as dirs.
+// v1Limiter holds limits in the controllers of cgroups version 1.
 type v1Limiter struct {
 	parents []v1Parent
 }
 
+// v1Parent is one hierarchy. Its groups lie below our own place in it, so that
+// limits on the control plane as a whole hold for them too.
 type v1Parent struct {
 	controllers []string
 	own         string // this process's folder, where threads return to
@@ -40,7 +40,7 @@ func newV1(all []hierarchy, label string) *v1Limiter {
 		if err := os.Mkdir(base, 0o755); err != nil && !isDir(base) {
 			continue
 		}
-		if writeKnob(filepath.Join(base, "tasks"), "") != nil && !writable(filepath.Join(base, "tasks")) {
+		if !writable(filepath.Join(base, "tasks")) {
 			continue
 		}
 		for _, c := range h.controllers {

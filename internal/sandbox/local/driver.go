@@ -131,6 +131,9 @@ func (m *machine) checked(spec sandbox.Spec) (sandbox.Spec, error) {
 	spec.Limits.MemoryBytes = orDefault(spec.Limits.MemoryBytes, def.MemoryBytes)
 	spec.Limits.CPUMilli = orDefault(spec.Limits.CPUMilli, def.CPUMilli)
 	spec.Limits.OpenFiles = orDefault(spec.Limits.OpenFiles, def.OpenFiles)
+	if !spec.Computer.Valid() {
+		return spec, choir.Invalid("spec.computer", "%q is no id", spec.Computer)
+	}
 	if m.root && spec.UID <= 0 {
 		return spec, choir.Invalid("spec.uid", "%d: a control plane that is root runs no sandbox as root", spec.UID)
 	}

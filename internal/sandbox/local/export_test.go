@@ -1,10 +1,6 @@
 package local
 
-import (
-	"path/filepath"
-
-	"choiros/internal/sandbox"
-)
+import "choiros/internal/sandbox"
 
 // BareArgs is bubblewrap's command line with the same folders as a sandbox,
 // for comparison.
@@ -19,15 +15,5 @@ func BareArgs(d *Driver, spec sandbox.Spec) ([]string, error) {
 	return args, nil
 }
 
-// GroupsOf lists the cgroup folders of the driver's sandboxes that exist.
-func GroupsOf(stateDir string) []string {
-	var out []string
-	for _, h := range hierarchies() {
-		found, err := filepath.Glob(filepath.Join(h.own, groupLabel(stateDir), "*-*"))
-		if err != nil {
-			panic(err)
-		}
-		out = append(out, found...)
-	}
-	return out
-}
+// InitPID is the number of choir-init on the host.
+func InitPID(b sandbox.Sandbox) int { return b.(*box).init.pid }

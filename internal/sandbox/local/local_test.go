@@ -1,0 +1,144 @@
+package local_test
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"choiros/internal/choir"
+	"choiros/internal/sandbox"
+	"choiros/internal/sandbox/local"
+	"choiros/internal/sandbox/sandboxtest"
+)
+
+// TestHostSide looks at a sandbox's first process from outside.
+func TestHostSide(t *testing.T) {
+	d := local.New(local.Config{StateDir: sandboxtest.DataDir(t)})
+	defer d.Close()
+	spec := sandboxtest.SpecIn(t, sandboxtest.DataDir(t), sandboxtest.ProbeDir(t), choir.RoleAssociate)
+	b, err := d.Create(t.Context(), spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Destroy(t.Context())
+	uid := os.Geteuid()
+	if uid == 0 {
+		uid = spec.UID
+	}
+	status := statusOf(t, local.InitPID(b))
+	ids := strings.TrimSuffix(strings.Repeat(strconv.Itoa(uid)+"\t", 4), "\t")
+	for _, want := range []string{"Uid:\t" + ids, "Gid:\t" + ids, "Groups:\t", "Seccomp:\t2", "NoNewPrivs:\t1", "CapEff:\t0000000000000000", "CapBnd:\t0000000000000000"} {
+		if !strings.Contains(status, want) {
+			t.Errorf("no %q in\n%s", want, status)
+		}
+	}
+}
+
+func statusOf(t *testing.T, pid int) string {
+	raw, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(raw)
+}
+
+// TestNoBubblewrap checks that a machine without it is told so, and that there
+// is no unconfined way.
+func TestNoBubblewrap(t *testing.T) {
+	d := local.New(local.Config{StateDir: sandboxtest.DataDir(t), Bwrap: "/nonexistent/bwrap"})
+	defer d.Close()
+	report := d.Probe(t.Context())
+	if report.Usable || len(report.Checks) == 0 || !strings.Contains(report.Checks[0].Remedy, "apt-get install -y bubblewrap") {
+		t.Errorf("%+v", report)
+	}
+	_, err := d.Create(t.Context(), sandboxtest.SpecIn(t, sandboxtest.DataDir(t), sandboxtest.ProbeDir(t), choir.RoleAssociate))
+	if choir.CodeOf(err) != choir.CodeUnavailable || !strings.Contains(err.Error(), "apt-get install") {
+		t.Errorf("create: %v", err)
+	}
+}
+
+// TestNoUserNamespaces puts a bubblewrap in place that fails as it does where
+// the kernel forbids user namespaces.
+func TestNoUserNamespaces(t *testing.T) {
+	dir := sandboxtest.DataDir(t)
+	bwrap := filepath.Join(dir, "bwrap")
+	script := "#!/bin/sh\n[ \"$1\" = --version ] && echo bubblewrap 0.8.0 && exit 0\n" +
+		"echo 'bwrap: No permissions to create new namespace' >&2\nexit 1\n"
+	if err := os.WriteFile(bwrap, []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	d := local.New(local.Config{StateDir: filepath.Join(dir, "state"), Bwrap: bwrap})
+	defer d.Close()
+	report := d.Probe(t.Context())
+	if report.Usable || !strings.Contains(report.Checks[1].Remedy, "sysctl -w") || !strings.Contains(report.Checks[1].Detail, "No permissions") {
+		t.Errorf("%+v", report)
+	}
+	spec := sandboxtest.SpecIn(t, sandboxtest.DataDir(t), sandboxtest.ProbeDir(t), choir.RoleAssociate)
+	_, err := d.Create(t.Context(), spec)
+	if choir.CodeOf(err) != choir.CodeUnavailable || !strings.Contains(err.Error(), "No permissions") {
+		t.Errorf("create: %v", err)
+	}
+}
+
+// TestRefusedSpecs checks that a bad spec is named and leaves nothing.
+func TestRefusedSpecs(t *testing.T) {
+	d := local.New(local.Config{StateDir: sandboxtest.DataDir(t)})
+	defer d.Close()
+	for name, c := range map[string]struct {
+		change func(*sandbox.Spec)
+		path   string
+	}{
+		"no computer": {func(s *sandbox.Spec) { s.Computer = "../x" }, "spec.computer"},
+		"writable doors": {func(s *sandbox.Spec) {
+			if err := os.Chmod(s.Doors, 0o777); err != nil {
+				t.Fatal(err)
+			}
+		}, "spec.doors"},
+		"doors that are a link": {func(s *sandbox.Spec) {
+			link := s.Doors + "-link"
+			if err := os.Symlink(s.Doors, link); err != nil {
+				t.Fatal(err)
+			}
+			s.Doors = link
+		}, "spec.doors"},
+		"no guest":    {func(s *sandbox.Spec) { s.Guest = "/nonexistent" }, "choir-init"},
+		"run as root": {func(s *sandbox.Spec) { s.UID = 0 }, "spec.uid"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if c.path == "spec.uid" && os.Geteuid() != 0 {
+				t.Skip("an ordinary user cannot ask for root")
+			}
+			spec := sandboxtest.SpecIn(t, sandboxtest.DataDir(t), sandboxtest.ProbeDir(t), choir.RoleAssociate)
+			c.change(&spec)
+			_, err := d.Create(t.Context(), spec)
+			if choir.CodeOf(err) != choir.CodeInvalid || !strings.Contains(err.Error(), c.path) {
+				t.Errorf("%v", err)
+			}
+		})
+	}
+}
+
+// TestLongPath checks a data folder whose doors do not fit into a socket
+// address.
+func TestLongPath(t *testing.T) {
+	dir := filepath.Join(sandboxtest.DataDir(t), strings.Repeat("long/", 30))
+	if err := os.MkdirAll(dir, 0o711); err != nil {
+		t.Fatal(err)
+	}
+	d := local.New(local.Config{StateDir: filepath.Join(dir, "state")})
+	defer d.Close()
+	b, err := d.Create(t.Context(), sandboxtest.SpecIn(t, dir, sandboxtest.ProbeDir(t), choir.RoleAssociate))
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, err := b.Dial(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn.Close()
+	if err := b.Destroy(t.Context()); err != nil {
+		t.Error(err)
+	}
+}

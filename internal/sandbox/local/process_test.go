@@ -1,0 +1,84 @@
+package local
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"choiros/internal/choir"
+)
+
+func TestParseStat(t *testing.T) {
+	tail := " S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 4242 0\n"
+	for _, name := range []string{"sh", "a) S 9", "((", ""} {
+		s, err := parseStat([]byte("77 (" + name + ")" + tail))
+		if err != nil || s.start != 4242 || s.state != 'S' || s.cpuTicks != 11+12+13+14 {
+			t.Errorf("%q: %+v, %v", name, s, err)
+		}
+	}
+	for _, bad := range []string{"", "1", "1 (x", "1 (x) S", "1 (x)" + strings.ReplaceAll(tail, "4242", "x")} {
+		if _, err := parseStat([]byte(bad)); err == nil {
+			t.Errorf("%q was read", bad)
+		}
+	}
+}
+
+// FuzzParseStat holds that no name of a process can make a start time of its
+// own choosing.
+func FuzzParseStat(f *testing.F) {
+	f.Add("sh")
+	f.Add(") S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 99 0")
+	f.Fuzz(func(t *testing.T, name string) {
+		s, err := parseStat([]byte("77 (" + name + ") S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 4242 0\n"))
+		if err != nil || s.start != 4242 {
+			t.Errorf("%+v, %v", s, err)
+		}
+	})
+}
+
+func TestHoldRefusesAnotherProcess(t *testing.T) {
+	p, err := hold(os.Getpid(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.close()
+	if _, err := hold(p.pid, p.start+1); choir.CodeOf(err) != choir.CodeNotFound {
+		t.Errorf("a number used again: %v", err)
+	}
+	again, err := hold(p.pid, p.start)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again.close()
+}
+
+func TestHoldRefusesTheEnded(t *testing.T) {
+	cmd := exec.Command("/bin/true")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	pid := cmd.Process.Pid
+	if err := cmd.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range []int{pid, 0, -1} {
+		if _, err := hold(n, 0); choir.CodeOf(err) != choir.CodeNotFound {
+			t.Errorf("%d: %v", n, err)
+		}
+	}
+}
+
+func TestWaitEndsWithItsContext(t *testing.T) {
+	p, err := hold(os.Getpid(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.close()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := p.wait(ctx); err != context.Canceled {
+		t.Error(err)
+	}
+}
