@@ -67,11 +67,12 @@ type Exit struct {
 	MaxRSS   int64  `json:"max_rss_bytes"` // largest resident size of one of them
 }
 
-// RestoreOptions narrow a restore to some paths, escaped and below the
-// workspace.
+// RestoreOptions narrow a restore.
 type RestoreOptions struct {
-	Only   []string `json:"only,omitempty"` // exactly these paths, when Narrow is set
-	Narrow bool     `json:"narrow,omitempty"`
+	// Narrow restores exactly the paths of Only (escaped, below the workspace, ""
+	// for the workspace itself) and nothing else.
+	Narrow bool
+	Only   []string
 }
 
 // Listing is one page of a folder.

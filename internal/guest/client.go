@@ -6,7 +6,6 @@ import (
 	"net"
 
 	"choiros/internal/choir"
-	"choiros/internal/snapshot"
 )
 
 var errTODO = choir.E("guest", choir.CodeUnavailable, "not built yet")
@@ -25,18 +24,6 @@ func (c *Client) Hello(ctx context.Context) (Info, error) {
 	var info Info
 	err := c.call(ctx, &request{Op: opHello}, &info)
 	return info, err
-}
-
-// Scan takes a snapshot of the workspace: init sends what is new, the keeper
-// checks and stores it, and asks for what it lacks. When Scan returns the
-// snapshot is durable and complete. Files and Bytes are counted by the keeper.
-func (c *Client) Scan(ctx context.Context, keeper *snapshot.Keeper) (snapshot.Result, error) {
-	return snapshot.Result{}, errTODO
-}
-
-// Restore makes the workspace what a snapshot says, in place.
-func (c *Client) Restore(ctx context.Context, target choir.Digest, keeper *snapshot.Keeper, opts RestoreOptions) (snapshot.RestoreResult, error) {
-	return snapshot.RestoreResult{}, errTODO
 }
 
 // Stat describes a path without following a last link. All paths of files are

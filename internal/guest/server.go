@@ -35,13 +35,14 @@ type Server struct {
 	started  time.Time
 	presence *presence
 	roles    roles
+	tree     *tree // nil without a workspace
 	handlers sync.WaitGroup
 }
 
 // NewServer makes a server; Serve runs it.
 func NewServer(cfg Config) *Server {
 	return &Server{
-		cfg: cfg, started: time.Now(), presence: newPresence(cfg.Orphan),
+		cfg: cfg, started: time.Now(), presence: newPresence(cfg.Orphan), tree: newTree(cfg.Workspace),
 	}
 }
 
@@ -148,6 +149,8 @@ func init() {
 		opCredentials: (*Server).sendCredentials,
 		opStopRole:    (*Server).stopRole,
 		opExec:        (*Server).exec,
+		opScan:        (*Server).scan,
+		opRestore:     (*Server).restore,
 	}
 }
 

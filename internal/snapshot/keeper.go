@@ -44,6 +44,11 @@ func (k *Keeper) Content(ctx context.Context, d choir.Digest) (io.ReadCloser, er
 	return k.store.Open(ctx, d)
 }
 
+// Size is the length of an object in bytes; code not_found when it is absent.
+func (k *Keeper) Size(ctx context.Context, d choir.Digest) (int64, error) {
+	return k.store.Size(ctx, d)
+}
+
 // Verify reports what a tree holds when all of it is in the store; code
 // not_found, with one missing digest in the message, when something lacks.
 // Contents are looked up, not read.

@@ -1,0 +1,167 @@
+package guest
+
+import (
+	"encoding/binary"
+	"errors"
+	"io"
+
+	"choiros/internal/choir"
+	"choiros/internal/snapshot"
+)
+
+// An object travels as an object frame (digest, flag, size) followed, when it is
+// small, by its content in the same frame, else by data frames and an end frame.
+// An error frame in place of the end frame says that the content could not be
+// read to its end; the object counts as not sent.
+const (
+	objectHead  = 32 + 1 + 8
+	objectWhole = MaxFrame - objectHead // larger content comes in pieces
+	maxNeed     = 8192                  // digests in one need frame
+)
+
+// writeObject sends one object. An error of its reading is told to the far end
+// and not returned.
+func (w *wire) writeObject(o *snapshot.Object) error {
+	sum, ok := o.Digest.Bytes()
+	if !ok {
+		return choir.E("guest.object", choir.CodeInternal, "%q is no digest", o.Digest)
+	}
+	head := make([]byte, 0, objectHead+len(o.Content))
+	head = append(head, sum[:]...)
+	head = append(head, flag(o.Manifest))
+	head = binary.BigEndian.AppendUint64(head, uint64(o.Size))
+	if o.Open == nil && len(o.Content) <= objectWhole {
+		return w.write(frameObject, append(head, o.Content...))
+	}
+	if err := w.write(frameObject, head); err != nil {
+		return err
+	}
+	r, err := o.Reader()
+	if err != nil {
+		return w.writeError(err)
+	}
+	defer r.Close()
+	tracked := &readErrors{r: r}
+	if err := w.sendStream(frameData, tracked); err != nil && err != tracked.err {
+		return err
+	}
+	if tracked.err != nil {
+		return w.writeError(tracked.err)
+	}
+	return nil
+}
+
+func flag(b bool) byte {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// readErrors tells a reader's errors from those of the connection.
+type readErrors struct {
+	r   io.Reader
+	err error
+}
+
+func (t *readErrors) Read(b []byte) (int, error) {
+	n, err := t.r.Read(b)
+	if err != nil && err != io.EOF {
+		t.err = err
+	}
+	return n, err
+}
+
+// readObject decodes an object frame. Content that comes in pieces must be read
+// to its end, or to an error, before the next frame is read.
+func (w *wire) readObject(payload []byte) (snapshot.Object, error) {
+	if len(payload) < objectHead {
+		return snapshot.Object{}, choir.Invalid("object", "has no whole head")
+	}
+	o := snapshot.Object{
+		Digest: choir.DigestFrom([32]byte(payload)), Manifest: payload[32] == 1,
+		Size: int64(binary.BigEndian.Uint64(payload[33:])),
+	}
+	rest := payload[objectHead:]
+	switch {
+	case payload[32] > 1 || o.Size < 0 || o.Size > snapshot.MaxFileBytes:
+		return o, choir.Invalid("object", "has a flag or size that cannot be")
+	case o.Size == int64(len(rest)):
+		o.Content = rest
+		return o, nil
+	case len(rest) > 0:
+		return o, choir.Invalid("object", "has %d bytes, not %d", len(rest), o.Size)
+	}
+	if o.Manifest {
+		content, err := readWhole(&streamReader{w: w}, o.Size)
+		o.Content = content
+		return o, err
+	}
+	stream := &objectStream{r: streamReader{w: w}, left: o.Size}
+	o.Open = func() (io.ReadCloser, error) { return stream, nil }
+	return o, nil
+}
+
+// readWhole reads a manifest that came in pieces.
+func readWhole(r io.Reader, size int64) ([]byte, error) {
+	if size > snapshot.MaxManifestBytes {
+		return nil, &choir.Error{Op: "guest.object", Code: choir.CodeTooLarge, Path: "object", Msg: "a manifest is longer than 64 MiB"}
+	}
+	content, err := io.ReadAll(io.LimitReader(r, size+1))
+	if err == nil && int64(len(content)) != size {
+		err = choir.Invalid("object", "has another length than it says")
+	}
+	return content, err
+}
+
+// objectStream is the content of an object in pieces, exactly as long as its
+// head said.
+type objectStream struct {
+	r    streamReader
+	left int64
+}
+
+func (o *objectStream) Read(b []byte) (int, error) {
+	n, err := o.r.Read(b)
+	o.left -= int64(n)
+	if o.left < 0 || err == io.EOF && o.left > 0 {
+		return n, choir.Invalid("object", "has another length than it says")
+	}
+	return n, err
+}
+
+// Close reads what is left, so that the next frame can be read.
+func (o *objectStream) Close() error {
+	_, err := io.Copy(io.Discard, &o.r)
+	return err
+}
+
+// brokenOff reports whether a stream ended because the far end could not read
+// its content any more, after which the connection is still good.
+func brokenOff(err error) bool {
+	var e *choir.Error
+	return errors.As(err, &e) && e.Code != choir.CodeInvalid && e.Code != choir.CodeTooLarge
+}
+
+func appendDigests(ds []choir.Digest) ([]byte, error) {
+	b := make([]byte, 0, 32*len(ds))
+	for _, d := range ds {
+		sum, ok := d.Bytes()
+		if !ok {
+			return nil, choir.Invalid("need", "%q is not a digest", d)
+		}
+		b = append(b, sum[:]...)
+	}
+	return b, nil
+}
+
+func parseDigests(b []byte) ([]choir.Digest, error) {
+	if len(b)%32 != 0 || len(b) > 32*maxNeed {
+		return nil, choir.Invalid("need", "has %d bytes, which are no digests", len(b))
+	}
+	ds := make([]choir.Digest, 0, len(b)/32)
+	for ; len(b) > 0; b = b[32:] {
+		ds = append(ds, choir.DigestFrom([32]byte(b)))
+	}
+	return ds, nil
+}

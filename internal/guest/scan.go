@@ -1,0 +1,91 @@
+package guest
+
+import (
+	"context"
+
+	"choiros/internal/choir"
+	"choiros/internal/snapshot"
+)
+
+// pushBudget is how many bytes of objects a scan sends without being asked. A
+// small change travels at once with its root; of a large one the far end asks
+// for what it does not have yet.
+const pushBudget = 512 << 10
+
+// maxSkipped bounds the paths listed in a scan's answer.
+const maxSkipped = 1000
+
+// scanReply is a scan's result on the wire.
+type scanReply struct {
+	Root     choir.Digest `json:"root" choir:"digest"`
+	Hashed   int64        `json:"hashed,omitempty" choir:"range=0..9007199254740991"`
+	Skipped  []string     `json:"skipped,omitempty" choir:"len=0..1000,each=1..16384"`
+	Unstable []string     `json:"unstable,omitempty" choir:"len=0..1000,each=1..16384"`
+}
+
+// scan answers: objects, then the root. After that the client asks for objects
+// and gets them, followed by an end frame, or by a new root when the tree has
+// changed meanwhile; it closes when it has everything.
+func (s *Server) scan(ctx context.Context, w *wire, _ *request) (any, error) {
+	tree, giveBack, err := s.takeTree(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer giveBack()
+	if err := tree.scanOnce(ctx, w); err != nil {
+		return nil, err
+	}
+	for {
+		t, payload, err := w.read()
+		if err != nil || t == frameEnd {
+			return nil, nil // the client has what it wants, or is gone
+		}
+		if t != frameNeed {
+			return nil, unexpected(t, payload)
+		}
+		need, err := parseDigests(payload)
+		if err != nil {
+			return nil, err
+		}
+		missing, err := tree.scanner.Fetch(ctx, need, func(o snapshot.Object) error { return w.writeObject(&o) })
+		switch {
+		case err != nil:
+		case len(missing) > 0:
+			err = tree.scanOnce(ctx, w)
+		default:
+			err = w.write(frameEnd, nil)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+}
+
+// scanOnce scans, sends what is new within the budget, and the root.
+func (t *tree) scanOnce(ctx context.Context, w *wire) error {
+	left := int64(pushBudget)
+	result, err := t.scanner.Scan(ctx, func(o snapshot.Object) error {
+		if left -= o.Size; left < 0 || o.Open != nil {
+			return nil
+		}
+		return w.writeObject(&o)
+	})
+	if err != nil {
+		return err
+	}
+	return w.writeJSON(frameRoot, &scanReply{
+		Root: result.Root, Hashed: result.Hashed,
+		Skipped: firstPaths(result.Skipped), Unstable: firstPaths(result.Unstable),
+	})
+}
+
+// firstPaths are as many as an answer may hold.
+func firstPaths(paths []string) []string {
+	size := 0
+	for i, p := range paths {
+		if size += len(p) + 8; i == maxSkipped || size > MaxFrame/4 {
+			return paths[:i]
+		}
+	}
+	return paths
+}

@@ -1,0 +1,140 @@
+package guest
+
+import (
+	"context"
+
+	"choiros/internal/choir"
+	"choiros/internal/snapshot"
+)
+
+// maxStandstill is how many rounds of asking may bring nothing, because files
+// change faster than they can be sent.
+const maxStandstill = 8
+
+// Scan takes a snapshot of the workspace: init sends what is new, the keeper
+// checks and stores it, and asks for what it lacks. When Scan returns the
+// snapshot is durable and complete; Files and Bytes are the keeper's count.
+//
+// Errors: forbidden for a path that init cannot read; conflict when the
+// workspace changes faster than it can be read; invalid, too_large or corrupt
+// for a tree that breaks the rules, of which nothing is accepted.
+func (c *Client) Scan(ctx context.Context, keeper *snapshot.Keeper) (snapshot.Result, error) {
+	s, err := c.open(ctx, &request{Op: opScan})
+	if err != nil {
+		return snapshot.Result{}, err
+	}
+	defer s.close()
+	in, err := keeper.Begin(ctx)
+	if err != nil {
+		return snapshot.Result{}, err
+	}
+	defer in.Discard()
+	f := &intakeFeed{session: s, in: in, free: pushBudget}
+	if err := f.complete(ctx); err != nil {
+		return snapshot.Result{}, s.fail(opScan, err)
+	}
+	f.result.Files, f.result.Bytes, err = in.Commit(ctx, f.result.Root)
+	return f.result, err
+}
+
+// intakeFeed brings what a guest sends into an intake.
+type intakeFeed struct {
+	*session
+	in         *snapshot.Intake
+	asked      map[choir.Digest]bool
+	free       int64 // bytes that may still come unasked
+	got        int   // objects that came since the last question
+	standstill int
+	result     snapshot.Result
+}
+
+// complete reads and asks until the intake has the whole tree.
+func (f *intakeFeed) complete(ctx context.Context) error {
+	for {
+		t, payload, err := f.read()
+		if err != nil {
+			return err
+		}
+		switch t {
+		case frameObject:
+			err = f.object(ctx, payload)
+		case frameRoot:
+			if err = f.root(payload); err == nil {
+				err = f.ask(ctx)
+			}
+		case frameEnd:
+			err = f.ask(ctx)
+		default:
+			err = unexpected(t, payload)
+		}
+		if err == errComplete {
+			return f.write(frameEnd, nil)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+var errComplete = choir.E("guest.scan", choir.CodeInternal, "complete")
+
+func (f *intakeFeed) root(payload []byte) error {
+	var r scanReply
+	if err := choir.DecodeStrict(payload, &r); err != nil {
+		return choir.Under("root", err)
+	}
+	f.result.Root, f.result.Skipped, f.result.Unstable = r.Root, r.Skipped, r.Unstable
+	f.result.Hashed += r.Hashed
+	return nil
+}
+
+// object takes one object in, if it was asked for or is small enough to come
+// unasked.
+func (f *intakeFeed) object(ctx context.Context, payload []byte) error {
+	o, err := f.readObject(payload)
+	if err != nil {
+		return err
+	}
+	if !f.asked[o.Digest] {
+		if f.free -= o.Size; f.free < 0 {
+			return choir.Invalid("object", "%s was not asked for", o.Digest)
+		}
+	}
+	f.got++
+	err = f.in.Add(ctx, o)
+	if err != nil && o.Open != nil && brokenOff(err) {
+		f.got-- // it changed while it was sent; it will be asked for again
+		return nil
+	}
+	return err
+}
+
+// ask sends what the tree lacks; errComplete when nothing does.
+func (f *intakeFeed) ask(ctx context.Context) error {
+	if f.result.Root == "" {
+		return choir.Invalid("root", "did not come")
+	}
+	need, err := f.in.Need(ctx, f.result.Root, maxNeed)
+	if err != nil {
+		return err
+	}
+	if len(need) == 0 {
+		return errComplete
+	}
+	if f.asked != nil && f.got == 0 {
+		f.standstill++
+	}
+	if f.standstill > maxStandstill {
+		return choir.E("guest.scan", choir.CodeConflict, "files change faster than they can be read").
+			WithRemedy("stop what writes to the workspace and try again")
+	}
+	f.asked, f.got, f.free = map[choir.Digest]bool{}, 0, pushBudget
+	for _, d := range need {
+		f.asked[d] = true
+	}
+	raw, err := appendDigests(need)
+	if err != nil {
+		return err
+	}
+	return f.write(frameNeed, raw)
+}
