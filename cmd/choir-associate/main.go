@@ -1,0 +1,126 @@
+// Command choir-associate is the Associate's process inside its sandbox. It
+// reads who it is from its standard input and executes the tasks that the bus
+// delivers, one at a time, until it is told to end.
+//
+// Started as "choir-associate tree NAME" it is the process below which the
+// tasks' commands run; it then knows nothing and speaks only to its parent.
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"path"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"choiros/internal/associate"
+	"choiros/internal/associate/proctree"
+	"choiros/internal/associate/taskrunner"
+	"choiros/internal/bus"
+	"choiros/internal/choir"
+	"choiros/internal/model/gateway"
+	"choiros/internal/sandbox"
+)
+
+// treeName is the lock that one sandbox's tree process holds.
+const treeName = "choir-associate-tree"
+
+func main() {
+	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
+	// Before anything secret is read: no tool process may trace this one.
+	err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0)
+	switch {
+	case err != nil:
+	case len(os.Args) == 3 && os.Args[1] == "tree":
+		err = proctree.Serve(os.NewFile(3, "owner"), os.Args[2])
+	default:
+		ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
+		err = run(ctx, os.Stdin, os.Environ(), log)
+		stop()
+	}
+	if err != nil && !errors.Is(err, context.Canceled) {
+		log.Error("choir-associate ends", "error", err)
+		os.Exit(1)
+	}
+}
+
+// run works until ctx ends.
+func run(ctx context.Context, stdin io.Reader, env []string, log *slog.Logger) error {
+	in := bufio.NewReader(stdin)
+	boot, err := bus.ReadBoot(in)
+	if err != nil {
+		return err
+	}
+	client, err := bus.Dial(ctx, bus.DialConfig{
+		Dial: dialer(sandbox.BusSocket), Credentials: boot.Credentials,
+		User: boot.User, Computer: boot.Computer, Role: choir.RoleAssociate,
+	})
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	go renew(ctx, in, client, log)
+	scratch, err := os.MkdirTemp("", "choir-")
+	if err != nil {
+		return choir.Wrap("associate.start", choir.CodeNoSpace, err, "make a scratch folder")
+	}
+	defer os.RemoveAll(scratch)
+	runner, err := taskrunner.New(taskrunner.Config{
+		Log: client, Tree: associate.Control{Bus: client}, Models: gateway.New(egress()), Blobs: client,
+		// Nobody may be watching; what matters is in the events.
+		Live:      func(run choir.ID, text string) { _ = client.Live(run, text) },
+		Now:       func() choir.Time { return choir.TimeOf(time.Now()) },
+		Workspace: sandbox.WorkspaceInside, Scratch: scratch, Env: commandEnv(env),
+		TreeArgv: []string{path.Join(sandbox.GuestInside, "choir-associate"), "tree"}, Lock: treeName,
+		MaxSteps: boot.Limits.Steps,
+	})
+	if err != nil {
+		return err
+	}
+	defer runner.Close()
+	tasks, err := client.Tasks(ctx)
+	if err != nil {
+		return err
+	}
+	return associate.New(runner, log).Serve(ctx, tasks)
+}
+
+// renew takes up new credentials as they come. It lives as long as the process:
+// a read from the standard input cannot be interrupted.
+func renew(ctx context.Context, in *bufio.Reader, client *bus.Client, log *slog.Logger) {
+	for {
+		creds, err := bus.ReadCredentials(in)
+		if err != nil && choir.CodeOf(err) != choir.CodeInvalid {
+			return // the input ended: no more will come
+		}
+		if err == nil {
+			err = client.UseCredentials(ctx, creds)
+		}
+		if err != nil && ctx.Err() == nil {
+			log.Error("new credentials are not taken up", "error", err)
+		}
+	}
+}
+
+// toolchains are folders with compilers that distributions leave off the path.
+const toolchains = "/usr/local/go/bin:/usr/local/cargo/bin"
+
+// commandEnv is the environment of the tasks' commands.
+func commandEnv(env []string) []string {
+	env = slices.Clone(env)
+	for i, kv := range env {
+		if strings.HasPrefix(kv, "PATH=") {
+			env[i] = kv + ":" + toolchains
+		}
+	}
+	return env
+}
