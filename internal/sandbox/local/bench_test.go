@@ -2,10 +2,8 @@ package local_test
 
 import (
 	"context"
-	"os/exec"
 	"path/filepath"
 	"slices"
-	"syscall"
 	"testing"
 	"time"
 
@@ -22,15 +20,11 @@ func BenchmarkTTI(b *testing.B) {
 	d := local.New(local.Config{StateDir: filepath.Join(sandboxtest.DataDir(b), "local")})
 	defer d.Close()
 	spec := sandboxtest.NewSpec(b, choir.RoleAssociate)
-	bare, err := local.BareArgs(d, spec)
-	if err != nil {
-		b.Fatal(err)
-	}
 	var ours, peer, create, destroy []time.Duration
 	for b.Loop() {
 		c, o, x := tti(b, d, spec)
 		create, ours, destroy = append(create, c), append(ours, o), append(destroy, x)
-		peer = append(peer, runBare(b, bare, spec.UID))
+		peer = append(peer, runBare(b, d, spec))
 	}
 	report := func(name string, d []time.Duration) float64 {
 		slices.Sort(d)
@@ -64,11 +58,10 @@ func tti(b *testing.B, d sandbox.Driver, spec sandbox.Spec) (create, first, dest
 	return create, first, time.Since(began)
 }
 
-func runBare(b *testing.B, args []string, uid int) time.Duration {
-	cmd := exec.Command(args[0], append(slices.Clone(args[1:]), "--", "/usr/bin/true")...)
-	cmd.Env, cmd.Dir = []string{}, "/"
-	if uid := uint32(uid); syscall.Geteuid() == 0 {
-		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uid, Gid: uid}}
+func runBare(b *testing.B, d *local.Driver, spec sandbox.Spec) time.Duration {
+	cmd, err := d.Bare(spec, "/usr/bin/true")
+	if err != nil {
+		b.Fatal(err)
 	}
 	began := time.Now()
 	if err := cmd.Run(); err != nil {

@@ -78,11 +78,8 @@ func (m *machine) start(b *box, spec sandbox.Spec, listener, info *os.File) erro
 	defer null.Close()
 	err = b.group.start(func(attr *syscall.SysProcAttr) error {
 		attr.Setsid = true // a ^C in the control plane's terminal is not for sandboxes
-		if m.root {
-			attr.Credential = &syscall.Credential{Uid: uint32(spec.UID), Gid: uint32(spec.UID)}
-		}
 		b.monitor, err = os.StartProcess(m.bwrap, m.argv(spec), &os.ProcAttr{
-			Dir: "/", Env: []string{}, Sys: attr,
+			Dir: "/", Env: []string{}, Sys: m.asHostUser(attr, spec),
 			Files: []*os.File{null, b.output, b.output, listener, filter, info},
 		})
 		return err
@@ -91,8 +88,9 @@ func (m *machine) start(b *box, spec sandbox.Spec, listener, info *os.File) erro
 }
 
 func (m *machine) argv(spec sandbox.Spec) []string {
-	argv := append([]string{m.bwrap}, m.common...)
-	argv = append(argv, specArgs(spec)...)
+	argv := append([]string{m.bwrap}, m.commonFor(spec)...)
+	argv = append(argv, folderArgs(spec)...)
+	argv = append(argv, "--seccomp", strconv.Itoa(fdSeccomp), "--info-fd", strconv.Itoa(fdInfo), "--")
 	argv = append(argv, filepath.Join(sandbox.GuestInside, initName), "--max-files", strconv.Itoa(spec.Limits.OpenFiles))
 	if spec.Workspace == "" {
 		argv = append(argv, "--workspace", "")
@@ -105,6 +103,13 @@ func (m *machine) argv(spec sandbox.Spec) []string {
 		argv = append(argv, "--orphan", m.cfg.Orphan.String())
 	}
 	return argv
+}
+
+func (m *machine) commonFor(spec sandbox.Spec) []string {
+	if spec.Workspace == "" {
+		return m.common
+	}
+	return m.commonWorkspace
 }
 
 // groupID names a group so that a person finds the computer it belongs to.

@@ -17,13 +17,15 @@ const initName = "choir-init"
 // machine is what was found and prepared once, so that a Create does not have
 // to.
 type machine struct {
-	cfg    Config
-	bwrap  string
-	common []string // bubblewrap's arguments that no spec changes
-	filter *os.File // the seccomp program, in memory
-	limits limiter
-	root   bool
-	bootID string
+	cfg   Config
+	bwrap string
+	// common and commonWorkspace are bubblewrap's arguments that no spec
+	// changes, without and with a workspace.
+	common, commonWorkspace []string
+	filter                  *os.File // the seccomp program, in memory
+	limits                  limiter
+	root                    bool
+	bootID                  string
 }
 
 func newMachine(cfg Config) (*machine, error) {
@@ -34,7 +36,11 @@ func newMachine(cfg Config) (*machine, error) {
 	if err := os.MkdirAll(cfg.StateDir, 0o711); err != nil {
 		return nil, choir.Wrap("local.setup", choir.CodeInternal, err, "make the driver's folder")
 	}
-	etc, err := prepareEtc(cfg.StateDir)
+	root, err := prepareRoot(cfg.StateDir, false)
+	if err != nil {
+		return nil, err
+	}
+	rootWorkspace, err := prepareRoot(cfg.StateDir, true)
 	if err != nil {
 		return nil, err
 	}
@@ -43,7 +49,8 @@ func newMachine(cfg Config) (*machine, error) {
 		return nil, err
 	}
 	m := &machine{
-		cfg: cfg, bwrap: bwrap, common: commonArgs(etc), filter: filter,
+		cfg: cfg, bwrap: bwrap, filter: filter,
+		common: commonArgs(root), commonWorkspace: commonArgs(rootWorkspace),
 		limits: findLimiter(cfg), root: os.Geteuid() == 0, bootID: bootID(),
 	}
 	m.limits.sweep()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"strconv"
 	"strings"
 	"syscall"
 
@@ -59,7 +60,7 @@ func probeBwrap(ctx context.Context, cfg Config) (string, sandbox.Check) {
 // probeNamespaces makes all the namespaces and runs a program in them.
 func probeNamespaces(ctx context.Context, bwrap string) sandbox.Check {
 	c := sandbox.Check{Name: "namespaces", Required: true}
-	err := try(ctx, bwrap, commonArgs("/usr"), nil)
+	err := try(ctx, bwrap, nil)
 	if err == nil {
 		c.OK, c.Detail = true, "user, mount, pid, net, uts, ipc and cgroup namespaces can be made without privilege"
 		return c
@@ -74,7 +75,7 @@ func probeFilter(ctx context.Context, bwrap string) sandbox.Check {
 	if err == nil {
 		defer f.Close()
 		// The position of a new file in memory is still at its beginning.
-		err = try(ctx, bwrap, append(commonArgs("/usr"), "--seccomp", "3"), f)
+		err = try(ctx, bwrap, f, "--seccomp", "3")
 	}
 	if err != nil {
 		c.Detail = "the filter could not be loaded: " + err.Error()
@@ -85,8 +86,14 @@ func probeFilter(ctx context.Context, bwrap string) sandbox.Check {
 	return c
 }
 
-// try runs true under bubblewrap as an unprivileged user.
-func try(ctx context.Context, bwrap string, args []string, extra *os.File) error {
+// try runs true under bubblewrap as an unprivileged user, in the host's own tree
+// because there is no other one yet.
+func try(ctx context.Context, bwrap string, extra *os.File, more ...string) error {
+	args := append([]string{
+		"--unshare-all", "--unshare-user", "--disable-userns", "--as-pid-1", "--new-session",
+		"--uid", strconv.Itoa(sandbox.InsideUID), "--gid", strconv.Itoa(sandbox.InsideGID), "--cap-drop", "ALL",
+		"--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev", "--size", "4096", "--tmpfs", "/tmp",
+	}, more...)
 	cmd := exec.CommandContext(ctx, bwrap, append(args, "--", "/usr/bin/true")...)
 	cmd.Env, cmd.Dir = []string{}, "/"
 	if extra != nil {

@@ -8,8 +8,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"choiros/internal/choir"
+	"choiros/internal/sandbox"
 )
 
 // madeUp is what /etc says inside: nothing about the host or its users.
@@ -37,29 +39,40 @@ var fromHost = []string{
 	"fonts", "java-*", "perl", "locale.alias",
 }
 
-// prepareEtc lays out the made-up /etc below dir once, under a name that follows
-// from its contents, and returns its path. One folder to bind is quicker than a
-// dozen files. Versions that running sandboxes still use stay as they are.
-func prepareEtc(dir string) (string, error) {
-	const op = "local.etc"
+// mountPoints are the folders that other mounts cover, or that are empty.
+var mountPoints = []string{"usr", "proc", "dev", "tmp", "var", "home/choir", "run/choir", "opt/choir"}
+
+// systemFolders are links into /usr on most hosts, and folders of their own on
+// the others.
+var systemFolders = []string{"bin", "sbin", "lib", "lib32", "lib64", "libx32"}
+
+// prepareRoot lays out the root folder of sandboxes below dir once, under a name
+// that follows from its contents, and returns its path. To bind it is quicker
+// than to make its parts for every sandbox, and inside nobody owns it. Versions
+// that running sandboxes still use stay as they are.
+func prepareRoot(dir string, workspace bool) (string, error) {
+	const op = "local.root"
 	picked, sum, err := pickFromHost()
 	if err != nil {
 		return "", choir.Wrap(op, choir.CodeInternal, err, "look through the host's /etc")
 	}
-	target := filepath.Join(dir, "etc-"+sum)
-	if _, err := os.Stat(target); err == nil {
+	target := filepath.Join(dir, "root-"+sum)
+	if workspace {
+		target += "-workspace"
+	}
+	if isDir(target) {
 		return target, nil
 	}
-	tmp, err := os.MkdirTemp(dir, "new-etc-")
+	tmp, err := os.MkdirTemp(dir, "new-root-")
 	if err != nil {
-		return "", choir.Wrap(op, choir.CodeInternal, err, "make a folder for the sandboxes' /etc")
+		return "", choir.Wrap(op, choir.CodeInternal, err, "make a root folder for sandboxes")
 	}
 	defer os.RemoveAll(tmp) // nothing is left of it once it has its name
-	if err := fillEtc(tmp, picked); err != nil {
-		return "", choir.Wrap(op, choir.CodeInternal, err, "write the sandboxes' /etc")
+	if err := fillRoot(tmp, picked, workspace); err != nil {
+		return "", choir.Wrap(op, choir.CodeInternal, err, "fill the root folder of sandboxes")
 	}
 	if err := os.Rename(tmp, target); err != nil && !isDir(target) {
-		return "", choir.Wrap(op, choir.CodeInternal, err, "put the sandboxes' /etc in place")
+		return "", choir.Wrap(op, choir.CodeInternal, err, "put the root folder of sandboxes in place")
 	}
 	return target, nil
 }
@@ -69,11 +82,40 @@ func isDir(path string) bool {
 	return err == nil && info.IsDir()
 }
 
+func fillRoot(dir string, picked []string, workspace bool) error {
+	if err := os.Chmod(dir, 0o755); err != nil {
+		return err
+	}
+	points := mountPoints
+	if workspace {
+		points = append(slices.Clone(points), sandbox.WorkspaceInside)
+	}
+	for _, name := range systemFolders {
+		if to, err := os.Readlink("/" + name); err == nil {
+			if err := os.Symlink(to, filepath.Join(dir, name)); err != nil {
+				return err
+			}
+		} else if isDir("/" + name) {
+			points = append(points, name)
+		}
+	}
+	for _, name := range points {
+		if err := makePublic(filepath.Join(dir, name)); err != nil {
+			return err
+		}
+	}
+	if err := os.Symlink("/tmp", filepath.Join(dir, "var/tmp")); err != nil {
+		return err
+	}
+	return fillEtc(filepath.Join(dir, "etc"), picked)
+}
+
 // pickFromHost returns the paths below /etc to be copied and a checksum over
 // everything the result depends on.
 func pickFromHost() ([]string, string, error) {
 	var picked []string
 	h := sha256.New()
+	fmt.Fprintf(h, "%q %q\n", mountPoints, systemFolders)
 	for name, text := range sorted(madeUp) {
 		fmt.Fprintf(h, "%q %q\n", name, text)
 	}
@@ -115,7 +157,7 @@ func forEverybody(info fs.FileInfo) bool {
 }
 
 func fillEtc(dir string, picked []string) error {
-	if err := os.Chmod(dir, 0o755); err != nil {
+	if err := makePublic(dir); err != nil {
 		return err
 	}
 	for _, path := range picked {
@@ -143,9 +185,9 @@ func copyInto(dir, path string) error {
 		return err
 	}
 	if info.IsDir() {
-		return os.MkdirAll(to, 0o755)
+		return makePublic(to)
 	}
-	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+	if err := makePublic(filepath.Dir(to)); err != nil {
 		return err
 	}
 	if info.Mode()&fs.ModeSymlink != 0 {
@@ -165,6 +207,21 @@ func copyInto(dir, path string) error {
 		return err
 	}
 	return writePublic(to, content)
+}
+
+// makePublic makes a folder, and those above it, that everybody may look into,
+// whatever the umask.
+func makePublic(dir string) error {
+	if isDir(dir) {
+		return nil
+	}
+	if err := makePublic(filepath.Dir(dir)); err != nil {
+		return err
+	}
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		return err
+	}
+	return os.Chmod(dir, 0o755)
 }
 
 // writePublic writes a file that everybody may read, whatever the umask.

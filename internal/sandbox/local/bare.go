@@ -1,0 +1,32 @@
+package local
+
+import (
+	"os/exec"
+	"syscall"
+
+	"choiros/internal/sandbox"
+)
+
+// Bare is bubblewrap by itself running a command with the namespaces, folders
+// and host user of a sandbox, but without a control door, limits or filter: the
+// peer of benchmarks.
+func (d *Driver) Bare(spec sandbox.Spec, argv ...string) (*exec.Cmd, error) {
+	m, err := d.setUp()
+	if err != nil {
+		return nil, err
+	}
+	args := append(append([]string{}, m.commonFor(spec)...), folderArgs(spec)...)
+	cmd := exec.Command(m.bwrap, append(append(args, "--"), argv...)...)
+	cmd.Env, cmd.Dir = []string{}, "/"
+	cmd.SysProcAttr = m.asHostUser(&syscall.SysProcAttr{}, spec)
+	return cmd, nil
+}
+
+// asHostUser lets what is started run as the spec's host user, in no other
+// group, when the control plane is root.
+func (m *machine) asHostUser(attr *syscall.SysProcAttr, spec sandbox.Spec) *syscall.SysProcAttr {
+	if m.root {
+		attr.Credential = &syscall.Credential{Uid: uint32(spec.UID), Gid: uint32(spec.UID)}
+	}
+	return attr
+}
