@@ -7,9 +7,9 @@ fuzztime=${FUZZTIME:-30s}
 rounds=${ROUNDS:-5}
 
 go list ./... | while read -r package; do
-	go test -list '^Fuzz' "$package" | sed -n '/^Fuzz/p' | while read -r target; do
+	go test -list '^Fuzz' "$package" </dev/null | sed -n '/^Fuzz/p' | while read -r target; do
 		echo "fuzz $package $target for $fuzztime"
-		go test -run '^$' -fuzz "^$target\$" -fuzztime "$fuzztime" "$package"
+		go test -run '^$' -fuzz "^$target\$" -fuzztime "$fuzztime" "$package" </dev/null
 	done
 done
 go test -race -shuffle=on -count="$rounds" -timeout 2h ./...
