@@ -28,3 +28,6 @@ const RelayTail = relayTail
 
 // RelayBatch is how much a relay publishes at a time.
 const RelayBatch = relayBatch
+
+// HasPID is what IsGuest makes of /proc/PID/status.
+var HasPID = hasPID

@@ -2,6 +2,7 @@ package hub
 
 import (
 	"bufio"
+	"io"
 	"net"
 	"os"
 	"strconv"
@@ -41,7 +42,12 @@ func IsGuest(host int32, inside int) bool {
 		return false
 	}
 	defer f.Close()
-	for lines := bufio.NewScanner(f); lines.Scan(); {
+	return hasPID(f, inside)
+}
+
+// hasPID reads /proc/PID/status: NSpid lists the pid here and the one below.
+func hasPID(status io.Reader, inside int) bool {
+	for lines := bufio.NewScanner(status); lines.Scan(); {
 		if list, ok := strings.CutPrefix(lines.Text(), "NSpid:"); ok {
 			pids := strings.Fields(list)
 			return len(pids) == 2 && pids[1] == strconv.Itoa(inside)
