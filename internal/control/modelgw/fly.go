@@ -24,7 +24,7 @@ func (g *Gateway) fly(ctx context.Context, info model.CallInfo, req model.Reques
 	if past.failed != nil {
 		return model.Response{}, past.failed
 	}
-	route, err := g.route(req.Model, info.Caller)
+	route, err := g.route(ctx, req.Model, info)
 	if err != nil {
 		return model.Response{}, err
 	}

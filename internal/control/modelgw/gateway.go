@@ -42,6 +42,9 @@ type Config struct {
 	// they ask for a model that is no alias. None means that no model is
 	// configured.
 	Routes map[string]Route
+	// RunRoutes are the routes of a run that has its own, in place of Routes; nil
+	// for a run that has none.
+	RunRoutes func(ctx context.Context, run choir.ID) (map[string]Route, error)
 	Log    Log
 	Blobs  blob.Store
 	Budget Budget
@@ -120,18 +123,32 @@ func (g *Gateway) Close() error {
 	return nil
 }
 
+// routesOf are the routes in force for a run.
+func (c *Config) routesOf(ctx context.Context, run choir.ID) (map[string]Route, error) {
+	if c.RunRoutes != nil && run != "" {
+		if own, err := c.RunRoutes(ctx, run); own != nil || err != nil {
+			return own, err
+		}
+	}
+	return c.Routes, nil
+}
+
 // route finds where a call leads.
-func (g *Gateway) route(name, caller string) (Route, error) {
+func (g *Gateway) route(ctx context.Context, name string, info model.CallInfo) (Route, error) {
+	routes, err := g.cfg.routesOf(ctx, info.Run)
+	if err != nil {
+		return Route{}, err
+	}
 	aliases := []string{name}
-	if caller == AliasTool {
+	if info.Caller == AliasTool {
 		aliases = append(aliases, AliasTool, AliasAssociate)
 	}
 	for _, a := range aliases {
-		if r, ok := g.cfg.Routes[a]; ok {
+		if r, ok := routes[a]; ok {
 			return r, nil
 		}
 	}
-	if len(g.cfg.Routes) == 0 {
+	if len(routes) == 0 {
 		return Route{}, choir.E("modelgw.route", choir.CodeUnavailable, "no model is configured").
 			WithRemedy("name a provider and its key under [models] in choir.toml, or try choir demo, which needs none")
 	}

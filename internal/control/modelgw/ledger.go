@@ -140,7 +140,11 @@ func (l *ledger) loadRun(ctx context.Context, run choir.ID) (Used, error) {
 // resume tells each provider that wants to know of an exchange in the log.
 func (l *ledger) resume(ctx context.Context, info model.CallInfo, digest choir.Digest) error {
 	told := map[model.Resumer]bool{}
-	for _, route := range l.cfg.Routes {
+	routes, err := l.cfg.routesOf(ctx, info.Run)
+	if err != nil {
+		return err
+	}
+	for _, route := range routes {
 		r, ok := route.Provider.(model.Resumer)
 		if !ok || told[r] {
 			continue
@@ -154,7 +158,7 @@ func (l *ledger) resume(ctx context.Context, info model.CallInfo, digest choir.D
 		if err := json.Unmarshal(raw, &req); err != nil {
 			return choir.Wrap("modelgw.ledger", choir.CodeCorrupt, err, "the request of call %s", info.Call)
 		}
-		if to, ok := l.cfg.Routes[req.Model]; ok {
+		if to, ok := routes[req.Model]; ok {
 			req.Model = to.Model
 		}
 		r.Resume(info, req)

@@ -11,7 +11,6 @@ import (
 	"choiros/internal/computer"
 	"choiros/internal/control/api"
 	"choiros/internal/control/modelgw"
-	"choiros/internal/model"
 	"choiros/internal/model/replay"
 )
 
@@ -62,34 +61,32 @@ type recordings struct {
 	c *computer.Computer
 
 	mu  sync.Mutex // guards all
-	all map[choir.ID]model.Provider
+	all map[choir.ID]map[string]modelgw.Route
 }
 
-// route leads a run that plays a recording to it; ok is false for any other.
-func (r *recordings) route(ctx context.Context, info model.CallInfo) (route modelgw.Route, ok bool, err error) {
-	if info.Run == "" {
-		return route, false, nil
+// routes lead a run that plays a recording to it; nil for any other run.
+func (r *recordings) routes(ctx context.Context, run choir.ID) (map[string]modelgw.Route, error) {
+	r.mu.Lock()
+	routes, known := r.all[run]
+	r.mu.Unlock()
+	if known {
+		return routes, nil
+	}
+	routes, err := r.load(ctx, run)
+	if err != nil {
+		return nil, err
 	}
 	r.mu.Lock()
-	p, known := r.all[info.Run]
-	r.mu.Unlock()
-	if !known {
-		if p, err = r.load(ctx, info.Run); err != nil {
-			return route, false, err
-		}
-		r.mu.Lock()
-		if first, raced := r.all[info.Run]; raced {
-			p = first
-		} else {
-			r.all[info.Run] = p
-		}
-		r.mu.Unlock()
+	defer r.mu.Unlock()
+	if first, raced := r.all[run]; raced {
+		return first, nil
 	}
-	return modelgw.Route{Provider: p, Model: "recorded"}, p != nil, nil
+	r.all[run] = routes
+	return routes, nil
 }
 
 // load is nil for a run without a recording.
-func (r *recordings) load(ctx context.Context, run choir.ID) (model.Provider, error) {
+func (r *recordings) load(ctx context.Context, run choir.ID) (map[string]modelgw.Route, error) {
 	events, err := r.c.Store().EventsOfRun(ctx, run, 0, 1)
 	if err != nil || len(events) == 0 || events[0].Type != "prompt.submitted" {
 		return nil, err
@@ -110,5 +107,9 @@ func (r *recordings) load(ctx context.Context, run choir.ID) (model.Provider, er
 	if err != nil {
 		return nil, err
 	}
-	return replay.New(recording), nil
+	player := replay.New(recording)
+	return map[string]modelgw.Route{
+		modelgw.AliasDirector:  {Provider: player, Model: modelgw.AliasDirector},
+		modelgw.AliasAssociate: {Provider: player, Model: modelgw.AliasAssociate},
+	}, nil
 }
