@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 )
 
 func main() {
@@ -22,8 +23,12 @@ func main() {
 	}
 }
 
-// maxFileLines is the one hard limit: nobody reads a file that long.
-const maxFileLines = 800
+// The hard limits: nobody reads a file that long, and init starts with every
+// sandbox.
+const (
+	maxFileLines = 800
+	maxInitBytes = 4 << 20
+)
 
 func run(root string, out io.Writer) (ok bool, err error) {
 	sources, err := readSources(root)
@@ -52,7 +57,24 @@ func run(root string, out io.Writer) (ok bool, err error) {
 			fmt.Fprintf(out, "too long: %s has %d lines, the limit is %d: give each noun or verb its own file\n", s.path, s.lines, maxFileLines)
 		}
 	}
-	return ok, nil
+	return binaries(root, out) && ok, nil
+}
+
+// binaries reports the guest binaries that are built.
+func binaries(root string, out io.Writer) (ok bool) {
+	ok = true
+	for _, name := range []string{"choir-init", "choir-director", "choir-associate"} {
+		info, err := os.Stat(filepath.Join(root, "internal", "guestbin", "bin", name))
+		if err != nil {
+			continue // not built yet, which is no matter of size
+		}
+		fmt.Fprintf(out, "%-28s %6.1f MiB\n", name, float64(info.Size())/(1<<20))
+		if name == "choir-init" && info.Size() > maxInitBytes {
+			ok = false
+			fmt.Fprintf(out, "too large: choir-init has %d bytes, the limit is %d: see what it links with go version -m\n", info.Size(), maxInitBytes)
+		}
+	}
+	return ok
 }
 
 func percent(part, whole int) string {

@@ -63,6 +63,14 @@ func TestATooLongFileFails(t *testing.T) {
 	}
 }
 
+func TestATooLargeInitFails(t *testing.T) {
+	root := repository(t, map[string]string{"internal/guestbin/bin/choir-init": strings.Repeat("x", maxInitBytes+1)})
+	var out strings.Builder
+	if ok, err := run(root, &out); err != nil || ok || !strings.Contains(out.String(), "too large: choir-init") {
+		t.Errorf("%t, %v:\n%s", ok, err, &out)
+	}
+}
+
 func TestQuantiles(t *testing.T) {
 	values := []int{1, 2, 3, 4, 100}
 	for share, want := range map[float64]int{0.5: 3, 0.95: 100, 1: 100} {
