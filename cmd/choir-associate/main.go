@@ -97,17 +97,8 @@ func run(ctx context.Context, stdin io.Reader, env []string, log *slog.Logger) e
 // renew takes up new credentials as they come. It lives as long as the process:
 // a read from the standard input cannot be interrupted.
 func renew(ctx context.Context, in *bufio.Reader, client *bus.Client, log *slog.Logger) {
-	for {
-		creds, err := bus.ReadCredentials(in)
-		if err != nil && choir.CodeOf(err) != choir.CodeInvalid {
-			return // the input ended: no more will come
-		}
-		if err == nil {
-			err = client.UseCredentials(ctx, creds)
-		}
-		if err != nil && ctx.Err() == nil {
-			log.Error("new credentials are not taken up", "error", err)
-		}
+	if err := client.Renew(ctx, in); err != nil && ctx.Err() == nil {
+		log.Error("no new credentials can be taken up", "error", err)
 	}
 }
 

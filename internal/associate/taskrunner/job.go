@@ -37,6 +37,10 @@ func (j *job) run(work context.Context) (choir.AssociateResult, error) {
 	if j.procs, err = j.processes(); err != nil {
 		return j.result, err
 	}
+	// A former task may have cleared it away.
+	if err := os.MkdirAll(j.cfg.Scratch, 0o700); err != nil {
+		return j.result, choir.Wrap("task.run", choir.CodeNoSpace, err, "make the scratch folder")
+	}
 	j.git = &git.Git{Tree: j.procs, Env: j.cfg.Env, Temp: j.cfg.Scratch}
 	work, cancel := context.WithTimeoutCause(work, time.Duration(j.budget())*time.Second, errBudget)
 	defer cancel()
