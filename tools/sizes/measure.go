@@ -32,7 +32,7 @@ func readSources(root string) ([]source, error) {
 	}
 	var out []source
 	for path := range strings.SplitSeq(strings.TrimRight(string(list), "\x00"), "\x00") {
-		if strings.Contains(path, "testdata/") {
+		if path == "" || strings.Contains(path, "testdata/") {
 			continue
 		}
 		text, err := os.ReadFile(filepath.Join(root, path))
