@@ -13,7 +13,11 @@ GO_FOLDERS := $(wildcard bench cmd internal tools)
 SHELL_DIST := internal/webui/dist/shell/index.html
 # Only the folders that exist: the rules below stand still without a UI.
 UI := $(wildcard ui/shell/package.json)
-E2E := $(wildcard ui/e2e/package.json)
+# The browser tests are a package of their own, or a script of the shell's; run
+# by vitest or by node --test.
+E2E := $(if $(wildcard ui/e2e/package.json),ui/e2e,$(if $(shell grep -s '"e2e":' ui/shell/package.json),ui/shell))
+E2E_SCRIPT := $(if $(filter ui/e2e,$(E2E)),test,e2e)
+E2E_READER := $(if $(and $(E2E),$(shell grep -s '"$(E2E_SCRIPT)":.*vitest' $(E2E)/package.json)),vitest,tap)
 UI_SOURCES := $(if $(UI),$(shell find ui/shell -path '*/node_modules' -prune -o -type f -print))
 
 .PHONY: help up build test bench soak fmt clean prereqs fresh guest ui choir lint lint-go lint-ui unit race ui-test e2e generate
@@ -104,8 +108,12 @@ ui-test: $(if $(UI),ui/shell/node_modules)
 	@$(if $(UI),cd ui/shell && $(if $(REPORTED),VITEST_OUTPUT=$(CURDIR)/$(OUT)/vitest.out $(CURDIR)/$(REPORT) vitest $(CURDIR)/$(OUT) ui --) \
 		npm test $(if $(REPORTED),-- --reporter=json --outputFile=$(CURDIR)/$(OUT)/vitest.out))
 
-e2e: $(if $(E2E),ui/e2e/node_modules)
-	@$(if $(E2E),cd ui/e2e && $(if $(REPORTED),$(CURDIR)/$(REPORT) tap $(CURDIR)/$(OUT) e2e --) npm test --silent $(if $(REPORTED),-- --test-reporter=tap))
+E2E_FLAGS_tap := --test-reporter=tap
+E2E_FLAGS_vitest := --reporter=json --outputFile=$(CURDIR)/$(OUT)/e2e.out
+
+e2e: $(if $(E2E),$(E2E)/node_modules)
+	@$(if $(E2E),cd $(E2E) && $(if $(REPORTED),VITEST_OUTPUT=$(CURDIR)/$(OUT)/e2e.out $(CURDIR)/$(REPORT) $(E2E_READER) $(CURDIR)/$(OUT) e2e --) \
+		npm run --silent $(E2E_SCRIPT) $(if $(REPORTED),-- $(E2E_FLAGS_$(E2E_READER))))
 
 generate: ## write what follows from the Go types
 	@go run ./tools/contracts
