@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -27,7 +28,7 @@ func (m *machine) boot(ctx context.Context, spec sandbox.Spec) (*box, error) {
 	}
 	// Ours is closed when bubblewrap has its own: if it dies, a dial must fail.
 	defer listener.Close()
-	b := &box{machine: m, doors: spec.Doors, done: make(chan struct{})}
+	b := newBox(state{Boot: m.bootID, Doors: spec.Doors, Limits: m.limits.name()}, m.root)
 	if err := m.fill(ctx, b, spec, listener); err != nil {
 		b.abandon(ctx)
 		return nil, err
@@ -42,6 +43,7 @@ func (m *machine) fill(ctx context.Context, b *box, spec sandbox.Spec, listener 
 	if b.group, err = m.limits.create(groupID(spec), spec.Limits); err != nil {
 		return err
 	}
+	b.state.Groups = b.group.folders()
 	if b.output, err = memoryFile("choir-output", nil, diagnosticBytes); err != nil {
 		return err
 	}
@@ -57,10 +59,13 @@ func (m *machine) fill(ctx context.Context, b *box, spec sandbox.Spec, listener 
 	}
 	pid, err := childPID(ctx, info)
 	if err != nil {
-		return choir.Wrap("local.create", choir.CodeUnavailable, err, "bubblewrap did not make the sandbox; it said %q", b.said())
+		return b.notMade(err, "bubblewrap made no sandbox")
 	}
-	b.init, err = hold(pid, 0)
-	return err
+	if b.init, err = hold(pid, 0); err != nil {
+		return b.notMade(err, "bubblewrap ended while it made the sandbox")
+	}
+	b.state.Init = procName{PID: pid, Start: b.init.start}
+	return nil
 }
 
 // start runs bubblewrap inside the group, as the sandbox's host user.
@@ -84,7 +89,13 @@ func (m *machine) start(b *box, spec sandbox.Spec, listener, info *os.File) erro
 		})
 		return err
 	})
-	return choir.Wrap("local.create", choir.CodeUnavailable, err, "start bubblewrap")
+	if err != nil {
+		return choir.Wrap("local.create", choir.CodeUnavailable, err, "start bubblewrap")
+	}
+	// Until we reap it nothing else can have its number.
+	s, err := readStat(b.monitor.Pid)
+	b.state.Monitor = procName{PID: b.monitor.Pid, Start: s.start}
+	return err
 }
 
 func (m *machine) argv(spec sandbox.Spec) []string {
@@ -128,6 +139,18 @@ func childPID(ctx context.Context, info *os.File) (int, error) {
 	}
 	err := json.NewDecoder(info).Decode(&said)
 	return said.ChildPID, err
+}
+
+// notMade explains why there is no sandbox, with what bubblewrap said.
+func (b *box) notMade(cause error, what string) error {
+	e := &choir.Error{Op: "local.create", Code: choir.CodeUnavailable, Msg: what, Err: cause}
+	if said := b.said(); said != "" {
+		e.Msg += ", saying " + strconv.Quote(said)
+	}
+	if strings.Contains(e.Msg, "Permission denied") && b.root {
+		return e.WithRemedy("let other users traverse every folder above the data folder: chmod o+x")
+	}
+	return e
 }
 
 // said is what bubblewrap and choir-init wrote to their standard error.

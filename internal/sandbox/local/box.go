@@ -17,43 +17,32 @@ const goneTimeout = 10 * time.Second
 
 // box is one sandbox. Its parts are set before it is shared, and never after.
 type box struct {
-	machine *machine
-	doors   string
+	state   state // what its handle says
+	root    bool
 	group   group
 	init    *process    // nil when it has ended
 	monitor *os.Process // bubblewrap as our child; nil when recovered
 	outer   *process    // bubblewrap as somebody's child; nil when made here
 	output  *os.File    // nil when recovered
 	done    chan struct{}
-	err     error // of the cleaning, readable when done is closed
+	left    chan struct{} // closed when it is no longer watched, though it may live
+	err     error         // of the cleaning, readable when done is closed
+}
+
+func newBox(s state, root bool) *box {
+	return &box{state: s, root: root, done: make(chan struct{}), left: make(chan struct{})}
 }
 
 var _ sandbox.Sandbox = (*box)(nil)
 
 // Handle implements sandbox.Sandbox.
-func (b *box) Handle() sandbox.Handle {
-	outer := b.outer.named()
-	if b.monitor != nil {
-		outer.PID = b.monitor.Pid
-		if s, err := readStat(outer.PID); err == nil {
-			outer.Start = s.start
-		}
-	}
-	h, err := encodeHandle(state{
-		Boot: b.machine.bootID, Init: b.init.named(), Monitor: outer, Doors: b.doors,
-		Limits: b.machine.limits.name(), Groups: b.group.folders(),
-	})
-	if err != nil {
-		panic(err) // strings and numbers always encode
-	}
-	return h
-}
+func (b *box) Handle() sandbox.Handle { return encodeHandle(b.state) }
 
 // Dial implements sandbox.Sandbox.
-func (b *box) Dial(ctx context.Context) (net.Conn, error) { return dialDoor(ctx, b.doors) }
+func (b *box) Dial(ctx context.Context) (net.Conn, error) { return dialDoor(ctx, b.state.Doors) }
 
 // Level implements sandbox.Sandbox.
-func (b *box) Level() sandbox.Level { return b.machine.level() }
+func (b *box) Level() sandbox.Level { return levelOf(b.state.Limits, b.root) }
 
 // Usage implements sandbox.Sandbox.
 func (b *box) Usage(context.Context) (sandbox.Usage, error) {
@@ -62,10 +51,10 @@ func (b *box) Usage(context.Context) (sandbox.Usage, error) {
 		return sandbox.Usage{}, choir.E("local.usage", choir.CodeNotFound, "the sandbox has ended")
 	default:
 	}
-	if b.machine.cgroups() {
-		return b.group.usage()
+	if b.state.Limits == limitsRlimits {
+		return usageOf(b.init.pid), nil
 	}
-	return usageOf(b.init.pid), nil
+	return b.group.usage()
 }
 
 // Done implements sandbox.Sandbox.
@@ -80,6 +69,9 @@ func (b *box) Destroy(ctx context.Context) error {
 	select {
 	case <-b.done:
 		return b.err
+	case <-b.left:
+		return choir.E("local.destroy", choir.CodeUnavailable, "the driver was closed, so nobody saw the end of this sandbox").
+			WithRemedy("recover it by its handle with another driver")
 	case <-ctx.Done():
 		return choir.Wrap("local.destroy", choir.CodeTimeout, ctx.Err(), "wait for the end of a sandbox")
 	}
@@ -90,6 +82,7 @@ func (b *box) Destroy(ctx context.Context) error {
 func (b *box) watch(ctx context.Context) {
 	if err := b.init.wait(ctx); err != nil {
 		b.release()
+		close(b.left)
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), goneTimeout)
@@ -152,21 +145,22 @@ func (b *box) clear(ctx context.Context) error {
 			first = err
 		}
 	}
-	if err := removeDoor(b.doors); first == nil {
+	if err := removeDoor(b.state.Doors); first == nil {
 		first = err
 	}
 	return first
 }
 
-// reap waits for bubblewrap, which ends when its child does.
+// reap ends bubblewrap, which would end by itself unless somebody stopped it.
 func (b *box) reap(ctx context.Context) {
 	if b.monitor != nil {
-		b.monitor.Wait() // how it ended says nothing that matters
+		b.monitor.Kill() // it has nothing left to wait for
+		b.monitor.Wait() // and how it ended says nothing that matters
 	}
 	if b.outer == nil {
 		return
 	}
-	b.outer.kill() // it has nothing left to wait for
+	b.outer.kill()
 	if b.outer.wait(ctx) == nil {
 		// A former driver in this same process may have started it.
 		syscall.Wait4(b.outer.pid, nil, syscall.WNOHANG, nil)

@@ -22,13 +22,30 @@ type limiter interface {
 	name() string
 	// create makes the group of one sandbox.
 	create(id string, l sandbox.Limits) (group, error)
-	// open takes up a group by the folders of a handle.
-	open(dirs []string) group
 	// sweep removes groups without processes that an earlier control plane of
 	// the same data folder left.
 	sweep()
 	// drop removes what holds the groups, when there are none left.
 	drop()
+}
+
+// The names of the limiters, which handles carry.
+const (
+	limitsV1      = "cgroup v1"
+	limitsV2      = "cgroup v2"
+	limitsRlimits = "rlimits"
+)
+
+// openGroup takes up a group by what a handle says of it.
+func openGroup(limits string, dirs []string) group {
+	switch {
+	case limits == limitsV1:
+		return &v1Group{dirs: dirs}
+	case limits == limitsV2 && len(dirs) == 1:
+		return &v2Group{dir: dirs[0]}
+	default:
+		return noGroup{}
+	}
 }
 
 // group is one sandbox's processes.

@@ -68,7 +68,7 @@ func writable(path string) bool {
 	return true
 }
 
-func (l *v1Limiter) name() string { return "cgroup v1" }
+func (l *v1Limiter) name() string { return limitsV1 }
 
 func (l *v1Limiter) sweep() {
 	for _, p := range l.parents {
@@ -83,7 +83,7 @@ func (l *v1Limiter) drop() {
 }
 
 func (l *v1Limiter) create(id string, limits sandbox.Limits) (group, error) {
-	g := &v1Group{limiter: l}
+	g := &v1Group{parents: l.parents}
 	for _, p := range l.parents {
 		dir := filepath.Join(p.base, id)
 		err := os.Mkdir(dir, 0o755)
@@ -134,10 +134,8 @@ func limitSwapV1(dir string, l sandbox.Limits) error {
 	return err
 }
 
-func (l *v1Limiter) open(dirs []string) group { return &v1Group{limiter: l, dirs: dirs} }
-
 type v1Group struct {
-	limiter *v1Limiter
+	parents []v1Parent // for start; without them nothing can be started
 	dirs    []string
 }
 
@@ -172,7 +170,7 @@ func (g *v1Group) enter() error {
 }
 
 func (g *v1Group) leave() error {
-	for _, p := range g.limiter.parents {
+	for _, p := range g.parents {
 		if err := writeKnob(filepath.Join(p.own, "tasks"), "0"); err != nil {
 			return err
 		}

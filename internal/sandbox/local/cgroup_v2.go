@@ -82,7 +82,7 @@ func stepAside(dir string) error {
 	return writeKnob(filepath.Join(leaf, "cgroup.procs"), "0")
 }
 
-func (l *v2Limiter) name() string { return "cgroup v2" }
+func (l *v2Limiter) name() string { return limitsV2 }
 
 func (l *v2Limiter) sweep() { sweepBelow(l.base) }
 
@@ -109,13 +109,6 @@ func (l *v2Limiter) create(id string, limits sandbox.Limits) (group, error) {
 		return nil, choir.Wrap("local.cgroup", choir.CodeUnavailable, err, "forbid a sandbox to swap")
 	}
 	return g, nil
-}
-
-func (l *v2Limiter) open(dirs []string) group {
-	if len(dirs) == 0 {
-		return noGroup{}
-	}
-	return &v2Group{dir: dirs[0]}
 }
 
 type v2Group struct{ dir string }

@@ -18,10 +18,11 @@ type Driver struct {
 
 	ctx    context.Context // ends the watching, not the sandboxes
 	cancel context.CancelFunc
-	mu     sync.Mutex // guards closed and adding to watchers
+	mu     sync.Mutex // guards closed and adding to users
 	closed bool
-	// watchers are the goroutines that wait for the end of a sandbox.
-	watchers sync.WaitGroup
+	// users are the calls under way and the goroutines that wait for the end of
+	// a sandbox.
+	users sync.WaitGroup
 }
 
 var _ sandbox.Driver = (*Driver)(nil)
@@ -45,7 +46,7 @@ func (d *Driver) Close() error {
 	d.closed = true
 	d.mu.Unlock()
 	d.cancel()
-	d.watchers.Wait()
+	d.users.Wait()
 	if !first {
 		return nil
 	}
@@ -57,10 +58,11 @@ func (d *Driver) Close() error {
 
 // Create implements sandbox.Driver.
 func (d *Driver) Create(ctx context.Context, spec sandbox.Spec) (sandbox.Sandbox, error) {
-	m, err := d.setUp()
+	m, err := d.enter()
 	if err != nil {
 		return nil, err
 	}
+	defer d.users.Done()
 	spec, err = m.checked(spec)
 	if err != nil {
 		return nil, err
@@ -72,9 +74,9 @@ func (d *Driver) Create(ctx context.Context, spec sandbox.Spec) (sandbox.Sandbox
 		return nil, err
 	}
 	if _, err := guest.NewClient(b.Dial).Hello(ctx); err != nil {
+		err = b.notMade(err, "the sandbox did not answer") // before its words are gone
 		b.abandon(ctx)
-		return nil, choir.Wrap("local.create", choir.CodeUnavailable, err,
-			"the sandbox did not answer; it said %q", b.said())
+		return nil, err
 	}
 	if err := d.watch(b); err != nil {
 		b.abandon(ctx)
@@ -85,10 +87,11 @@ func (d *Driver) Create(ctx context.Context, spec sandbox.Spec) (sandbox.Sandbox
 
 // Recover implements sandbox.Driver.
 func (d *Driver) Recover(ctx context.Context, h sandbox.Handle) (sandbox.Sandbox, error) {
-	m, err := d.setUp()
+	m, err := d.enter()
 	if err != nil {
 		return nil, err
 	}
+	defer d.users.Done()
 	s, err := decodeHandle(h)
 	if err != nil {
 		return nil, err
@@ -113,14 +116,28 @@ func (d *Driver) Recover(ctx context.Context, h sandbox.Handle) (sandbox.Sandbox
 	return b, nil
 }
 
+// enter begins a call; when there is no error, users.Done ends it.
+func (d *Driver) enter() (*machine, error) {
+	m, err := d.setUp()
+	if err != nil {
+		return nil, err
+	}
+	return m, d.use(func() { d.users.Add(1) })
+}
+
 // watch waits for the sandbox's end in the background.
 func (d *Driver) watch(b *box) error {
+	return d.use(func() { d.users.Go(func() { b.watch(d.ctx) }) })
+}
+
+// use adds a user unless the driver is closed.
+func (d *Driver) use(add func()) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.closed {
-		return choir.E("local.create", choir.CodeUnavailable, "the driver is closed")
+		return choir.E("local.driver", choir.CodeUnavailable, "the driver is closed")
 	}
-	d.watchers.Go(func() { b.watch(d.ctx) })
+	add()
 	return nil
 }
 
@@ -140,6 +157,11 @@ func (m *machine) checked(spec sandbox.Spec) (sandbox.Spec, error) {
 	if spec.RequireLimits && !m.cgroups() {
 		return spec, choir.E("local.create", choir.CodeUnavailable,
 			"limits are required, and no cgroup can hold them here").WithRemedy("%s", remedyCgroups)
+	}
+	for field, path := range map[string]string{"doors": spec.Doors, "guest": spec.Guest, "workspace": spec.Workspace} {
+		if path != "" && !filepath.IsAbs(path) {
+			return spec, choir.Invalid("spec."+field, "%q is not an absolute path", path)
+		}
 	}
 	if _, err := os.Stat(filepath.Join(spec.Guest, initName)); err != nil {
 		return spec, choir.Wrap("local.create", choir.CodeInvalid, err, "look for %s among the guest binaries", initName)

@@ -10,7 +10,8 @@ import (
 
 // find looks for the sandbox of a handle. Its init is nil when it has ended.
 func (m *machine) find(s state) *box {
-	b := &box{machine: m, doors: s.Doors, group: m.limits.open(s.Groups), done: make(chan struct{})}
+	b := newBox(s, m.root)
+	b.group = openGroup(s.Limits, s.Groups)
 	if s.Boot != m.bootID {
 		return b // the machine was restarted; the numbers name others now
 	}

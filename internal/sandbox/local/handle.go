@@ -29,19 +29,12 @@ type procName struct {
 	Start uint64 `json:"start"`
 }
 
-func (p *process) named() procName {
-	if p == nil {
-		return procName{}
-	}
-	return procName{PID: p.pid, Start: p.start}
-}
-
-func encodeHandle(s state) (sandbox.Handle, error) {
+func encodeHandle(s state) sandbox.Handle {
 	raw, err := json.Marshal(s)
 	if err != nil {
-		return sandbox.Handle{}, choir.Wrap("local.handle", choir.CodeInternal, err, "write a handle")
+		panic(err) // strings and numbers always encode
 	}
-	return sandbox.Handle{Driver: Name, Version: handleVersion, State: raw}, nil
+	return sandbox.Handle{Driver: Name, Version: handleVersion, State: raw}
 }
 
 func decodeHandle(h sandbox.Handle) (state, error) {

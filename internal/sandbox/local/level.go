@@ -9,21 +9,22 @@ const (
 	remedyCgroups = "run choir as root, or delegate cgroups with: systemd-run --user --scope -p Delegate=yes choir up"
 )
 
-// level is what sandboxes of this machine really have.
-func (m *machine) level() sandbox.Level {
+// levelOf is what sandboxes really have whose limits are held in the named way,
+// made by a control plane that is root or not.
+func levelOf(limits string, root bool) sandbox.Level {
 	l := sandbox.Level{
 		Driver:  Name,
-		Name:    "local: namespaces, seccomp, no capabilities, " + m.limits.name(),
-		Limits:  m.limits.name() + ": processes, memory, CPU; rlimits: open files, no core files",
+		Name:    "local: namespaces, seccomp, no capabilities, " + limits,
+		Limits:  limits + ": processes, memory, CPU; rlimits: open files, no core files",
 		Missing: []string{"Disk space is not limited.", "Landlock is not applied: the mounts alone decide what can be written."},
 	}
-	if !m.cgroups() {
+	if limits == limitsRlimits {
 		l.Limits = "rlimits: processes, memory of each process, open files, no core files"
 		l.Missing = append(l.Missing,
 			"Memory is limited for each process, not for all together.",
 			"CPU time is not limited.")
 	}
-	if !m.root {
+	if !root {
 		l.Missing = append(l.Missing, "Sandboxes run as the user of the control plane, not as a host user of their own.")
 	}
 	return l

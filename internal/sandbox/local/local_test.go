@@ -142,3 +142,54 @@ func TestLongPath(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestCloseLeavesSandboxes checks that the end of a driver is not the end of its
+// sandboxes, and that a closed one says so instead of waiting for ever.
+func TestCloseLeavesSandboxes(t *testing.T) {
+	cfg := local.Config{StateDir: sandboxtest.DataDir(t)}
+	spec := sandboxtest.SpecIn(t, sandboxtest.DataDir(t), sandboxtest.ProbeDir(t), choir.RoleAssociate)
+	first := local.New(cfg)
+	b, err := first.Create(t.Context(), spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	handle := b.Handle()
+	for range 2 {
+		if err := first.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	second := local.New(cfg)
+	defer second.Close()
+	found, err := second.Recover(t.Context(), handle)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := found.Destroy(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if err := b.Destroy(t.Context()); choir.CodeOf(err) != choir.CodeUnavailable {
+		t.Errorf("destroy through the closed driver: %v", err)
+	}
+	if _, err := first.Create(t.Context(), spec); choir.CodeOf(err) != choir.CodeUnavailable {
+		t.Errorf("create with the closed driver: %v", err)
+	}
+}
+
+// TestUntraversableFolder checks that a data folder below a private one is
+// refused with what to do.
+func TestUntraversableFolder(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("an ordinary user's sandboxes run as that user")
+	}
+	dir := filepath.Join(sandboxtest.DataDir(t), "private")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	d := local.New(local.Config{StateDir: sandboxtest.DataDir(t)})
+	defer d.Close()
+	_, err := d.Create(t.Context(), sandboxtest.SpecIn(t, dir, sandboxtest.ProbeDir(t), choir.RoleAssociate))
+	if choir.CodeOf(err) != choir.CodeUnavailable || !strings.Contains(err.Error(), "chmod o+x") {
+		t.Errorf("%v", err)
+	}
+}

@@ -51,7 +51,7 @@ func newMachine(cfg Config) (*machine, error) {
 	m := &machine{
 		cfg: cfg, bwrap: bwrap, filter: filter,
 		common: commonArgs(root), commonWorkspace: commonArgs(rootWorkspace),
-		limits: findLimiter(cfg), root: os.Geteuid() == 0, bootID: bootID(),
+		limits: findLimiter(cfg, groupLabel(cfg.StateDir)), root: os.Geteuid() == 0, bootID: bootID(),
 	}
 	m.limits.sweep()
 	return m, nil
@@ -62,7 +62,7 @@ func (m *machine) close() {
 	m.limits.drop()
 }
 
-func (m *machine) cgroups() bool { return m.limits.name() != noLimiter{}.name() }
+func (m *machine) cgroups() bool { return m.limits.name() != limitsRlimits }
 
 func findBwrap(cfg Config) (string, error) {
 	name := cfg.Bwrap
@@ -78,11 +78,11 @@ func findBwrap(cfg Config) (string, error) {
 }
 
 // findLimiter takes the strongest way of holding limits that works here.
-func findLimiter(cfg Config) limiter {
+func findLimiter(cfg Config, label string) limiter {
 	if cfg.WithoutCgroups {
 		return noLimiter{}
 	}
-	all, label := hierarchies(), groupLabel(cfg.StateDir)
+	all := hierarchies()
 	if l := newV2(all, label); l != nil {
 		return l
 	}

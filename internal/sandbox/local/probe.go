@@ -27,10 +27,10 @@ func (d *Driver) Probe(ctx context.Context) sandbox.Report {
 	if check.OK {
 		r.Checks = append(r.Checks, probeNamespaces(ctx, bwrap), probeFilter(ctx, bwrap))
 	}
-	m := &machine{root: os.Geteuid() == 0, limits: findLimiter(d.cfg)}
+	m := &machine{root: os.Geteuid() == 0, limits: findLimiter(d.cfg, groupLabel(d.cfg.StateDir)+"-probe")}
 	defer m.limits.drop()
 	r.Checks = append(r.Checks, probeLimits(m), probeHostUser(m), probeLandlock())
-	r.Level = m.level()
+	r.Level = levelOf(m.limits.name(), m.root)
 	for _, c := range r.Checks {
 		r.Usable = r.Usable && (c.OK || !c.Required)
 	}
@@ -110,7 +110,7 @@ func try(ctx context.Context, bwrap string, extra *os.File, more ...string) erro
 }
 
 func probeLimits(m *machine) sandbox.Check {
-	c := sandbox.Check{Name: "limits", OK: m.cgroups(), Detail: m.level().Limits}
+	c := sandbox.Check{Name: "limits", OK: m.cgroups(), Detail: levelOf(m.limits.name(), m.root).Limits}
 	if !c.OK {
 		c.Remedy = remedyCgroups
 	}

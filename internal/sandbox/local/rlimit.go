@@ -13,9 +13,8 @@ import (
 // with it.
 type noLimiter struct{}
 
-func (noLimiter) name() string                                 { return "rlimits" }
+func (noLimiter) name() string                                 { return limitsRlimits }
 func (noLimiter) create(string, sandbox.Limits) (group, error) { return noGroup{}, nil }
-func (noLimiter) open([]string) group                          { return noGroup{} }
 func (noLimiter) sweep()                                       {}
 func (noLimiter) drop()                                        {}
 
