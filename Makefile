@@ -72,7 +72,7 @@ guest:
 	done
 
 choir:
-	@CGO_ENABLED=0 go build -trimpath -ldflags "-X main.version=$(VERSION)" -o bin/choir ./cmd/choir
+	@CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o bin/choir ./cmd/choir
 
 ui: $(if $(UI),$(SHELL_DIST))
 
@@ -108,12 +108,11 @@ ui-test: $(if $(UI),ui/shell/node_modules)
 	@$(if $(UI),cd ui/shell && $(if $(REPORTED),VITEST_OUTPUT=$(CURDIR)/$(OUT)/vitest.out $(CURDIR)/$(REPORT) vitest $(CURDIR)/$(OUT) ui --) \
 		npm test $(if $(REPORTED),-- --reporter=json --outputFile=$(CURDIR)/$(OUT)/vitest.out))
 
-E2E_FLAGS_tap := --test-reporter=tap
-E2E_FLAGS_vitest := --reporter=json --outputFile=$(CURDIR)/$(OUT)/e2e.out
+E2E_FLAGS := $(if $(filter vitest,$(E2E_READER)),-- --reporter=json --outputFile=$(CURDIR)/$(OUT)/e2e.out)
+E2E_ENV := $(if $(filter tap,$(E2E_READER)),NODE_OPTIONS=--test-reporter=tap,VITEST_OUTPUT=$(CURDIR)/$(OUT)/e2e.out)
 
 e2e: $(if $(E2E),$(E2E)/node_modules)
-	@$(if $(E2E),cd $(E2E) && $(if $(REPORTED),VITEST_OUTPUT=$(CURDIR)/$(OUT)/e2e.out $(CURDIR)/$(REPORT) $(E2E_READER) $(CURDIR)/$(OUT) e2e --) \
-		npm run --silent $(E2E_SCRIPT) $(if $(REPORTED),-- $(E2E_FLAGS_$(E2E_READER))))
+	@$(if $(E2E),cd $(E2E) && $(if $(REPORTED),$(E2E_ENV) $(CURDIR)/$(REPORT) $(E2E_READER) $(CURDIR)/$(OUT) e2e --) npm run --silent $(E2E_SCRIPT) $(if $(REPORTED),$(E2E_FLAGS)))
 
 generate: ## write what follows from the Go types
 	@go run ./tools/contracts
