@@ -1,0 +1,166 @@
+package replay
+
+import (
+	"context"
+	"io"
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"choiros/internal/choir"
+	"choiros/internal/model"
+)
+
+// Recorder is a provider that writes down every exchange of another one.
+type Recorder struct {
+	next model.Provider
+
+	mu   sync.Mutex // guards what follows, and keeps lines whole
+	w    io.Writer
+	n    int
+	prev choir.Digest // empty before the header
+	err  error        // the first failure to write; nothing is written after it
+}
+
+// Record wraps a provider and writes its exchanges. A recording is complete
+// only after Close. Calls that fail are not recorded.
+func Record(next model.Provider, w io.Writer) *Recorder { return &Recorder{next: next, w: w} }
+
+// Name implements model.Provider.
+func (r *Recorder) Name() string { return r.next.Name() }
+
+// Stream implements model.Provider. An exchange that cannot be written is an
+// error, although the model has answered.
+func (r *Recorder) Stream(ctx context.Context, req model.Request, on func(model.Delta)) (model.Response, error) {
+	pieces := 0
+	resp, err := r.next.Stream(ctx, req, func(d model.Delta) {
+		pieces++
+		if on != nil {
+			on(d)
+		}
+	})
+	if err != nil {
+		return resp, err
+	}
+	return resp, r.write(model.InfoOf(ctx).Caller, req, resp, pieces)
+}
+
+func (r *Recorder) write(caller string, req model.Request, resp model.Response, pieces int) error {
+	form, names, err := canonical(req)
+	if err != nil {
+		return err
+	}
+	digest, _, err := digestOf(form)
+	if err != nil {
+		return err
+	}
+	final := names.encode(resp)
+	e := Exchange{Caller: caller, Request: form, RequestSHA256: digest, Response: Answer{Deltas: cut(final, pieces), Final: final}}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err := r.begin(); err != nil {
+		return err
+	}
+	r.n++
+	e.N, e.Prev = r.n, r.prev
+	return r.line(&e, &e.SHA256)
+}
+
+// Close writes the end of the recording. It does not close the writer.
+func (r *Recorder) Close() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err := r.begin(); err != nil {
+		return err
+	}
+	f := footer{Exchanges: r.n, Prev: r.prev}
+	return r.line(&f, &f.SHA256)
+}
+
+func (r *Recorder) begin() error {
+	if r.prev != "" {
+		return r.err
+	}
+	h := header{Format: format, Version: version, Note: note, Rules: rules, Prev: choir.ZeroHash}
+	return r.line(&h, &h.SHA256)
+}
+
+// line seals a line and writes it.
+func (r *Recorder) line(v any, sum *choir.Digest) error {
+	if r.err != nil {
+		return r.err
+	}
+	raw, err := seal(v, sum)
+	if err != nil {
+		return err
+	}
+	r.prev = *sum
+	if _, err := r.w.Write(append(raw, '\n')); err != nil {
+		r.err = choir.Wrap("replay.record", choir.CodeUnavailable, err, "write the recording")
+	}
+	return r.err
+}
+
+// seal sets the digest of a line and encodes it.
+func seal(v any, sum *choir.Digest) ([]byte, error) {
+	*sum = ""
+	bare, err := choir.Canonical(v)
+	if err != nil {
+		return nil, err
+	}
+	*sum = choir.DigestOf(bare)
+	return choir.Canonical(v)
+}
+
+// cut makes pieces of an answer, about as many as it came in. No piece ends
+// inside a character or a mark, so that marks can be put back piece by piece.
+func cut(r model.Response, pieces int) []model.Delta {
+	total := 0
+	for _, b := range r.Content {
+		total += len(b.Text) + len(b.Input)
+	}
+	size := max(1, total/max(1, pieces))
+	out := []model.Delta{}
+	for _, b := range r.Content {
+		if b.Kind == model.ToolCall {
+			out = append(out, model.Delta{Tool: b.Tool})
+			for _, p := range chop(string(b.Input), size) {
+				out = append(out, model.Delta{Input: p})
+			}
+			continue
+		}
+		for _, p := range chop(b.Text, size) {
+			out = append(out, model.Delta{Text: p})
+		}
+	}
+	return out
+}
+
+const (
+	markOpens  = '‹'
+	markCloses = '›'
+	literal    = '='
+)
+
+func chop(s string, size int) []string {
+	s = strings.ToValidUTF8(s, "\uFFFD")
+	var out []string
+	start, inside := 0, false
+	for i, c := range s {
+		next := i + utf8.RuneLen(c)
+		switch {
+		case c == markOpens:
+			inside = true
+		case inside && (c == markCloses || c == literal):
+			inside = false
+		}
+		if !inside && next-start >= size {
+			out = append(out, s[start:next])
+			start = next
+		}
+	}
+	if start < len(s) {
+		out = append(out, s[start:])
+	}
+	return out
+}
