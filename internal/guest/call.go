@@ -25,11 +25,20 @@ func (c *Client) open(ctx context.Context, r *request) (*session, error) {
 	s := &session{wire: newWire(conn), ctx: ctx}
 	s.stop = context.AfterFunc(ctx, func() { conn.Close() })
 	if err := s.writeJSON(frameRequest, r); err != nil {
-		err = s.fail(r.Op, err)
+		err = s.refused(r.Op, err)
 		s.close()
 		return nil, err
 	}
 	return s, nil
+}
+
+// refused explains why nothing could be sent: the far end may have said why
+// before it closed. Nobody else may be reading.
+func (s *session) refused(o op, err error) error {
+	if t, payload, rerr := s.read(); rerr == nil && t == frameError {
+		err = unexpected(t, payload)
+	}
+	return s.fail(o, err)
 }
 
 func dialCode(err error) choir.Code {

@@ -101,7 +101,7 @@ func (e *execution) await(ctx context.Context, timeout time.Duration, gone <-cha
 	case <-late:
 		timedOut = true
 	case <-ctx.Done():
-		err = choir.E("guest.exec", choir.CodeUnavailable, "the sandbox is ending")
+		return endGently(e.pid, e.ended), false, choir.E("guest.exec", choir.CodeUnavailable, "the sandbox is ending")
 	case err = <-gone:
 	}
 	killTree(e.pid)

@@ -148,13 +148,19 @@ func TestTimeoutKillsTheTree(t *testing.T) {
 	}
 }
 
-// waitGoneProcess waits until a process has ended or is a zombie.
-func waitGoneProcess(t *testing.T, pid string) {
+func atoi(t *testing.T, s string) int {
 	t.Helper()
-	n, err := strconv.Atoi(pid)
+	n, err := strconv.Atoi(s)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return n
+}
+
+// waitGoneProcess waits until a process has ended or is a zombie.
+func waitGoneProcess(t *testing.T, pid string) {
+	t.Helper()
+	n := atoi(t, pid)
 	deadline := time.Now().Add(5 * time.Second)
 	for {
 		p, ok := readProcess(n)

@@ -7,12 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"choiros/internal/choir"
 )
-
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // inside is a running server and a client of it.
 type inside struct {

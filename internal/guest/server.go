@@ -102,20 +102,26 @@ func (s *Server) serveConn(ctx context.Context, conn net.Conn) {
 	stop := context.AfterFunc(ctx, func() { conn.Close() })
 	defer stop()
 	w := newWire(conn)
-	err := s.cfg.Allow(conn)
-	if err == nil {
-		err = s.answer(ctx, w)
-	}
-	if err != nil {
+	if err := s.answer(ctx, w); err != nil {
 		w.writeError(err) // the peer may be gone; then nobody is there to be told
 	}
 }
 
+// requestPatience is how long a peer may take to say what it wants.
+const requestPatience = 10 * time.Second
+
 func (s *Server) answer(ctx context.Context, w *wire) error {
+	w.conn.SetReadDeadline(time.Now().Add(requestPatience))
 	t, payload, err := w.read()
 	if err != nil {
 		return err
 	}
+	// Only now, because a peer hears a refusal for certain only when what it sent
+	// was read.
+	if err := s.cfg.Allow(w.conn); err != nil {
+		return err
+	}
+	w.conn.SetReadDeadline(time.Time{})
 	if t != frameRequest {
 		return unexpected(t, payload)
 	}
@@ -151,6 +157,15 @@ func init() {
 		opExec:        (*Server).exec,
 		opScan:        (*Server).scan,
 		opRestore:     (*Server).restore,
+		opStat:        (*Server).stat,
+		opList:        (*Server).list,
+		opRead:        (*Server).readFile,
+		opWrite:       (*Server).writeFile,
+		opMkdir:       (*Server).mkdir,
+		opRename:      (*Server).rename,
+		opRemove:      (*Server).remove,
+		opUnpack:      (*Server).unpack,
+		opDial:        (*Server).dialPort,
 	}
 }
 

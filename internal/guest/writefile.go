@@ -1,0 +1,89 @@
+package guest
+
+import (
+	"context"
+	"io"
+	"os"
+	"strconv"
+	"sync/atomic"
+
+	"golang.org/x/sys/unix"
+
+	"choiros/internal/choir"
+)
+
+// temps numbers the temporary names of this process; O_EXCL does the rest.
+var temps atomic.Int64
+
+func tempName() string {
+	return ".choir-" + strconv.Itoa(os.Getpid()) + "-" + strconv.FormatInt(temps.Add(1), 10)
+}
+
+// writeFile takes the content and puts it in place at its end, at once.
+func (s *Server) writeFile(_ context.Context, w *wire, r *request) (any, error) {
+	dir, name, err := s.target(r.Path)
+	if err != nil {
+		return nil, err
+	}
+	defer unix.Close(dir)
+	mode, err := modeFor(dir, name, r)
+	if err != nil {
+		return nil, err
+	}
+	temp := tempName()
+	if err := receiveFile(dir, temp, mode, &streamReader{w: w}); err != nil {
+		unix.Unlinkat(dir, temp, 0) // it may not be there; the first error counts
+		return nil, pathError("write", r.Path, err)
+	}
+	if err := unix.Renameat(dir, temp, dir, name); err != nil {
+		unix.Unlinkat(dir, temp, 0)
+		return nil, pathError("write", r.Path, err)
+	}
+	state, err := stateAt(dir, name, r.Path)
+	return &state, err
+}
+
+// target is where a path leads after its links: what a link points to is
+// written, not the link.
+func (s *Server) target(escaped string) (dir int, name string, err error) {
+	if dir, name, err = s.at(escaped); err != nil {
+		return dir, name, err
+	}
+	var st unix.Stat_t
+	if err := unix.Fstatat(dir, name, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil || st.Mode&unix.S_IFMT != unix.S_IFLNK {
+		return dir, name, nil
+	}
+	unix.Close(dir)
+	return -1, "", &choir.Error{Op: "guest.write", Code: choir.CodeRefused, Path: escaped, Msg: "is a link; write to where it points"}
+}
+
+// modeFor is the mode that was asked for, or that of the file that is there, or
+// 0644.
+func modeFor(dir int, name string, r *request) (uint32, error) {
+	var st unix.Stat_t
+	err := unix.Fstatat(dir, name, &st, unix.AT_SYMLINK_NOFOLLOW)
+	switch {
+	case err == unix.ENOENT && r.Mode == 0:
+		return 0o644, nil
+	case err != nil && err != unix.ENOENT:
+		return 0, pathError("stat", r.Path, err)
+	case err == nil && st.Mode&unix.S_IFMT != unix.S_IFREG:
+		return 0, &choir.Error{Op: "guest.write", Code: choir.CodeConflict, Path: r.Path, Msg: "something that is no file is there"}
+	case r.Mode == 0:
+		return st.Mode & 0o7777, nil
+	}
+	return r.Mode, nil
+}
+
+func receiveFile(dir int, name string, mode uint32, content io.Reader) error {
+	fd, err := unix.Openat(dir, name, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0o600)
+	if err != nil {
+		return err
+	}
+	f := os.NewFile(uintptr(fd), name)
+	defer f.Close()
+	if _, err := io.Copy(f, content); err != nil {
+		return err
+	}
+	return unix.Fchmod(fd, mode)
+}
