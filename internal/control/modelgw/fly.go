@@ -24,7 +24,7 @@ func (g *Gateway) fly(ctx context.Context, info model.CallInfo, req model.Reques
 	if past.failed != nil {
 		return model.Response{}, past.failed
 	}
-	route, err := g.route(ctx, req.Model, info)
+	route, err := g.cfg.route(ctx, req.Model, info)
 	if err != nil {
 		return model.Response{}, err
 	}
@@ -35,8 +35,7 @@ func (g *Gateway) fly(ctx context.Context, info model.CallInfo, req model.Reques
 	if err := r.called(ctx, canonical, digest); err != nil {
 		return model.Response{}, err
 	}
-	req.Model = route.Model
-	resp, err := route.Provider.Stream(model.WithInfo(ctx, info), req, func(d model.Delta) {
+	resp, err := route.Provider.Stream(model.WithInfo(ctx, info), route.routed(req), func(d model.Delta) {
 		r.heard()
 		on(d)
 	})

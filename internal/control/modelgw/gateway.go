@@ -22,19 +22,6 @@ type Log interface {
 	EventsOfRun(ctx context.Context, run choir.ID, after uint64, limit int) ([]choir.Event, error)
 }
 
-// Route is where a model alias leads.
-type Route struct {
-	Provider model.Provider
-	Model    string // the provider's name of the model
-}
-
-// The aliases.
-const (
-	AliasDirector  = "director"
-	AliasAssociate = "associate"
-	AliasTool      = "tool" // programs in the sandbox
-)
-
 // Config of a gateway. Required: Computer, Log, Blobs, Caller, Now, NewID.
 type Config struct {
 	Computer choir.ID
@@ -45,9 +32,9 @@ type Config struct {
 	// RunRoutes are the routes of a run that has its own, in place of Routes; nil
 	// for a run that has none.
 	RunRoutes func(ctx context.Context, run choir.ID) (map[string]Route, error)
-	Log    Log
-	Blobs  blob.Store
-	Budget Budget
+	Log       Log
+	Blobs     blob.Store
+	Budget    Budget
 	// Spent is what the computer has spent before this gateway began; nil
 	// means nothing.
 	Spent func(ctx context.Context) (Used, error)
@@ -121,39 +108,6 @@ func (g *Gateway) Close() error {
 	g.stop()
 	g.work.Wait()
 	return nil
-}
-
-// routesOf are the routes in force for a run.
-func (c *Config) routesOf(ctx context.Context, run choir.ID) (map[string]Route, error) {
-	if c.RunRoutes != nil && run != "" {
-		if own, err := c.RunRoutes(ctx, run); own != nil || err != nil {
-			return own, err
-		}
-	}
-	return c.Routes, nil
-}
-
-// route finds where a call leads.
-func (g *Gateway) route(ctx context.Context, name string, info model.CallInfo) (Route, error) {
-	routes, err := g.cfg.routesOf(ctx, info.Run)
-	if err != nil {
-		return Route{}, err
-	}
-	aliases := []string{name}
-	if info.Caller == AliasTool {
-		aliases = append(aliases, AliasTool, AliasAssociate)
-	}
-	for _, a := range aliases {
-		if r, ok := routes[a]; ok {
-			return r, nil
-		}
-	}
-	if len(routes) == 0 {
-		return Route{}, choir.E("modelgw.route", choir.CodeUnavailable, "no model is configured").
-			WithRemedy("name a provider and its key under [models] in choir.toml, or try choir demo, which needs none")
-	}
-	return Route{}, choir.E("modelgw.route", choir.CodeUnavailable, "no model is configured for %q", name).
-		WithRemedy("name one under [models] in choir.toml")
 }
 
 // InFlight counts the calls that are being made or wait for a slot.

@@ -100,68 +100,91 @@ const pageOfRun = 500
 // loadRun reads the calls of a run from the log: it sums what they cost and
 // tells a provider that depends on them.
 func (l *ledger) loadRun(ctx context.Context, run choir.ID) (Used, error) {
-	var used Used
-	requests := map[choir.ID]model.CallInfo{}
-	digests := map[choir.ID]choir.Digest{}
+	resumes, err := l.resumes(ctx, run)
+	if err != nil {
+		return Used{}, err
+	}
+	h := history{ledger: l, resumes: resumes, called: map[choir.ID]calledOnce{}}
 	for after := uint64(0); ; {
 		events, err := l.cfg.Log.EventsOfRun(ctx, run, after, pageOfRun)
 		if err != nil {
-			return used, choir.Wrap("modelgw.ledger", "", err, "read the calls of run %s", run)
+			return h.used, choir.Wrap("modelgw.ledger", "", err, "read the calls of run %s", run)
 		}
 		for _, e := range events {
 			after = e.Seq
-			switch e.Type {
-			case choir.ModelCalled{}.EventType():
-				var p choir.ModelCalled
-				if err := json.Unmarshal(e.Payload, &p); err != nil {
-					return used, choir.Wrap("modelgw.ledger", choir.CodeCorrupt, err, "event %d", e.Seq)
-				}
-				requests[p.Call] = model.CallInfo{Call: p.Call, Run: e.Run, Task: e.Task, Caller: p.Caller}
-				digests[p.Call] = p.Request
-			case choir.ModelReturned{}.EventType():
-				var p choir.ModelReturned
-				if err := json.Unmarshal(e.Payload, &p); err != nil {
-					return used, choir.Wrap("modelgw.ledger", choir.CodeCorrupt, err, "event %d", e.Seq)
-				}
-				used.add(model.Usage{Input: p.InputTokens, Output: p.OutputTokens, CostUSD: p.CostUSD})
-				if p.Code == "" {
-					if err := l.resume(ctx, requests[p.Call], digests[p.Call]); err != nil {
-						return used, err
-					}
-				}
+			if err := h.take(ctx, e); err != nil {
+				return h.used, err
 			}
 		}
 		if len(events) < pageOfRun {
-			return used, nil
+			return h.used, nil
 		}
 	}
 }
 
-// resume tells each provider that wants to know of an exchange in the log.
-func (l *ledger) resume(ctx context.Context, info model.CallInfo, digest choir.Digest) error {
-	told := map[model.Resumer]bool{}
-	routes, err := l.cfg.routesOf(ctx, info.Run)
-	if err != nil {
-		return err
+// history is what the log tells of a run's calls.
+type history struct {
+	ledger  *ledger
+	resumes bool
+	used    Used
+	called  map[choir.ID]calledOnce
+}
+
+type calledOnce struct {
+	info    model.CallInfo
+	request choir.Digest
+}
+
+func (h *history) take(ctx context.Context, e choir.Event) error {
+	corrupt := func(err error) error {
+		return choir.Wrap("modelgw.ledger", choir.CodeCorrupt, err, "event %d", e.Seq)
 	}
-	for _, route := range routes {
-		r, ok := route.Provider.(model.Resumer)
-		if !ok || told[r] {
-			continue
+	switch e.Type {
+	case choir.ModelCalled{}.EventType():
+		var p choir.ModelCalled
+		if err := json.Unmarshal(e.Payload, &p); err != nil {
+			return corrupt(err)
 		}
-		told[r] = true
-		raw, err := blob.ReadAll(ctx, l.cfg.Blobs, digest, model.MaxCallBytes)
-		if err != nil {
-			return choir.Wrap("modelgw.ledger", "", err, "read the request of call %s", info.Call)
+		h.called[p.Call] = calledOnce{model.CallInfo{Call: p.Call, Run: e.Run, Task: e.Task, Caller: p.Caller}, p.Request}
+	case choir.ModelReturned{}.EventType():
+		var p choir.ModelReturned
+		if err := json.Unmarshal(e.Payload, &p); err != nil {
+			return corrupt(err)
 		}
-		var req model.Request
-		if err := json.Unmarshal(raw, &req); err != nil {
-			return choir.Wrap("modelgw.ledger", choir.CodeCorrupt, err, "the request of call %s", info.Call)
+		h.used.add(model.Usage{Input: p.InputTokens, Output: p.OutputTokens, CostUSD: p.CostUSD})
+		if c, ok := h.called[p.Call]; ok && p.Code == "" && h.resumes {
+			return h.ledger.resume(ctx, c)
 		}
-		if to, ok := routes[req.Model]; ok {
-			req.Model = to.Model
-		}
-		r.Resume(info, req)
 	}
 	return nil
+}
+
+// resume tells the provider of a call, when it wants to know, that the call is
+// in the log. A call that leads nowhere any more concerns no provider.
+func (l *ledger) resume(ctx context.Context, c calledOnce) error {
+	raw, err := blob.ReadAll(ctx, l.cfg.Blobs, c.request, model.MaxCallBytes)
+	if err != nil {
+		return choir.Wrap("modelgw.ledger", "", err, "read the request of call %s", c.info.Call)
+	}
+	var req model.Request
+	if err := json.Unmarshal(raw, &req); err != nil {
+		return choir.Wrap("modelgw.ledger", choir.CodeCorrupt, err, "the request of call %s", c.info.Call)
+	}
+	route, err := l.cfg.route(ctx, req.Model, c.info)
+	if r, ok := route.Provider.(model.Resumer); ok && err == nil {
+		r.Resume(c.info, route.routed(req))
+	}
+	return nil
+}
+
+// resumes reports whether a provider of the run may want to know of its calls;
+// it spares the reading of their requests.
+func (l *ledger) resumes(ctx context.Context, run choir.ID) (bool, error) {
+	routes, err := l.cfg.routesOf(ctx, run)
+	for _, r := range routes {
+		if _, ok := r.Provider.(model.Resumer); ok {
+			return true, nil
+		}
+	}
+	return false, err
 }
