@@ -147,10 +147,15 @@ func (j *job) folder(cwd string) (string, error) {
 	return dir, nil
 }
 
-// env is the environment of the task's commands.
+// env is the environment of the task's commands. What the machine says about
+// caches and registries goes before what verification would choose.
 func (j *job) env(more []choir.EnvVar) []string {
-	env := append(j.cfg.Env[:len(j.cfg.Env):len(j.cfg.Env)], git.Env()...)
-	for _, v := range append(verify.Env(filepath.Join(j.cfg.Scratch, "cache")), more...) {
+	var env []string
+	for _, v := range verify.Env(filepath.Join(j.cfg.Scratch, "cache")) {
+		env = append(env, v.Name+"="+v.Value)
+	}
+	env = append(append(env, j.cfg.Env...), git.Env()...)
+	for _, v := range more {
 		env = append(env, v.Name+"="+v.Value)
 	}
 	return env

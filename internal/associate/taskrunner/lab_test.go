@@ -55,6 +55,9 @@ func newLab(t testing.TB) *lab {
 	t.Helper()
 	l := &lab{TB: t, dir: t.TempDir(), clock: 1_700_000_000_000, model: &script{}}
 	l.env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"), "LANG=C.UTF-8"}
+	if cache, err := os.UserCacheDir(); err == nil {
+		l.env = append(l.env, "GOCACHE="+filepath.Join(cache, "go-build")) // the standard library is in there already
+	}
 	objects := &store{held: map[choir.Digest][]byte{}}
 	l.log = &log{blobs: objects}
 	l.tree = &control{dir: l.dir, store: objects, log: l.log, scan: snapshot.NewScanner(l.dir, snapshot.ScanConfig{}), base: map[choir.ID]choir.Digest{}}

@@ -1,0 +1,157 @@
+package taskrunner_test
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"choiros/internal/choir"
+	"choiros/internal/model"
+)
+
+func TestTheAgentWorksWithItsTools(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	l.repo(map[string]string{"a.txt": "one\ntwo\n"})
+	both := use("read_file", `{"path":"a.txt"}`)
+	both.Content = append(both.Content, model.Block{Kind: model.ToolCall, CallID: "c2", Tool: "bash", Input: json.RawMessage(`{"command":"echo hello; exit 4"}`)})
+	l.model.responses = []model.Response{
+		both,
+		use("edit_file", `{"path":"a.txt","edits":[{"old":"two","new":"2"}]}`),
+		use("write_file", `{"path":"b/new.txt","content":"new\n"}`),
+		say("I changed two to 2."),
+	}
+	r := l.do(choir.DirectorTask{Kind: choir.TaskEditRepo, Repo: "app", Instruction: "Write digits", AcceptanceCriteria: []string{"no words"}})
+	holds(t, r, choir.StatusOK, "")
+	if l.read("workspace/app/a.txt") != "one\n2\n" || l.read("workspace/app/b/new.txt") != "new\n" || !strings.HasPrefix(r.Summary, "I changed two to 2.") {
+		t.Errorf("%q, %s", l.read("workspace/app/a.txt"), r.Summary)
+	}
+	want := choir.TaskUsage{Model: "scripted", InputTokens: 400, OutputTokens: 40, CachedTokens: 200}
+	got := r.Usage
+	got.WallMS, got.CPUMS, got.MaxRSSBytes = 0, 0, 0
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	answers := l.model.requests[1].Messages[2].Content
+	if len(answers) != 2 || answers[0].Text != "one\ntwo\n" || answers[1].Text != "hello\n\n[exit code 4]" || !answers[1].IsError {
+		t.Errorf("answers %+v", answers)
+	}
+	first := l.model.requests[0]
+	if !strings.Contains(first.Messages[0].Content[0].Text, "Write digits\n\nIt will be judged by:\n- no words") || strings.Contains(first.System+first.Messages[0].Content[0].Text, l.dir) {
+		t.Errorf("the request is %+v", first)
+	}
+	called, returned := of[choir.ToolCalled](t, l.log, r.TaskID), of[choir.ToolReturned](t, l.log, r.TaskID)
+	if len(called) != 4 || len(returned) != 4 || called[1].Call != returned[1].Call || called[1].Input.Command != "echo hello; exit 4" || *returned[1].ExitCode != 4 || called[0].Writes || !called[1].Writes {
+		t.Errorf("called %+v\nreturned %+v", called, returned)
+	}
+	if l.model.infos[0].Call != choir.DeriveID(r.TaskID, "model", "1") || l.model.infos[0].Caller != "associate" {
+		t.Errorf("%+v", l.model.infos[0])
+	}
+}
+
+func TestToolsOutsideTheTaskAreRefusedAndRecorded(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	l.write("workspace/a", "1")
+	l.model.responses = []model.Response{
+		use("bash", `{"command":"touch /tmp/never"}`), use("teleport", `{}`), use("read_file", `{"path":"workspace/a","colour":"red"}`), say("It says 1."),
+	}
+	r := l.do(choir.DirectorTask{Kind: choir.TaskInspect, AllowedTools: []choir.Tool{"read_file", "bash"}})
+	holds(t, r, choir.StatusOK, "")
+	var codes []choir.Code
+	for _, ret := range of[choir.ToolReturned](t, l.log, r.TaskID) {
+		codes = append(codes, ret.Code)
+	}
+	if diff := cmp.Diff([]choir.Code{"refused", "refused", "invalid"}, codes); diff != "" {
+		t.Error(diff)
+	}
+	if def := l.model.requests[0].Tools; len(def) != 1 || def[0].Name != "read_file" {
+		t.Errorf("offered %+v", def)
+	}
+	last := l.model.requests[3].Messages
+	if text := last[len(last)-1].Content[0].Text; text != "colour is not a known field" {
+		t.Errorf("the model was told %q", text)
+	}
+}
+
+func TestHowTheLoopMayEnd(t *testing.T) {
+	t.Parallel()
+	many := func(r model.Response, n int) (out []model.Response) {
+		for range n {
+			out = append(out, r)
+		}
+		return out
+	}
+	cut := say("half an")
+	cut.Stop = model.StopLength
+	for _, c := range []struct {
+		name      string
+		task      choir.DirectorTask
+		responses []model.Response
+		err       error
+		status    choir.Status
+		code      choir.ResultCode
+	}{
+		{"refused again and again", choir.DirectorTask{Kind: choir.TaskRun}, many(use("write_file", `{"path":"x","content":""}`), 9), nil, choir.StatusFailed, choir.ResultToolRefused},
+		{"refused, then gave up", choir.DirectorTask{Kind: choir.TaskEditRepo, AllowedTools: []choir.Tool{"read_file"}}, []model.Response{use("bash", `{"command":"x"}`), say("I cannot.")}, nil, choir.StatusFailed, choir.ResultToolRefused},
+		{"wanted out", choir.DirectorTask{Kind: choir.TaskEditRepo, AllowedTools: []choir.Tool{"fetch_url"}}, []model.Response{use("fetch_url", `{"url":"https://example.com/x"}`), say("I cannot.")}, nil, choir.StatusFailed, choir.ResultEgressRefused},
+		{"no progress", choir.DirectorTask{Kind: choir.TaskRun}, many(use("bash", `{"command":"exit 1"}`), 9), nil, choir.StatusFailed, choir.ResultLimit},
+		{"steps", choir.DirectorTask{Kind: choir.TaskRun}, many(use("bash", `{"command":"true"}`), 99), nil, choir.StatusFailed, choir.ResultLimit},
+		{"tokens", choir.DirectorTask{Kind: choir.TaskRun, TokenBudget: 150}, many(use("bash", `{"command":"true"}`), 9), nil, choir.StatusFailed, choir.ResultTokenBudget},
+		{"cut off", choir.DirectorTask{Kind: choir.TaskRun}, []model.Response{cut}, nil, choir.StatusFailed, choir.ResultModelError},
+		{"provider down", choir.DirectorTask{Kind: choir.TaskRun}, nil, choir.E("x", choir.CodeOverloaded, "over its limit"), choir.StatusFailed, choir.ResultModelError},
+		{"budget of the run", choir.DirectorTask{Kind: choir.TaskRun}, nil, choir.E("x", choir.CodeBudget, "the run's tokens are used up"), choir.StatusFailed, choir.ResultTokenBudget},
+		{"question", choir.DirectorTask{Kind: choir.TaskEditRepo}, []model.Response{use("write_file", `{"path":"x","content":"x"}`), use("ask_user", `{"text":"Which colour?","choices":["red"]}`)}, nil, choir.StatusNeedsInput, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			l := newLab(t)
+			before := l.hash()
+			l.model.responses, l.model.err = c.responses, c.err
+			r := l.do(c.task)
+			holds(t, r, c.status, c.code)
+			if l.hash() != before {
+				t.Error("something of it remains")
+			}
+			if c.status == choir.StatusNeedsInput && (len(r.Questions) != 1 || r.Questions[0].Text != "Which colour?" || r.Diff == nil) {
+				t.Errorf("%+v", r)
+			}
+		})
+	}
+}
+
+func TestLargeInputsAndOutputsGoToBlobs(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	big, err := json.Marshal(map[string]string{"path": "artifacts/big", "content": strings.Repeat("\"line\"\n", 20_000)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.model.responses = []model.Response{use("write_file", string(big)), use("bash", `{"command":"cat artifacts/big; head -c 20000000 /dev/zero | tr '\\0' x; echo; echo the end"}`), say("done")}
+	r := l.do(choir.DirectorTask{Kind: choir.TaskEditRepo})
+	holds(t, r, choir.StatusOK, "")
+	called, returned := of[choir.ToolCalled](t, l.log, r.TaskID), of[choir.ToolReturned](t, l.log, r.TaskID)
+	if b, err := l.tree.store.GetBlob(context.Background(), called[0].Input.Blob); string(b) != string(big) || err != nil {
+		t.Errorf("the input's blob has %d bytes, %v", len(b), err)
+	}
+	if out := returned[1]; !strings.HasSuffix(out.Output, "the end\n") || len(out.Output) > 31_000 || !out.Blob.Valid() {
+		t.Errorf("%d bytes shown, blob %q", len(out.Output), out.Blob)
+	}
+	if r.Diff.Content != "" || !r.Diff.Blob.Valid() {
+		t.Errorf("the diff has %d bytes inline, blob %q", len(r.Diff.Content), r.Diff.Blob)
+	}
+}
+
+func TestAResultWithManyFilesFitsItsEvent(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	r := l.do(choir.DirectorTask{Kind: choir.TaskEditRepo, VerifyProfile: unverified,
+		Commands: sh(`mkdir workspace/many; cd workspace/many; i=0; while [ $i -lt 3000 ]; do : > a-rather-long-name-of-a-file-$i; i=$((i+1)); done`)})
+	holds(t, r, choir.StatusOK, "")
+	if len(r.FilesChanged) != 100 || !strings.Contains(r.Summary, "3000 files changed") || !r.Diff.Blob.Valid() {
+		t.Errorf("%d files, %s", len(r.FilesChanged), r.Summary)
+	}
+}

@@ -1,0 +1,9 @@
+package sum
+
+import "testing"
+
+func TestAdd(t *testing.T) {
+	if Add(1, 2) != 4 {
+		t.Fatal("wrong sum")
+	}
+}

@@ -1,0 +1,3 @@
+module example.test/sum
+
+go 1.21
