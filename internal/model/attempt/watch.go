@@ -63,8 +63,8 @@ func Ended(ctx context.Context, text string) bool {
 	return ok && strings.Contains(string(w.tail), text)
 }
 
-// Client is base with every answer watched: its size is bounded, and one that
-// succeeded must have one of the media types. A nil base is a client of its own
+// Client is base with every answer watched: its size is bounded, one that
+// succeeded must have one of the media types, and redirects are refused. A nil base is a client of its own
 // with enough idle connections for many calls at once.
 func Client(base *http.Client, mediaTypes ...string) *http.Client {
 	if base == nil {
@@ -91,6 +91,11 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
+	if resp.StatusCode >= 300 && resp.StatusCode < 400 {
+		resp.Body.Close()
+		return nil, &Failure{Err: choir.E("model.stream", choir.CodeProvider, "the provider redirects to %q", clip(resp.Header.Get("Location"))).
+			WithRemedy("keys are not sent along: set the base URL to where the provider really is")}
+	}
 	limit := int64(maxErrorBody)
 	if resp.StatusCode < 300 {
 		limit = maxBody
@@ -107,7 +112,7 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// IdleConnections closes what the client keeps open; tests use it.
+// CloseIdleConnections is what http.Client.CloseIdleConnections looks for.
 func (t *transport) CloseIdleConnections() {
 	if c, ok := t.next.(interface{ CloseIdleConnections() }); ok {
 		c.CloseIdleConnections()

@@ -199,6 +199,13 @@ func testFaults(t *testing.T, h Harness) {
 		}
 		same(t, resp, Answer())
 	})
+	t.Run("a redirect is not followed", func(t *testing.T) {
+		_, thief := h.serving(t, Quick, wiretest.Step{Answer: Answer()})
+		p, _ := h.serving(t, Quick, wiretest.Step{Status: 307, Location: thief.URL})
+		_, err := p.Stream(t.Context(), Request(), nil)
+		wantCode(t, err, choir.CodeProvider)
+		wantRequests(t, thief, 0)
+	})
 	t.Run("nobody there", func(t *testing.T) {
 		p, s := h.serving(t, Quick, wiretest.Step{})
 		s.Close()
@@ -216,9 +223,7 @@ func testCancel(t *testing.T, h Harness) {
 			_, err := p.Stream(ctx, Request(), nil)
 			done <- err
 		}()
-		for len(s.Requests()) == 0 {
-			time.Sleep(time.Millisecond)
-		}
+		<-s.Arrived()
 		cancel()
 		wantCode(t, <-done, choir.CodeCancelled)
 	})

@@ -40,6 +40,7 @@ type Step struct {
 
 	Status     int    // an HTTP error instead of a stream
 	RetryAfter string // its Retry-After header
+	Location   string // its Location header
 	Message    string // its message; {{auth}} becomes the credentials of the request
 }
 
@@ -68,11 +69,18 @@ type Server struct {
 	mu       sync.Mutex // guards what follows
 	steps    []Step
 	requests []Request
+	arrived  chan struct{}
 }
+
+// Arrived gets a value for each request.
+func (s *Server) Arrived() <-chan struct{} { return s.arrived }
+
+// maxArrivals is how many requests Arrived remembers unread.
+const maxArrivals = 1 << 14
 
 // NewServer starts a server; Close ends it.
 func NewServer(wire Wire, steps ...Step) *Server {
-	s := &Server{wire: wire, steps: steps}
+	s := &Server{wire: wire, steps: steps, arrived: make(chan struct{}, maxArrivals)}
 	s.Server = httptest.NewServer(http.HandlerFunc(s.serve))
 	return s
 }
@@ -96,6 +104,10 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		s.steps = s.steps[1:]
 	}
 	s.mu.Unlock()
+	select {
+	case s.arrived <- struct{}{}:
+	default:
+	}
 	switch {
 	case step.Status != 0:
 		s.refuse(w, r, step)
@@ -112,6 +124,9 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request, step Step) {
 	message := strings.ReplaceAll(step.Message, "{{auth}}", auth)
 	if step.RetryAfter != "" {
 		w.Header().Set("Retry-After", step.RetryAfter)
+	}
+	if step.Location != "" {
+		w.Header().Set("Location", step.Location)
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(step.Status)
