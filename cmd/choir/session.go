@@ -68,7 +68,7 @@ func (a *app) reading(ctx context.Context, f func(context.Context, *client) erro
 	if err != nil {
 		return err
 	}
-	cfg := supervisor.Config{Data: a.data, File: file, From: from, Version: version}
+	cfg := supervisor.Config{Data: a.data, File: file, From: from, OpenBlobs: openBlobs, Version: version}
 	r, err := supervisor.OpenReader(ctx, cfg)
 	if err != nil {
 		return err

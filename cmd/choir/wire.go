@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"fmt"
@@ -10,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"choiros/internal/blob"
+	"choiros/internal/blob/fs"
 	"choiros/internal/choir"
 	"choiros/internal/config"
 	"choiros/internal/control/api"
@@ -20,6 +23,7 @@ import (
 	"choiros/internal/model/anthropic"
 	"choiros/internal/model/bedrock"
 	"choiros/internal/model/openai"
+	"choiros/internal/model/replay"
 	"choiros/internal/sandbox/local"
 )
 
@@ -43,10 +47,10 @@ func (a *app) systemConfig() (supervisor.Config, error) {
 		return supervisor.Config{}, err
 	}
 	return supervisor.Config{
-		Data: a.data, File: file, From: from, Driver: local.New(local.Config{State: a.data}),
-		Routes: routes, Models: state,
+		Data: a.data, File: file, From: from, Driver: local.New(local.Config{StateDir: filepath.Join(a.data, "sandbox")}),
+		OpenBlobs: openBlobs, Routes: routes, Models: state,
 		Demo: supervisor.DemoConfig{
-			Name: demo.Name, Prompt: demo.Prompt, Notice: demo.Notice, At: demo.Stamp(), Recording: demo.Recording(), Repo: tar,
+			Name: demo.Name, Prompt: demo.Prompt, Notice: demo.Notice, At: demo.Stamp(), Recording: demo.Recording(), Repo: tar, Play: play,
 		},
 		Version: version, Now: time.Now, Random: rand.Reader,
 		Log: slog.New(slog.NewTextHandler(a.err, &slog.HandlerOptions{Level: slog.LevelWarn})),
@@ -87,7 +91,7 @@ func (a *app) provider(p config.Provider) (model.Provider, error) {
 	case "anthropic":
 		return anthropic.New(anthropic.Config{BaseURL: p.BaseURL, Key: key}), nil
 	case "bedrock":
-		return bedrock.New(bedrock.Config{Region: p.Region, BaseURL: p.BaseURL, Key: key}), nil
+		return bedrock.New(bedrock.Config{Region: p.Region, BaseURL: p.BaseURL, Credentials: awsCredentials(p.Name, key)}), nil
 	default:
 		return openai.New(openai.Config{BaseURL: p.BaseURL, Key: key}), nil
 	}
@@ -113,4 +117,38 @@ func (a *app) keySource(p config.Provider) model.KeySource {
 		}
 		return "", nil
 	}
+}
+
+// awsCredentials reads a key of the form ID:SECRET or ID:SECRET:SESSION.
+func awsCredentials(provider string, key model.KeySource) func(context.Context) (bedrock.Credentials, error) {
+	return func(ctx context.Context) (bedrock.Credentials, error) {
+		raw, err := key(ctx)
+		if err != nil {
+			return bedrock.Credentials{}, err
+		}
+		parts := strings.SplitN(raw, ":", 3)
+		if len(parts) < 2 {
+			return bedrock.Credentials{}, choir.E("models.key", choir.CodeInvalid, "the key of provider %s is not ID:SECRET or ID:SECRET:SESSION", provider)
+		}
+		c := bedrock.Credentials{AccessKey: parts[0], Secret: parts[1]}
+		if len(parts) == 3 {
+			c.Session = parts[2]
+		}
+		return c, nil
+	}
+}
+
+func openBlobs(dir string) (blob.Store, error) { return fs.Open(dir) }
+
+// play puts a recording in the place of both models.
+func play(recording []byte) (map[string]modelgw.Route, error) {
+	rec, err := replay.Load(bytes.NewReader(recording))
+	if err != nil {
+		return nil, err
+	}
+	player := replay.New(rec)
+	return map[string]modelgw.Route{
+		modelgw.AliasDirector:  {Provider: player, Model: modelgw.AliasDirector},
+		modelgw.AliasAssociate: {Provider: player, Model: modelgw.AliasAssociate},
+	}, nil
 }

@@ -12,7 +12,7 @@ import (
 	"sync"
 	"time"
 
-	"choiros/internal/blob/fs"
+	"choiros/internal/blob"
 	"choiros/internal/bus"
 	"choiros/internal/bus/hub"
 	"choiros/internal/choir"
@@ -29,8 +29,10 @@ type Config struct {
 	Guest    string // folder with the guest binaries
 	HostUID  int    // host user of its sandboxes when the control plane is root, else 0
 	Driver   sandbox.Driver
-	Bus      *hub.Server
-	Limits   sandbox.Limits
+	// OpenBlobs opens the computer's content-addressed store.
+	OpenBlobs func(dir string) (blob.Store, error)
+	Bus       *hub.Server
+	Limits    sandbox.Limits
 	// RequireLimits refuses a machine that cannot hold Limits by cgroups.
 	RequireLimits bool
 	RunLimits     bus.Limits // how far one run may go
@@ -49,7 +51,7 @@ type Config struct {
 type Computer struct {
 	cfg    Config
 	store  *eventstore.Store
-	blobs  *fs.Store
+	blobs  blob.Store
 	keeper *snapshot.Keeper
 	seats  map[choir.Role]*seat
 
@@ -69,7 +71,7 @@ func Open(ctx context.Context, cfg Config) (*Computer, error) {
 	if err := os.MkdirAll(cfg.Dir, 0o711); err != nil {
 		return nil, choir.Wrap("computer.open", choir.CodeUnavailable, err, "make the computer's folder")
 	}
-	blobs, err := fs.Open(filepath.Join(cfg.Dir, "blobs"))
+	blobs, err := cfg.OpenBlobs(filepath.Join(cfg.Dir, "blobs"))
 	if err != nil {
 		return nil, err
 	}
@@ -92,10 +94,10 @@ func Open(ctx context.Context, cfg Config) (*Computer, error) {
 }
 
 // OpenReadOnly opens the log and content of a computer that does not run. Only
-// ID, User, Name and Dir of the configuration are used, and nothing but reading
+// ID, User, Name, Dir and OpenBlobs of the configuration are used, and nothing but reading
 // works.
 func OpenReadOnly(ctx context.Context, cfg Config) (*Computer, error) {
-	blobs, err := fs.Open(filepath.Join(cfg.Dir, "blobs"))
+	blobs, err := cfg.OpenBlobs(filepath.Join(cfg.Dir, "blobs"))
 	if err != nil {
 		return nil, err
 	}
@@ -145,7 +147,7 @@ func (c *Computer) Name() string { return c.cfg.Name }
 func (c *Computer) Store() *eventstore.Store { return c.store }
 
 // Blobs is the computer's content.
-func (c *Computer) Blobs() *fs.Store { return c.blobs }
+func (c *Computer) Blobs() blob.Store { return c.blobs }
 
 // Close closes the log. Serve must have returned.
 func (c *Computer) Close() error { return c.store.Close() }

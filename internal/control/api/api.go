@@ -5,7 +5,9 @@ package api
 import (
 	"context"
 	"net/http"
+	"path"
 	"reflect"
+	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -98,8 +100,9 @@ func New(sys System, cfg Config) *API {
 	hc := huma.DefaultConfig("ChoirOS", cfg.Version)
 	hc.DocsPath, hc.SchemasPath = "", ""
 	hc.CreateHooks = nil
+	reg := huma.NewMapRegistry("#/components/schemas/", schemaName)
+	hc.Components.Schemas = reg
 	h := humago.New(a.mux, hc)
-	reg := h.OpenAPI().Components.Schemas
 	reg.RegisterTypeAlias(reflect.TypeFor[choir.Time](), reflect.TypeFor[time.Time]())
 	a.system(h)
 	a.runs(h)
@@ -109,11 +112,26 @@ func New(sys System, cfg Config) *API {
 	return a
 }
 
+// schemaName names a type in the OpenAPI document. Types of other rooms than
+// the API and the vocabulary carry their room's name, because names repeat.
+func schemaName(t reflect.Type, hint string) string {
+	name := huma.DefaultSchemaNamer(t, hint)
+	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
+		t = t.Elem()
+	}
+	switch room := path.Base(t.PkgPath()); room {
+	case ".", "api", "choir":
+		return name
+	default:
+		return strings.ToUpper(room[:1]) + room[1:] + name
+	}
+}
+
 // ServeHTTP implements http.Handler.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.mux.ServeHTTP(w, r) }
 
-// in is the path parameter of everything that belongs to a computer.
-type in struct {
+// In is the path parameter of everything that belongs to a computer.
+type In struct {
 	Computer choir.ID `path:"computer" doc:"The computer."`
 }
 

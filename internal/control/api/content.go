@@ -15,7 +15,7 @@ func (a *API) content(h huma.API) {
 	const base = "/api/computers/{computer}"
 	huma.Register(h, op("listDocuments", http.MethodGet, base+"/documents", "List documents as of a moment", 200),
 		func(ctx context.Context, r *struct {
-			in
+			In
 			AsOf uint64 `query:"as_of" doc:"Event; 0 for now."`
 		}) (*body[[]eventstore.Document], error) {
 			c, _, err := a.enter(ctx, r.Computer)
@@ -26,7 +26,7 @@ func (a *API) content(h huma.API) {
 		})
 	huma.Register(h, op("getDocument", http.MethodGet, base+"/documents/{document}", "Show one version of a document", 200),
 		func(ctx context.Context, r *struct {
-			in
+			In
 			Document choir.ID `path:"document"`
 			Version  int      `query:"version" default:"-1" doc:"From 0; -1 for the newest."`
 		}) (*body[eventstore.Document], error) {
@@ -38,7 +38,7 @@ func (a *API) content(h huma.API) {
 		})
 	huma.Register(h, op("listFiles", http.MethodGet, base+"/files", "List files as of a moment", 200),
 		func(ctx context.Context, r *struct {
-			in
+			In
 			AsOf   uint64 `query:"as_of" doc:"Event; 0 for now."`
 			Prefix string `query:"prefix"`
 			After  string `query:"after" doc:"Only paths after this one."`
@@ -56,7 +56,7 @@ func (a *API) content(h huma.API) {
 // getBlob streams content as a download: what agents wrote is never rendered
 // under the shell's origin.
 func (a *API) getBlob(ctx context.Context, r *struct {
-	in
+	In
 	Digest choir.Digest `path:"digest"`
 }) (*huma.StreamResponse, error) {
 	c, _, err := a.enter(ctx, r.Computer)

@@ -17,7 +17,7 @@ import (
 func (a *API) repos(mux *http.ServeMux, h huma.API) {
 	const base = "/api/computers/{computer}/repos"
 	huma.Register(h, op("listRepos", http.MethodGet, base, "List the projects that were added", 200),
-		func(ctx context.Context, r *in) (*body[[]choir.RepoAdded], error) {
+		func(ctx context.Context, r *In) (*body[[]choir.RepoAdded], error) {
 			c, _, err := a.enter(ctx, r.Computer)
 			if err != nil {
 				return nil, err

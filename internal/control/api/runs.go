@@ -39,19 +39,19 @@ type Words struct {
 	Question string `json:"question,omitempty" doc:"Id of the question that is answered."`
 }
 
-type inRun struct {
-	in
+type InRun struct {
+	In
 	Run choir.ID `path:"run" doc:"The run."`
 }
 
 type paged struct {
-	in
+	In
 	Limit  int    `query:"limit" minimum:"1" maximum:"1000" default:"50"`
 	Before uint64 `query:"before" doc:"Only what came before this sequence number; 0 for the newest."`
 }
 
 type eventsIn struct {
-	in
+	In
 	After uint64   `query:"after" doc:"Only events after this sequence number."`
 	Limit int      `query:"limit" minimum:"1" maximum:"1000" default:"200"`
 	Run   choir.ID `query:"run" doc:"Only events of this run."`
@@ -77,7 +77,7 @@ func (a *API) runs(h huma.API) {
 		})
 	huma.Register(h, op("getRun", http.MethodGet, base+"/runs/{run}", "Show a run and its tasks", 200), a.getRun)
 	huma.Register(h, op("cancelRun", http.MethodPost, base+"/runs/{run}/cancel", "Stop a run", 202),
-		func(ctx context.Context, r *inRun) (*struct{}, error) {
+		func(ctx context.Context, r *InRun) (*struct{}, error) {
 			c, p, err := a.enter(ctx, r.Computer)
 			if err != nil {
 				return nil, err
@@ -86,7 +86,7 @@ func (a *API) runs(h huma.API) {
 		})
 	huma.Register(h, op("steerRun", http.MethodPost, base+"/runs/{run}/steer", "Add to a run while it works", 202),
 		func(ctx context.Context, r *struct {
-			inRun
+			InRun
 			Body Words
 		}) (*struct{}, error) {
 			c, p, err := a.enter(ctx, r.Computer)
@@ -97,7 +97,7 @@ func (a *API) runs(h huma.API) {
 		})
 	huma.Register(h, op("answerRun", http.MethodPost, base+"/runs/{run}/answers", "Answer the question a run waits for", 202),
 		func(ctx context.Context, r *struct {
-			inRun
+			InRun
 			Body Words
 		}) (*struct{}, error) {
 			c, p, err := a.enter(ctx, r.Computer)
@@ -110,7 +110,7 @@ func (a *API) runs(h huma.API) {
 	huma.Register(h, op("submitTask", http.MethodPost, base+"/tasks", "Dispatch a DirectorTask", 202), a.submitTask)
 	huma.Register(h, op("getTask", http.MethodGet, base+"/tasks/{task}", "Show a task, and its result once there is one", 200),
 		func(ctx context.Context, r *struct {
-			in
+			In
 			Task choir.ID `path:"task"`
 		}) (*body[eventstore.Task], error) {
 			c, _, err := a.enter(ctx, r.Computer)
@@ -129,7 +129,7 @@ func problem(err error) error {
 }
 
 func (a *API) submitPrompt(ctx context.Context, r *struct {
-	in
+	In
 	Key  string `header:"Idempotency-Key" doc:"The same key begins one run."`
 	Body PromptRequest
 }) (*body[Accepted], error) {
@@ -156,7 +156,7 @@ func keyID(p auth.Principal, computer choir.ID, what, key string) choir.ID {
 	return choir.DeriveID(computer, what, string(p.Role), key)
 }
 
-func (a *API) getRun(ctx context.Context, r *inRun) (*body[RunView], error) {
+func (a *API) getRun(ctx context.Context, r *InRun) (*body[RunView], error) {
 	c, _, err := a.enter(ctx, r.Computer)
 	if err != nil {
 		return nil, err
@@ -206,7 +206,7 @@ type TaskAccepted struct {
 // submitTask takes the task as it is on the wire: it is decoded by the
 // contract's own strict decoder, after the ids a person may leave out.
 func (a *API) submitTask(ctx context.Context, r *struct {
-	in
+	In
 	RawBody []byte `contentType:"application/json"`
 }) (*body[TaskAccepted], error) {
 	c, p, err := a.enter(ctx, r.Computer)

@@ -63,11 +63,11 @@ func (a *API) system(h huma.API) {
 			return answer(out, nil)
 		})
 	huma.Register(h, op("getComputer", http.MethodGet, "/api/computers/{computer}", "Show a computer", 200),
-		func(ctx context.Context, r *in) (*body[ComputerView], error) { return answer(a.view(ctx, r.Computer)) })
+		func(ctx context.Context, r *In) (*body[ComputerView], error) { return answer(a.view(ctx, r.Computer)) })
 	huma.Register(h, op("getDoctor", http.MethodGet, "/api/doctor", "Say what this machine can do", 200),
 		func(ctx context.Context, _ *struct{}) (*body[Doctor], error) { return answer(a.sys.Doctor(ctx), nil) })
 	huma.Register(h, op("newBusCredentials", http.MethodPost, "/api/computers/{computer}/bus", "Get an identity for one bus connection", 201),
-		func(ctx context.Context, r *in) (*body[Grant], error) {
+		func(ctx context.Context, r *In) (*body[Grant], error) {
 			c, p, err := a.enter(ctx, r.Computer)
 			if err != nil {
 				return nil, err
@@ -87,7 +87,7 @@ func (a *API) system(h huma.API) {
 }
 
 func (a *API) startDemo(ctx context.Context, r *struct {
-	in
+	In
 	Body DemoParts
 }) (*body[Demo], error) {
 	c, p, err := a.enter(ctx, r.Computer)

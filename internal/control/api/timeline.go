@@ -52,7 +52,7 @@ func (a *API) time(h huma.API) {
 		})
 	huma.Register(h, op("makeCheckpoint", http.MethodPost, base+"/checkpoints", "Make a checkpoint by hand", 200),
 		func(ctx context.Context, r *struct {
-			in
+			In
 			Body CheckpointRequest
 		}) (*body[choir.AssociateResult], error) {
 			c, p, err := a.enter(ctx, r.Computer)
@@ -63,7 +63,7 @@ func (a *API) time(h huma.API) {
 		})
 	huma.Register(h, op("getDiff", http.MethodGet, base+"/diff", "Compare the workspace at two moments", 200),
 		func(ctx context.Context, r *struct {
-			in
+			In
 			From uint64 `query:"from" required:"true" doc:"Event."`
 			To   uint64 `query:"to" doc:"Event; 0 for now."`
 		}) (*body[DiffView], error) {
@@ -78,7 +78,7 @@ func (a *API) time(h huma.API) {
 			return answer(viewDiff(ctx, c, d))
 		})
 	huma.Register(h, op("verifyLog", http.MethodPost, base+"/verify", "Check both copies of the log, every hash and the chain", 200),
-		func(ctx context.Context, r *in) (*body[eventstore.Report], error) {
+		func(ctx context.Context, r *In) (*body[eventstore.Report], error) {
 			c, _, err := a.enter(ctx, r.Computer)
 			if err != nil {
 				return nil, err
@@ -94,7 +94,7 @@ func viewDiff(ctx context.Context, c *computer.Computer, d computer.Difference) 
 }
 
 func (a *API) rewind(ctx context.Context, r *struct {
-	in
+	In
 	Body RewindRequest
 }) (*body[Rewound], error) {
 	c, p, err := a.enter(ctx, r.Computer)

@@ -51,7 +51,7 @@ func New(cfg Config) *Gateway {
 	mux.Handle("/api/", g.known(limitBody(cfg.API)))
 	mux.Handle("GET /openapi.json", cfg.API)
 	mux.Handle("GET /openapi.yaml", cfg.API)
-	mux.Handle("GET /", g.static())
+	mux.Handle("/", g.static())
 	g.shell = headers(g.sameOrigin(mux), g.policy())
 	return g
 }

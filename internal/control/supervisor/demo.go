@@ -11,7 +11,6 @@ import (
 	"choiros/internal/computer"
 	"choiros/internal/control/api"
 	"choiros/internal/control/modelgw"
-	"choiros/internal/model/replay"
 )
 
 // DemoConfig is what the recorded demo needs.
@@ -20,6 +19,8 @@ type DemoConfig struct {
 	At                   time.Time // when the project's first commit was made
 	Recording            []byte    // the model's words
 	Repo                 []byte    // the project, a tar stream
+	// Play makes the routes of a recording; code corrupt when it is damaged.
+	Play func(recording []byte) (map[string]modelgw.Route, error)
 }
 
 // maxRecording bounds a recording, in bytes.
@@ -39,7 +40,7 @@ func (s *System) StartDemo(ctx context.Context, c *computer.Computer, role choir
 	if other.Repo != nil {
 		d.Repo = other.Repo
 	}
-	if _, err := replay.Load(bytes.NewReader(d.Recording)); err != nil {
+	if _, err := s.cfg.Demo.Play(d.Recording); err != nil {
 		return api.Demo{}, err
 	}
 	recording, _, err := c.Blobs().Put(ctx, bytes.NewReader(d.Recording))
@@ -58,7 +59,8 @@ func (s *System) StartDemo(ctx context.Context, c *computer.Computer, role choir
 // are loaded from the blob that the run's prompt names, so that they are the
 // same after a restart.
 type recordings struct {
-	c *computer.Computer
+	c    *computer.Computer
+	play func(recording []byte) (map[string]modelgw.Route, error)
 
 	mu  sync.Mutex // guards all
 	all map[choir.ID]map[string]modelgw.Route
@@ -103,13 +105,5 @@ func (r *recordings) load(ctx context.Context, run choir.ID) (map[string]modelgw
 	if err != nil {
 		return nil, err
 	}
-	recording, err := replay.Load(bytes.NewReader(raw))
-	if err != nil {
-		return nil, err
-	}
-	player := replay.New(recording)
-	return map[string]modelgw.Route{
-		modelgw.AliasDirector:  {Provider: player, Model: modelgw.AliasDirector},
-		modelgw.AliasAssociate: {Provider: player, Model: modelgw.AliasAssociate},
-	}, nil
+	return r.play(raw)
 }

@@ -63,7 +63,7 @@ func (g *gateways) close() error {
 
 func (s *System) newGateway(c *computer.Computer) *modelgw.Gateway {
 	l := s.cfg.File.Limits
-	played := &recordings{c: c, all: map[choir.ID]map[string]modelgw.Route{}}
+	played := &recordings{c: c, play: s.cfg.Demo.Play, all: map[choir.ID]map[string]modelgw.Route{}}
 	return modelgw.New(modelgw.Config{
 		Computer: c.ID(), Routes: s.cfg.Routes, RunRoutes: played.routes, Log: c.Store(), Blobs: c.Blobs(),
 		Budget:  modelgw.Budget{RunTokens: l.RunTokens, RunCostUSD: l.RunCostUSD, ComputerCostUSD: l.DayCostUSD},

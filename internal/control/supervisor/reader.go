@@ -25,7 +25,7 @@ func OpenReader(ctx context.Context, cfg Config) (*Reader, error) {
 	r := &Reader{cfg: cfg}
 	for _, e := range owner.Computers {
 		c, err := computer.OpenReadOnly(ctx, computer.Config{
-			ID: e.ID, User: owner.User, Name: e.Name, Dir: filepath.Join(cfg.Data, "computers", string(e.ID)),
+			ID: e.ID, User: owner.User, Name: e.Name, Dir: filepath.Join(cfg.Data, "computers", string(e.ID)), OpenBlobs: cfg.OpenBlobs,
 		})
 		if err != nil {
 			return nil, joined([]error{err, r.Close()})

@@ -13,6 +13,7 @@ import (
 
 	"github.com/thejerf/suture/v4"
 
+	"choiros/internal/blob"
 	"choiros/internal/bus"
 	"choiros/internal/bus/hub"
 	"choiros/internal/choir"
@@ -30,6 +31,8 @@ type Config struct {
 	File   config.Config
 	From   string // file the configuration came from, or empty
 	Driver sandbox.Driver
+	// OpenBlobs opens the content-addressed store of a computer.
+	OpenBlobs func(dir string) (blob.Store, error)
 	// Routes by model alias; none when no model is connected.
 	Routes map[string]modelgw.Route
 	// Models says in words what Routes hold.
@@ -106,7 +109,7 @@ func (s *System) computerConfig(e entry, guest string) computer.Config {
 	return computer.Config{
 		ID: e.ID, User: s.folder.owner.User, Name: e.Name, HostUID: e.HostUID,
 		Dir: filepath.Join(s.cfg.Data, "computers", string(e.ID)), Guest: guest,
-		Driver: s.cfg.Driver, Bus: s.bus,
+		Driver: s.cfg.Driver, Bus: s.bus, OpenBlobs: s.cfg.OpenBlobs,
 		Limits: sandbox.Limits{
 			Processes: l.Processes, MemoryBytes: l.MemoryMB << 20, CPUMilli: l.CPUMilli,
 			OpenFiles: sandbox.DefaultLimits().OpenFiles,
