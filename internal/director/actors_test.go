@@ -12,7 +12,7 @@ import (
 // associate answers each task with the script's result, once.
 func (p *play) associate(ctx context.Context) error {
 	tries := map[string]int{}
-	return p.ground.follow(ctx, 0, func(e choir.Event) error {
+	return p.ground.follow(ctx, func(e choir.Event) error {
 		if e.Type != "task.dispatched" {
 			return nil
 		}
@@ -32,7 +32,7 @@ func (p *play) associate(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		_, err = p.ground.append(ctx, choir.RoleAssociate, draft.ForRun(e.Run, d.Task.TaskID).CausedBy(e.ID))
+		_, err = p.ground.Append(ctx, choir.RoleAssociate, draft.ForRun(e.Run, d.Task.TaskID).CausedBy(e.ID))
 		return err
 	})
 }
@@ -41,7 +41,7 @@ func (p *play) associate(ctx context.Context) error {
 func (p *play) user(ctx context.Context) error {
 	seen := map[choir.Type]int{}
 	question := ""
-	return p.ground.follow(ctx, 0, func(e choir.Event) error {
+	return p.ground.follow(ctx, func(e choir.Event) error {
 		seen[e.Type]++
 		if e.Type == "question.asked" {
 			var q choir.QuestionAsked
@@ -58,7 +58,7 @@ func (p *play) user(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			if _, err := p.ground.append(ctx, choir.RoleCLI, draft.ForRun(runID, "")); err != nil {
+			if _, err := p.ground.Append(ctx, choir.RoleCLI, draft.ForRun(runID, "")); err != nil {
 				return err
 			}
 		}

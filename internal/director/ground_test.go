@@ -2,102 +2,161 @@ package director_test
 
 import (
 	"context"
-	"encoding/json"
+	"crypto/rand"
+	"encoding/base64"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
+	"time"
 
+	"choiros/internal/blob"
+	"choiros/internal/blob/fs"
+	"choiros/internal/bus"
+	"choiros/internal/bus/bustest"
+	"choiros/internal/bus/hub"
 	"choiros/internal/choir"
-	"choiros/internal/director/conductor"
-	"choiros/internal/model"
+	"choiros/internal/control/modelgw"
 	"choiros/internal/model/anthropic"
+	"choiros/internal/model/gateway"
 )
 
-// ground is what a played script stands on.
+// ground is what a played script stands on, all of it real: the log, the bus
+// with its relay, the blob store, and the model gateway with a provider that
+// speaks to a scripted server.
 type ground struct {
 	*memlog
-	models conductor.Models
+	home    bustest.Home
+	blobs   *bustest.Blobs
+	hub     *hub.Server
+	answers *hub.Responder
+	gateway *modelgw.Gateway
+	door    *httptest.Server
+	stop    context.CancelFunc
+	relay   sync.WaitGroup
+
+	mu   sync.Mutex // guards keys
+	keys []string   // public keys, in the order of the hellos
 }
 
 func newGround(t *testing.T, url string) *ground {
 	t.Helper()
-	log := newMemlog()
-	provider := anthropic.New(anthropic.Config{BaseURL: url, Key: func(context.Context) (string, error) { return "test", nil }})
-	return &ground{memlog: log, models: &models{log: log, provider: provider, done: map[choir.ID]model.Response{}}}
-}
-
-func (g *ground) close() {}
-
-// Append implements conductor.Log as the Director.
-func (g *ground) Append(_ context.Context, drafts ...choir.Draft) ([]choir.Receipt, error) {
-	return g.append(context.Background(), choir.RoleDirector, drafts...)
-}
-
-func (g *ground) append(_ context.Context, role choir.Role, drafts ...choir.Draft) ([]choir.Receipt, error) {
-	return g.memlog.append(role, drafts)
-}
-
-func (g *ground) follow(ctx context.Context, seq uint64, fn func(choir.Event) error) error {
-	return g.Follow(ctx, seq, fn)
-}
-
-func (g *ground) waitPast(ctx context.Context, seq uint64) error {
-	for {
-		g.mu.Lock()
-		n, changed := uint64(len(g.memlog.events)), g.changed
-		g.mu.Unlock()
-		if n > seq {
-			return nil
-		}
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
+	dir := t.TempDir()
+	ctx, stop := context.WithCancel(context.Background())
+	home := bustest.NewHome(t)
+	g := &ground{memlog: newMemlog(home), home: home, blobs: bustest.NewBlobs(), stop: stop}
+	var err error
+	if g.hub, err = hub.Start(ctx, hub.Config{Dir: filepath.Join(dir, "bus")}); err != nil {
+		t.Fatal(err)
 	}
-}
-
-// models is a gateway in process.
-type models struct {
-	log      *memlog
-	provider model.Provider
-	mu       sync.Mutex
-	done     map[choir.ID]model.Response
-	requests map[choir.ID]choir.Digest
-}
-
-func (m *models) Call(ctx context.Context, info model.CallInfo, req model.Request, on func(model.Delta)) (model.Response, error) {
-	req.Model = "scripted-" + req.Model
-	raw, _ := json.Marshal(req)
-	d := choir.DigestOf(raw)
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.requests == nil {
-		m.requests = map[choir.ID]choir.Digest{}
+	if g.answers, err = hub.Respond(g.hub, g.home.User, g.home.Computer, g.answer); err != nil {
+		t.Fatal(err)
 	}
-	if before, ok := m.requests[info.Call]; ok && before != d {
-		return model.Response{}, choir.E("test", choir.CodeConflict, "call %s is asked again with another request", info.Call)
-	}
-	m.requests[info.Call] = d
-	if resp, ok := m.done[info.Call]; ok {
-		return resp, nil
-	}
-	called, _ := choir.NewDraft(choir.DeriveID(info.Call, "called"), &choir.ModelCalled{Call: info.Call, Caller: info.Caller, Provider: "anthropic", Model: req.Model, Request: d})
-	if _, err := m.log.append(choir.RoleControl, []choir.Draft{called.ForRun(info.Run, "")}); err != nil {
-		return model.Response{}, err
-	}
-	resp, err := m.provider.Stream(ctx, req, on)
-	if err != nil && ctx.Err() != nil {
-		return resp, err
-	}
-	back := &choir.ModelReturned{Call: info.Call, Caller: info.Caller, Provider: "anthropic", Model: req.Model, InputTokens: resp.Usage.Input, OutputTokens: resp.Usage.Output}
+	relay := hub.NewRelay(g.hub, g.memlog, filepath.Join(dir, "relay.json"), g.home.User, g.home.Computer)
+	g.relay.Go(func() { _ = relay.Serve(ctx) })
+	blobs, err := fs.Open(filepath.Join(dir, "blobs"))
 	if err != nil {
-		back.Code, back.Error = choir.CodeOf(err), err.Error()
-	} else {
-		m.done[info.Call] = resp
+		t.Fatal(err)
 	}
-	returned, _ := choir.NewDraft(choir.DeriveID(info.Call, "returned"), back)
-	if _, err := m.log.append(choir.RoleControl, []choir.Draft{returned.ForRun(info.Run, "")}); err != nil {
-		return model.Response{}, err
+	g.gateway = newGateway(g, blobs, url)
+	g.door = httptest.NewServer(g.gateway)
+	return g
+}
+
+func newGateway(g *ground, blobs blob.Store, url string) *modelgw.Gateway {
+	provider := anthropic.New(anthropic.Config{BaseURL: url, Key: func(context.Context) (string, error) { return "test", nil }})
+	return modelgw.New(modelgw.Config{
+		Computer: g.home.Computer, Log: g.memlog, Blobs: blobs,
+		Routes: map[string]modelgw.Route{"director": {Provider: provider, Model: "scripted-director"}},
+		Caller: func(*http.Request) (choir.Role, bool) { return choir.RoleDirector, true },
+		Now:    func() choir.Time { return choir.TimeOf(time.Now()) },
+		NewID:  func() (choir.ID, error) { return choir.NewID(choir.TimeOf(time.Now()), rand.Reader) },
+	})
+}
+
+// close ends everything, and only then the log.
+func (g *ground) close() {
+	g.gateway.Close()
+	g.door.Close()
+	g.answers.Close()
+	g.stop()
+	g.relay.Wait()
+	g.hub.Close()
+}
+
+// answer serves the verbs of the Director.
+func (g *ground) answer(ctx context.Context, caller choir.Caller, verb choir.Verb, body []byte) (any, error) {
+	switch verb {
+	case choir.VerbAppend:
+		var req choir.AppendRequest
+		if err := choir.DecodeStrict(body, &req); err != nil {
+			return nil, err
+		}
+		receipts, err := g.Append(ctx, caller.Role, req.Drafts...)
+		return choir.AppendReply{Receipts: receipts}, err
+	case choir.VerbEventsAfter:
+		var req choir.EventsAfterRequest
+		if err := choir.DecodeStrict(body, &req); err != nil {
+			return nil, err
+		}
+		events, err := g.EventsAfter(ctx, req.Seq, choir.MaxEventsAfter)
+		head, _ := g.Head()
+		return choir.EventsAfterReply{Events: hub.Fit(events), Head: head}, err
+	case choir.VerbHello:
+		var req choir.HelloRequest
+		if err := choir.DecodeStrict(body, &req); err != nil {
+			return nil, err
+		}
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		g.keys = append(g.keys, req.PublicKey)
+		return choir.Done{}, nil
 	}
-	return resp, err
+	return g.blobs.Answer(verb, body)
+}
+
+// director connects to the bus as a Director that just started.
+func (g *ground) director(ctx context.Context, public []byte) (*bus.Client, error) {
+	creds, err := g.hub.Mint(choir.RoleDirector, g.home.User, g.home.Computer, time.Hour)
+	if err != nil {
+		return nil, err
+	}
+	c, err := bus.Dial(ctx, bus.DialConfig{
+		Dial: g.hub.Dial, Credentials: creds, User: g.home.User, Computer: g.home.Computer, Role: choir.RoleDirector,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return c, c.Call(ctx, choir.VerbHello, choir.HelloRequest{PublicKey: base64.StdEncoding.EncodeToString(public)}, nil)
+}
+
+// models is the guest's client of the gateway; done ends its connections.
+func (g *ground) models() (c *gateway.Client, done func()) {
+	address := strings.TrimPrefix(g.door.URL, "http://")
+	tr := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, "tcp", address)
+	}}
+	return gateway.New(&http.Client{Transport: tr}), tr.CloseIdleConnections
+}
+
+// follow calls fn for every event of the log, straight from the store.
+func (g *ground) follow(ctx context.Context, fn func(choir.Event) error) error {
+	for seq := uint64(0); ; {
+		if err := g.WaitPast(ctx, seq); err != nil {
+			return err
+		}
+		events, err := g.EventsAfter(ctx, seq, choir.MaxEventsAfter)
+		if err != nil {
+			return err
+		}
+		for _, e := range events {
+			if err := fn(e); err != nil {
+				return err
+			}
+			seq = e.Seq
+		}
+	}
 }

@@ -4,24 +4,25 @@ import (
 	"context"
 	"sync"
 
+	"choiros/internal/bus/bustest"
 	"choiros/internal/choir"
 )
 
 // memlog is a log in memory that keeps the promises of the event store: all or
 // none, each id once, roles and payloads checked.
 type memlog struct {
+	home    bustest.Home
 	mu      sync.Mutex
 	events  []choir.Event
 	index   map[choir.ID]int
 	changed chan struct{}
-	blobs   map[choir.Digest][]byte
 }
 
-func newMemlog() *memlog {
-	return &memlog{index: map[choir.ID]int{}, changed: make(chan struct{}), blobs: map[choir.Digest][]byte{}}
+func newMemlog(home bustest.Home) *memlog {
+	return &memlog{home: home, index: map[choir.ID]int{}, changed: make(chan struct{})}
 }
 
-func (m *memlog) append(role choir.Role, drafts []choir.Draft) ([]choir.Receipt, error) {
+func (m *memlog) Append(_ context.Context, role choir.Role, drafts ...choir.Draft) ([]choir.Receipt, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, d := range drafts {
@@ -44,7 +45,7 @@ func (m *memlog) append(role choir.Role, drafts []choir.Draft) ([]choir.Receipt,
 			m.index[d.ID] = at
 			m.events = append(m.events, choir.Event{
 				Seq: uint64(at + 1), ID: d.ID, Time: began + choir.Time(at), Source: role.Source(), Type: d.Type,
-				Run: d.Run, Task: d.Task, Cause: d.Cause, Payload: d.Payload, Blob: d.Blob,
+				Computer: m.home.Computer, User: m.home.User, PrevHash: choir.ZeroHash, Hash: choir.ZeroHash, Run: d.Run, Task: d.Task, Cause: d.Cause, Payload: d.Payload, Blob: d.Blob,
 			})
 		}
 		receipts[i] = choir.Receipt{Seq: uint64(at + 1), ID: d.ID, Duplicate: dup}
@@ -61,20 +62,13 @@ func (m *memlog) EventsAfter(_ context.Context, seq uint64, limit int) ([]choir.
 	return append([]choir.Event(nil), rest[:min(limit, len(rest))]...), nil
 }
 
-func (m *memlog) Follow(ctx context.Context, seq uint64, fn func(choir.Event) error) error {
+func (m *memlog) WaitPast(ctx context.Context, seq uint64) error {
 	for {
 		m.mu.Lock()
-		changed := m.changed
+		n, changed := uint64(len(m.events)), m.changed
 		m.mu.Unlock()
-		events, _ := m.EventsAfter(ctx, seq, 1000)
-		for _, e := range events {
-			if err := fn(e); err != nil {
-				return err
-			}
-			seq = e.Seq
-		}
-		if len(events) > 0 {
-			continue
+		if n > seq {
+			return nil
 		}
 		select {
 		case <-changed:
@@ -84,19 +78,29 @@ func (m *memlog) Follow(ctx context.Context, seq uint64, fn func(choir.Event) er
 	}
 }
 
-func (m *memlog) PutBlob(_ context.Context, content []byte) (choir.Digest, error) {
+func (m *memlog) Head() (uint64, choir.Digest) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	d := choir.DigestOf(content)
-	m.blobs[d] = content
-	return d, nil
+	return uint64(len(m.events)), choir.ZeroHash
 }
 
-func (m *memlog) GetBlob(_ context.Context, d choir.Digest) ([]byte, error) {
+func (m *memlog) Event(_ context.Context, id choir.ID) (choir.Event, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if c, ok := m.blobs[d]; ok {
-		return c, nil
+	if at, ok := m.index[id]; ok {
+		return m.events[at], nil
 	}
-	return nil, choir.E("memlog.get", choir.CodeNotFound, "no blob %s", d)
+	return choir.Event{}, choir.E("memlog.event", choir.CodeNotFound, "no event %s", id)
+}
+
+func (m *memlog) EventsOfRun(_ context.Context, run choir.ID, after uint64, limit int) ([]choir.Event, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var out []choir.Event
+	for _, e := range m.events {
+		if e.Run == run && e.Seq > after && len(out) < limit {
+			out = append(out, e)
+		}
+	}
+	return out, nil
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"choiros/internal/bus/bustest"
 	"choiros/internal/choir"
 	"choiros/internal/director/conductor"
 	"choiros/internal/director/runscript"
@@ -33,7 +34,7 @@ type play struct {
 	killed bool   // it was; only the Director's owner uses it
 }
 
-// director is the log as the Director sees it; it dies with the Director.
+// killLog is the log as the Director sees it; it can kill the Director.
 type killLog struct {
 	conductor.Log
 	killAt uint64
@@ -59,7 +60,7 @@ func (k killLog) Append(ctx context.Context, drafts ...choir.Draft) ([]choir.Rec
 // run plays the script and returns the events of its run.
 func (p *play) run() []choir.Event {
 	p.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 60*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), bustest.Patience)
 	defer cancel()
 	script, err := wiretest.ParseScript(p.script.Model)
 	p.must(err)
@@ -102,7 +103,7 @@ func (p *play) append(ctx context.Context, role choir.Role, run, id choir.ID, pa
 	p.t.Helper()
 	d, err := choir.NewDraft(id, payload)
 	if err == nil {
-		_, err = p.ground.append(ctx, role, d.ForRun(run, ""))
+		_, err = p.ground.Append(ctx, role, d.ForRun(run, ""))
 	}
 	p.must(err)
 }
@@ -111,7 +112,7 @@ func (p *play) append(ctx context.Context, role choir.Role, run, id choir.ID, pa
 func (p *play) waitFor(ctx context.Context, want choir.Type) {
 	p.t.Helper()
 	found := errors.New("found")
-	err := p.ground.follow(ctx, 0, func(e choir.Event) error {
+	err := p.ground.follow(ctx, func(e choir.Event) error {
 		if e.Type == want && e.Run == runID {
 			return found
 		}
@@ -149,16 +150,26 @@ func (p *play) life(ctx context.Context) {
 	if p.killed {
 		at = 0
 	}
-	_, key, err := ed25519.GenerateKey(rand.Reader)
+	public, key, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
 		p.t.Error(err)
 		return
 	}
+	client, err := p.ground.director(life, public)
+	if err != nil {
+		if life.Err() == nil {
+			p.t.Error(err)
+		}
+		return
+	}
+	defer client.Close()
+	models, done := p.ground.models()
+	defer done()
 	if at > 0 {
 		watch := make(chan struct{})
 		go func() {
 			defer close(watch)
-			if p.ground.waitPast(life, at-1) == nil {
+			if p.ground.WaitPast(life, at-1) == nil {
 				kill()
 			}
 		}()
@@ -166,7 +177,7 @@ func (p *play) life(ctx context.Context) {
 	}
 	l := p.script.Limits
 	_ = conductor.New(conductor.Config{
-		Log: killLog{p.ground, at, kill}, Models: p.ground.models, Key: key,
+		Log: killLog{client, at, kill}, Models: models, Key: key,
 		Limits: conductor.Limits{Steps: l.Steps, Tokens: l.Tokens, Seconds: l.Seconds, CostUSD: l.CostUSD, Tasks: l.Tasks},
 		Now:    func() choir.Time { return began },
 		Pause:  func(ctx context.Context, _ time.Duration) error { return ctx.Err() },

@@ -44,14 +44,12 @@ func (c caller) Call(ctx context.Context, req model.Request, on func(model.Delta
 	return resp, nil
 }
 
-// try repeats a call whose failure may pass, under a new id, because the log
-// answers the old one with its failure.
+// try repeats a call whose failure may pass, under a new id: the gateway answers
+// the old one with its failure from the log.
 func (c caller) try(ctx context.Context, req model.Request, on func(model.Delta)) (resp model.Response, err error) {
 	for n := 0; n < maxTries; n++ {
-		id := c.callID(c.calls.taken, n)
-		if err = c.rec.failure(id); err == nil {
-			resp, err = c.cfg.Models.Call(ctx, model.CallInfo{Call: id, Run: c.rec.run, Caller: modelAlias}, req, on)
-		}
+		info := model.CallInfo{Call: c.callID(c.calls.taken, n), Run: c.rec.run, Caller: modelAlias}
+		resp, err = c.cfg.Models.Call(ctx, info, req, on)
 		switch {
 		case err == nil:
 			return resp, nil
@@ -101,13 +99,6 @@ func (r *record) steeringFor(id func(taken int) choir.ID, from int) ([]choir.Ste
 		}
 	}
 	return r.steering, len(r.steering)
-}
-
-// failure is the error a call ended with in the log, if it did.
-func (r *record) failure(call choir.ID) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.failed[call]
 }
 
 // modelError is a failure of the model that ends the run.

@@ -115,5 +115,5 @@ func (f follower) sort(e choir.Event) error {
 var interesting = map[choir.Type]bool{
 	"prompt.submitted": true, "steering.submitted": true, "run.cancel_requested": true, "run.finished": true,
 	"plan.made": true, "plan.refused": true, "task.judged": true, "document.versioned": true, "task.dispatched": true, "task.progressed": true, "task.returned": true, "question.asked": true, "question.answered": true,
-	"model.called": true, "model.returned": true, "repo.added": true, "sandbox.started": true,
+	"model.called": true, "repo.added": true, "sandbox.started": true,
 }

@@ -26,7 +26,6 @@ type record struct {
 	said     map[choir.ID][]string // what a worker said while it worked
 	steering []choir.SteeringSubmitted
 	called   map[choir.ID]bool
-	failed   map[choir.ID]error // model calls that ended with an error
 	cancel   bool
 	finished bool
 	clock    clock
@@ -41,8 +40,8 @@ func newRecord(e choir.Event, p choir.PromptSubmitted, repos []string) *record {
 		stopped: make(chan struct{}), changed: make(chan struct{}),
 		asked: map[string]bool{}, answers: map[string]choir.QuestionAnswered{},
 		returned: map[choir.ID]choir.TaskReturned{}, said: map[choir.ID][]string{},
-		called: map[choir.ID]bool{}, failed: map[choir.ID]error{},
-		clock: clock{began: e.Time, last: e.Time},
+		called: map[choir.ID]bool{},
+		clock:  clock{began: e.Time, last: e.Time},
 	}
 }
 
@@ -76,10 +75,6 @@ func (r *record) apply(e choir.Event, payload choir.Payload) {
 		}
 	case *choir.ModelCalled:
 		r.called[p.Call] = true
-	case *choir.ModelReturned:
-		if p.Code != "" {
-			r.failed[p.Call] = choir.E("", p.Code, "%s", p.Error)
-		}
 	}
 	if v, ok := payload.(*choir.DocumentVersioned); ok {
 		r.document, r.version = v.Document, max(r.version, v.Version)
