@@ -16,6 +16,7 @@ type Log struct {
 
 	mu     sync.Mutex
 	events []choir.Event
+	runs   [8]choir.ID
 	grown  chan struct{} // closed and replaced at every append
 }
 
@@ -35,7 +36,11 @@ func (l *Log) Append(t testing.TB, n int) {
 			PrevHash: choir.ZeroHash, Hash: choir.ZeroHash,
 		}
 		if seq%3 == 0 {
-			e.Type, e.Run = "tool.called", e.ID
+			run := &l.runs[seq/1000%8]
+			if *run == "" {
+				*run = e.ID
+			}
+			e.Type, e.Run = "tool.called", *run
 		}
 		l.events = append(l.events, e)
 	}
