@@ -26,23 +26,27 @@ func (s *Server) Bridge(ctx context.Context, nc net.Conn) error {
 	}
 	defer inside.Close()
 	ended := make(chan struct{}, 2)
-	for _, way := range [2][2]net.Conn{{inside, nc}, {nc, inside}} {
-		go func() {
-			// Either side hangs up when it likes; that is not a failure.
-			_, _ = io.Copy(way[0], way[1])
-			ended <- struct{}{}
-		}()
+	pump := func(to io.Writer, from io.Reader) {
+		// Either side hangs up when it likes; that is not a failure.
+		_, _ = io.Copy(to, from)
+		ended <- struct{}{}
 	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go pump(nc, inside)
+	go pump(inside, newPaced(ctx, nc))
 	waiting := 2
 	select {
 	case <-ctx.Done():
+		err = choir.Wrap("bus.bridge", choir.CodeCancelled, ctx.Err(), "a connection to the bus")
 	case <-ended:
 		waiting--
 	}
+	cancel()
 	inside.Close()
 	nc.Close()
 	for ; waiting > 0; waiting-- {
 		<-ended
 	}
-	return choir.Wrap("bus.bridge", choir.CodeCancelled, ctx.Err(), "a connection to the bus")
+	return err
 }

@@ -1,6 +1,9 @@
 package hub
 
 import (
+	"context"
+	"io"
+
 	"github.com/nats-io/jwt/v2"
 	"github.com/nats-io/nats.go"
 
@@ -31,3 +34,11 @@ const RelayBatch = relayBatch
 
 // HasPID is what IsGuest makes of /proc/PID/status.
 var HasPID = hasPID
+
+// Paced reads as a bridge does.
+func Paced(ctx context.Context, from io.Reader) io.Reader {
+	return struct{ io.Reader }{newPaced(ctx, from)}
+}
+
+// Kill ends the NATS server behind the hub's back.
+func (s *Server) Kill() { stop(s.current()) }

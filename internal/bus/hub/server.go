@@ -33,6 +33,8 @@ type Config struct {
 	StoreMax int64
 	// Now dates credentials. Default time.Now.
 	Now func() time.Time
+	// WatchEvery is how often Serve looks whether NATS serves. Default 5 s.
+	WatchEvery time.Duration
 	// Log gets the server's warnings and errors. Default none.
 	Log *slog.Logger
 }
@@ -43,6 +45,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.StoreMax == 0 {
 		c.StoreMax = 256 << 20
+	}
+	if c.WatchEvery == 0 {
+		c.WatchEvery = 5 * time.Second
 	}
 	if c.Now == nil {
 		c.Now = time.Now
@@ -100,13 +105,10 @@ func (s *Server) Restart(ctx context.Context) error {
 	return s.launch(ctx)
 }
 
-// watchEvery is how often Serve looks at the server.
-const watchEvery = 5 * time.Second
-
 // Serve watches the NATS server until ctx ends and restarts it when it stopped
 // serving: JetStream switches itself off when the disk is full and stays off.
 func (s *Server) Serve(ctx context.Context) error {
-	tick := time.NewTicker(watchEvery)
+	tick := time.NewTicker(s.cfg.WatchEvery)
 	defer tick.Stop()
 	for {
 		select {
