@@ -1,110 +1,155 @@
 // Package eventstore is a computer's log: the journal, which is the truth, and
-// its SQLite copy with the projections that answer questions.
+// its SQLite copy with the projections that answer questions. The projections
+// follow from the events by pure reducers and can be rebuilt at any time.
 package eventstore
 
 import (
 	"context"
-	"io"
+	"path/filepath"
+	"sync"
+
+	"zombiezen.com/go/sqlite"
 
 	"choiros/internal/blob"
 	"choiros/internal/choir"
+	"choiros/internal/journal"
 )
 
 // Config says whose log it is and injects the clock.
 type Config struct {
 	Computer choir.ID
 	User     choir.ID
-	Now      func() choir.Time
+	// Now stamps events; it is called with locks held and must not block.
+	Now func() choir.Time
 	// Blobs, when given, must hold what an appended event points at.
 	Blobs blob.Store
 }
 
 // Store is the log of one computer. All methods may be called at once from many
-// goroutines.
-type Store struct{}
+// goroutines. Every read sees everything that was acknowledged before it began.
+type Store struct {
+	cfg     Config
+	dir     string
+	journal *journal.Journal
+	pool    *pool
+	recent  recent
+	tail    tail
+	applier applier
+	opened  opened
 
-var errSkeleton = choir.E("eventstore", choir.CodeUnavailable, "not built yet")
-
-// Open opens the log in dir, creating it when there is none.
-func Open(ctx context.Context, dir string, cfg Config) (*Store, error) { return nil, errSkeleton }
-
-// OpenReadOnly opens a log that no computer runs, for reading only; it changes
-// nothing on disk.
-func OpenReadOnly(ctx context.Context, dir string) (*Store, error) { return nil, errSkeleton }
-
-func (s *Store) Append(ctx context.Context, role choir.Role, drafts ...choir.Draft) ([]choir.Receipt, error) {
-	return nil, errSkeleton
-}
-func (s *Store) Head() (uint64, choir.Digest) { return 0, choir.ZeroHash }
-func (s *Store) EventsAfter(ctx context.Context, seq uint64, limit int) ([]choir.Event, error) {
-	return nil, errSkeleton
-}
-func (s *Store) Event(ctx context.Context, id choir.ID) (choir.Event, error) {
-	return choir.Event{}, errSkeleton
-}
-func (s *Store) WaitPast(ctx context.Context, seq uint64) error { return errSkeleton }
-func (s *Store) EventsOfRun(ctx context.Context, run choir.ID, after uint64, limit int) ([]choir.Event, error) {
-	return nil, errSkeleton
-}
-func (s *Store) Runs(ctx context.Context, limit int, before uint64) ([]Run, error) {
-	return nil, errSkeleton
-}
-func (s *Store) Run(ctx context.Context, id choir.ID) (Run, error)       { return Run{}, errSkeleton }
-func (s *Store) OpenRuns(ctx context.Context) ([]Run, error)             { return nil, errSkeleton }
-func (s *Store) Tasks(ctx context.Context, run choir.ID) ([]Task, error) { return nil, errSkeleton }
-func (s *Store) Task(ctx context.Context, id choir.ID) (Task, error)     { return Task{}, errSkeleton }
-func (s *Store) OpenTasks(ctx context.Context) ([]Task, error)           { return nil, errSkeleton }
-func (s *Store) Checkpoints(ctx context.Context, limit int, before uint64) ([]Checkpoint, error) {
-	return nil, errSkeleton
-}
-func (s *Store) Checkpoint(ctx context.Context, id choir.ID) (Checkpoint, error) {
-	return Checkpoint{}, errSkeleton
+	waitMu sync.Mutex    // guards the two below
+	head   uint64        // last durable event
+	grown  chan struct{} // closed when head grows; nil while nobody waits
 }
 
-// SnapshotAt is the newest snapshot at or before an event and the event that
-// brought it; code not_found when there is none.
-func (s *Store) SnapshotAt(ctx context.Context, seq uint64) (choir.SnapshotTaken, uint64, error) {
-	return choir.SnapshotTaken{}, 0, errSkeleton
+// opened is what Open found out; it does not change afterwards.
+type opened struct {
+	repairs      []choir.LogRepaired
+	holes        []Hole
+	readOnly     string
+	sqliteDamage string // why the SQLite copy was thrown away
 }
 
-// Documents lists documents as of an event; asOf 0 means now.
-func (s *Store) Documents(ctx context.Context, asOf uint64) ([]Document, error) {
-	return nil, errSkeleton
+const (
+	journalDir = "journal"
+	sqliteFile = "store.sqlite"
+)
+
+// Open opens the log in dir, creating it when there is none. It catches the
+// SQLite copy up, and restores one copy from the other where it is damaged: see
+// Repairs. When events are damaged in both, the store opens for reading only:
+// see ReadOnly. Code busy: another process has it open.
+func Open(ctx context.Context, dir string, cfg Config) (*Store, error) {
+	s := &Store{cfg: cfg, dir: dir}
+	if err := s.open(ctx); err != nil {
+		return nil, err
+	}
+	return s, nil
 }
 
-// Document is one version of a document; version -1 means the current one.
-func (s *Store) Document(ctx context.Context, id choir.ID, version int) (Document, error) {
-	return Document{}, errSkeleton
-}
-func (s *Store) DocumentVersions(ctx context.Context, id choir.ID) ([]Document, error) {
-	return nil, errSkeleton
+func (s *Store) open(ctx context.Context) error {
+	conn, acked, err := s.openSQLite()
+	if err != nil {
+		return err
+	}
+	s.journal, err = journal.Open(filepath.Join(s.dir, journalDir), journal.Config{Acked: acked, Committed: s.committed})
+	if err != nil {
+		conn.Close() // nothing was written
+		return err
+	}
+	s.pool = newPool(filepath.Join(s.dir, sqliteFile), sqlite.OpenReadOnly)
+	s.applier.start(conn)
+	if err := s.reconcile(ctx); err != nil {
+		close(s.applier.done)
+		s.Close() // the first error is the one to tell
+		return err
+	}
+	s.head, _ = s.journal.Head()
+	go s.applier.run()
+	return nil
 }
 
-// Files lists files as of an event (asOf 0 means now) in the order of their
-// paths, those that begin with prefix and come after the given path.
-func (s *Store) Files(ctx context.Context, asOf uint64, prefix string, limit int, after string) ([]choir.FileState, error) {
-	return nil, errSkeleton
-}
-func (s *Store) Conversations(ctx context.Context, limit int, before uint64) ([]Conversation, error) {
-	return nil, errSkeleton
-}
-func (s *Store) Messages(ctx context.Context, conversation choir.ID) ([]Message, error) {
-	return nil, errSkeleton
-}
-
-// Usage sums what model calls of a run cost; an empty run means the computer.
-func (s *Store) Usage(ctx context.Context, run choir.ID) (Usage, error) { return Usage{}, errSkeleton }
-func (s *Store) Dump(ctx context.Context, w io.Writer) (choir.Digest, error) {
-	return "", errSkeleton
-}
-func (s *Store) Rebuild(ctx context.Context) error { return errSkeleton }
-func (s *Store) Verify(ctx context.Context, progress func(done, total uint64)) (Report, error) {
-	return Report{}, errSkeleton
-}
+// Head is the last durable event: 0 and the zero hash for an empty log.
+func (s *Store) Head() (uint64, choir.Digest) { return s.journal.Head() }
 
 // Repairs are what Open restored; the caller appends them as log.repaired.
-func (s *Store) Repairs() []choir.LogRepaired { return nil }
+func (s *Store) Repairs() []choir.LogRepaired { return s.opened.repairs }
+
+// Holes are the events that Open found damaged in both copies.
+func (s *Store) Holes() []Hole { return s.opened.holes }
 
 // ReadOnly says why appends are refused, or is empty.
-func (s *Store) ReadOnly() string { return "" }
-func (s *Store) Close() error     { return nil }
+func (s *Store) ReadOnly() string { return s.opened.readOnly }
+
+// WaitPast returns when the log has an event after seq, or with the context's
+// error.
+func (s *Store) WaitPast(ctx context.Context, seq uint64) error {
+	for {
+		s.waitMu.Lock()
+		if s.head > seq {
+			s.waitMu.Unlock()
+			return nil
+		}
+		if s.grown == nil {
+			s.grown = make(chan struct{})
+		}
+		grown := s.grown
+		s.waitMu.Unlock()
+		select {
+		case <-grown:
+		case <-ctx.Done():
+			return choir.Wrap("eventstore.wait", choir.CodeCancelled, ctx.Err(), "no event after %d came", seq)
+		}
+	}
+}
+
+// committed takes up what the journal made durable; it is called in order.
+func (s *Store) committed(records []journal.Record) {
+	items := make([]item, len(records))
+	for i, r := range records {
+		items[i] = r.Value.(item)
+		items[i].raw = r.Event
+	}
+	s.tail.add(items)
+	s.applier.enqueue(items)
+	s.waitMu.Lock()
+	s.head = records[len(records)-1].Seq
+	if s.grown != nil {
+		close(s.grown)
+		s.grown = nil
+	}
+	s.waitMu.Unlock()
+}
+
+// Close finishes the SQLite copy and closes both. Appends under way are waited
+// for; later ones are refused.
+func (s *Store) Close() error {
+	err := s.journal.Close()
+	if aerr := s.applier.stop(); err == nil {
+		err = aerr
+	}
+	if perr := s.pool.close(); err == nil {
+		err = perr
+	}
+	return err
+}

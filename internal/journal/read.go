@@ -76,8 +76,9 @@ func nextFrame(r *bufio.Reader) (frame, error) {
 }
 
 // Verify reads every segment whole and names all damage. It changes nothing and
-// appends go on meanwhile. progress, when given, gets the events read so far.
-func (j *Journal) Verify(ctx context.Context, progress func(done uint64)) ([]Damage, error) {
+// appends go on meanwhile. each, when given, gets every record that is whole, in
+// order, also those behind damage; the bytes are its own only until it returns.
+func (j *Journal) Verify(ctx context.Context, each func(Record) error) ([]Damage, error) {
 	j.mu.Lock()
 	segments, head := append([]segment(nil), j.segments...), j.head.Seq
 	out := append([]Damage(nil), j.damage...)
@@ -94,7 +95,7 @@ func (j *Journal) Verify(ctx context.Context, progress func(done uint64)) ([]Dam
 		if i+1 < len(segments) {
 			last = segments[i+1].first - 1
 		}
-		found, err := verifySegment(s, prev, last)
+		found, err := verifySegment(s, prev)
 		if err != nil {
 			return nil, err
 		}
@@ -102,24 +103,38 @@ func (j *Journal) Verify(ctx context.Context, progress func(done uint64)) ([]Dam
 		if prev = choir.Digest(""); len(found.frames) > 0 {
 			prev = found.frames[len(found.frames)-1].digest()
 		}
-		if progress != nil {
-			progress(last)
+		if err := found.each(each); err != nil {
+			return nil, err
 		}
 	}
 	return out, nil
 }
 
+func (s scan) each(fn func(Record) error) error {
+	if fn == nil {
+		return nil
+	}
+	for _, p := range s.frames {
+		if err := fn(Record{Seq: p.seq, Event: p.event, Hash: p.digest()}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // verifySegment scans what was durable when the segment was looked up.
-func verifySegment(s segment, prev choir.Digest, last uint64) (scan, error) {
+func verifySegment(s segment, prev choir.Digest) (scan, error) {
 	f, err := os.Open(s.path)
 	if err != nil {
 		return scan{}, fail("journal.verify", err, s.path)
 	}
 	defer f.Close()
-	data, err := io.ReadAll(io.NewSectionReader(f, 0, s.size))
-	if err != nil {
+	data := make([]byte, s.size)
+	n, err := io.ReadFull(f, data)
+	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
 		return scan{}, fail("journal.verify", err, s.path)
 	}
+	data = data[:n]
 	found := scanSegment(data, s.first, prev)
 	if headed, ok := parseSegmentHeader(data, s.first); !ok || prev != "" && headed != prev {
 		found.gaps = append([]gap{{from: s.first, to: s.first - 1, kind: KindHeader}}, found.gaps...)

@@ -1,0 +1,256 @@
+package eventstore
+
+import (
+	"context"
+	"sync"
+
+	"zombiezen.com/go/sqlite"
+	"zombiezen.com/go/sqlite/sqlitex"
+
+	"choiros/internal/choir"
+)
+
+// item is an event on its way from the journal to the SQLite copy.
+type item struct {
+	event   choir.Event
+	payload choir.Payload // decoded, or nil
+	raw     []byte
+}
+
+// applier writes durable events to the SQLite copy in order, in groups: whatever
+// came while the last transaction ran. Appends do not wait for it, reads do.
+type applier struct {
+	retryMu sync.Mutex // held by the one who retries
+
+	connMu sync.Mutex // held during a transaction; guards the two below
+	conn   *sqlite.Conn
+	view   *view
+
+	mu      sync.Mutex // guards the rest
+	cond    *sync.Cond // told of every change
+	queue   []item
+	bytes   int
+	applied uint64
+	err     error // the last transaction failed; the queue has what it was about
+	closing bool
+	static  bool          // nothing is ever applied; set before use
+	done    chan struct{} // closed when run has ended
+	waiters []waiter
+}
+
+type waiter struct {
+	seq  uint64
+	done chan struct{}
+}
+
+const (
+	// groupEvents bounds one transaction, so that reads do not wait for long.
+	groupEvents = 1024
+	// queueBytes is where appends begin to wait for the SQLite copy.
+	queueBytes = 16 << 20
+	// rememberedRows bounds what the view keeps between transactions.
+	rememberedRows = 512
+)
+
+func (a *applier) start(conn *sqlite.Conn) {
+	a.cond = sync.NewCond(&a.mu)
+	a.conn, a.view = conn, newView(sqliteBase{conn})
+	a.done = make(chan struct{})
+}
+
+// enqueue adds events; it waits while the queue is full, unless the copy fails.
+func (a *applier) enqueue(items []item) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for a.bytes > queueBytes && a.err == nil && !a.closing {
+		a.cond.Wait()
+	}
+	a.queue = append(a.queue, items...)
+	for i := range items {
+		a.bytes += len(items[i].raw)
+	}
+	a.cond.Broadcast()
+}
+
+// run applies events until stop is called. The owner is the store.
+func (a *applier) run() {
+	defer close(a.done)
+	for {
+		a.mu.Lock()
+		for (len(a.queue) == 0 || a.err != nil) && !a.closing {
+			a.cond.Wait()
+		}
+		if len(a.queue) == 0 || a.err != nil {
+			a.mu.Unlock()
+			return
+		}
+		group := a.queue[:min(len(a.queue), groupEvents)]
+		a.mu.Unlock()
+		a.finish(group, a.transact(group))
+	}
+}
+
+// finish takes applied events off the queue and wakes who waited for them.
+func (a *applier) finish(group []item, err error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.err = sqliteError("eventstore.apply", err)
+	if err == nil {
+		a.applied = group[len(group)-1].event.Seq
+		for i := range group {
+			a.bytes -= len(group[i].raw)
+			group[i] = item{}
+		}
+		if a.queue = a.queue[len(group):]; len(a.queue) == 0 {
+			a.queue = nil
+		}
+	}
+	still := a.waiters[:0]
+	for _, w := range a.waiters {
+		if err != nil || w.seq <= a.applied {
+			close(w.done)
+		} else {
+			still = append(still, w)
+		}
+	}
+	a.waiters = still
+	a.cond.Broadcast()
+}
+
+// transact writes a group in one transaction, all or nothing.
+func (a *applier) transact(group []item) (err error) {
+	a.connMu.Lock()
+	defer a.connMu.Unlock()
+	end, err := sqlitex.ImmediateTransaction(a.conn)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		end(&err)
+		if err != nil || a.view.size() > rememberedRows {
+			a.view.forget()
+		}
+	}()
+	if err := insertEvents(a.conn, group); err != nil {
+		return err
+	}
+	for i := range group {
+		if err := a.view.reduce(&group[i].event, group[i].payload); err != nil {
+			return err
+		}
+	}
+	return a.view.flush()
+}
+
+func insertEvents(conn *sqlite.Conn, group []item) error {
+	st, err := conn.Prepare("INSERT INTO events VALUES (?, ?, ?, ?, ?)")
+	if err != nil {
+		return err
+	}
+	for i := range group {
+		e := &group[i].event
+		st.BindInt64(1, int64(e.Seq))
+		st.BindText(2, string(e.ID))
+		st.BindText(3, string(e.Type))
+		if e.Run == "" {
+			st.BindNull(4)
+		} else {
+			st.BindText(4, string(e.Run))
+		}
+		st.BindText(5, string(group[i].raw))
+		if _, err := st.Step(); err != nil {
+			st.Reset() // the step's error is the one to tell
+			return err
+		}
+		if err := st.Reset(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// reach waits until an event is in the SQLite copy. When the copy cannot be
+// written it returns at once: reads go on with what is there.
+func (a *applier) reach(ctx context.Context, seq uint64) error {
+	a.mu.Lock()
+	if a.applied >= seq || a.err != nil || a.closing {
+		a.mu.Unlock()
+		return nil
+	}
+	w := waiter{seq, make(chan struct{})}
+	a.waiters = append(a.waiters, w)
+	a.mu.Unlock()
+	select {
+	case <-w.done:
+		return nil
+	case <-ctx.Done():
+		return choir.Wrap("eventstore.read", choir.CodeCancelled, ctx.Err(), "stopped")
+	}
+}
+
+// retry applies what a failed transaction left, one caller at a time; the error
+// is why appends must still be refused.
+func (a *applier) retry() error {
+	a.retryMu.Lock()
+	defer a.retryMu.Unlock()
+	a.mu.Lock()
+	failed, group := a.err != nil, a.queue[:min(len(a.queue), groupEvents)]
+	a.mu.Unlock()
+	if !failed {
+		return nil
+	}
+	err := a.transact(group) // run leaves the queue alone while err is set
+	a.finish(group, err)
+	return sqliteError("eventstore.append", err)
+}
+
+// stop waits until the queue is applied and closes the connection.
+func (a *applier) stop() error {
+	a.mu.Lock()
+	a.closing = true
+	a.cond.Broadcast()
+	a.mu.Unlock()
+	<-a.done
+	a.mu.Lock()
+	for _, w := range a.waiters {
+		close(w.done)
+	}
+	a.waiters = nil
+	a.mu.Unlock()
+	a.connMu.Lock()
+	defer a.connMu.Unlock()
+	if a.conn == nil {
+		return nil
+	}
+	var err error
+	if !a.static {
+		err = exec(a.conn, "PRAGMA wal_checkpoint(TRUNCATE)")
+	}
+	if cerr := a.conn.Close(); err == nil {
+		err = cerr
+	}
+	a.conn = nil
+	return sqliteError("eventstore.close", err)
+}
+
+// replaceEvents writes events over what the copy has in their places.
+func (a *applier) replaceEvents(items []item) (err error) {
+	a.connMu.Lock()
+	defer a.connMu.Unlock()
+	end, err := sqlitex.ImmediateTransaction(a.conn)
+	if err != nil {
+		return sqliteError("eventstore.repair", err)
+	}
+	defer func() {
+		end(&err)
+		err = sqliteError("eventstore.repair", err)
+	}()
+	for i := range items {
+		e := &items[i].event
+		err := sqlitex.Execute(a.conn, "DELETE FROM events WHERE seq = ? OR id = ?", &sqlitex.ExecOptions{Args: []any{int64(e.Seq), string(e.ID)}})
+		if err != nil {
+			return err
+		}
+	}
+	return insertEvents(a.conn, items)
+}

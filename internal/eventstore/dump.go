@@ -1,0 +1,87 @@
+package eventstore
+
+import (
+	"bufio"
+	"context"
+	"crypto/sha256"
+	"io"
+	"strconv"
+
+	"zombiezen.com/go/sqlite"
+
+	"choiros/internal/choir"
+)
+
+// dumped are the tables of a dump by name, each with its columns in order; rows
+// are in the order of the leading key.
+var dumped = []struct{ name, columns, order string }{
+	{"checkpoints", "key, seq, value", "key"},
+	{"conversations", "key, seq, value", "key"},
+	{"document_heads", "key, value", "key"},
+	{"document_versions", "key, version, value", "key, version"},
+	{"documents", "key, from_seq, to_seq, value", "key, from_seq"},
+	{"events", "seq, id, type, run, event", "seq"},
+	{"files", "key, from_seq, to_seq, value", "key, from_seq"},
+	{"messages", "key, seq, value", "key, seq"},
+	{"runs", "key, seq, state, value", "key"},
+	{"snapshots", "seq, value", "seq"},
+	{"tasks", "key, seq, run, state, value", "key"},
+	{"usage", "key, value", "key"},
+}
+
+// Dump writes the whole SQLite copy in canonical form, tables by name and rows
+// by key, and gives the SHA-256 of what it wrote. Two stores with the same log
+// give the same. docs/FORMAT.md has the form.
+func (s *Store) Dump(ctx context.Context, w io.Writer) (choir.Digest, error) {
+	h := sha256.New()
+	out := bufio.NewWriter(io.MultiWriter(w, h))
+	err := s.read(ctx, func(conn *sqlite.Conn) (err error) {
+		if err := exec(conn, "BEGIN"); err != nil {
+			return err
+		}
+		defer func() {
+			if cerr := exec(conn, "COMMIT"); err == nil {
+				err = cerr
+			}
+		}()
+		for _, t := range dumped {
+			if _, err := out.WriteString(t.name + "\n"); err != nil {
+				return err
+			}
+			err := query(conn, "SELECT "+t.columns+" FROM "+t.name+" ORDER BY "+t.order, func(st *sqlite.Stmt) error {
+				_, err := out.Write(dumpRow(st))
+				return err
+			})
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err == nil {
+		err = out.Flush()
+	}
+	if err != nil {
+		return "", err
+	}
+	return choir.DigestFrom([32]byte(h.Sum(nil))), nil
+}
+
+// dumpRow is a row as a JSON list on a line.
+func dumpRow(st *sqlite.Stmt) []byte {
+	line := []byte{'['}
+	for i := range st.ColumnCount() {
+		if i > 0 {
+			line = append(line, ',')
+		}
+		switch st.ColumnType(i) {
+		case sqlite.TypeInteger:
+			line = strconv.AppendInt(line, st.ColumnInt64(i), 10)
+		case sqlite.TypeNull:
+			line = append(line, "null"...)
+		default:
+			line = choir.AppendCanonicalString(line, st.ColumnText(i))
+		}
+	}
+	return append(line, ']', '\n')
+}

@@ -1,0 +1,81 @@
+package eventstore
+
+import (
+	"context"
+
+	"zombiezen.com/go/sqlite"
+
+	"choiros/internal/choir"
+)
+
+// MaxEvents is how many events one call returns at most.
+const MaxEvents = 10_000
+
+// read runs fn with a connection that sees everything acknowledged so far.
+func (s *Store) read(ctx context.Context, fn func(*sqlite.Conn) error) error {
+	head, _ := s.journal.Head()
+	if err := s.applier.reach(ctx, head); err != nil {
+		return err
+	}
+	return s.pool.use(ctx, fn)
+}
+
+// EventsAfter gives up to limit events after seq, in order.
+func (s *Store) EventsAfter(ctx context.Context, seq uint64, limit int) ([]choir.Event, error) {
+	limit = bounded(limit)
+	if events, ok := s.tail.after(seq, limit); ok {
+		return events, nil
+	}
+	var out []choir.Event
+	err := s.read(ctx, func(conn *sqlite.Conn) error {
+		return query(conn, "SELECT event FROM events WHERE seq > ? ORDER BY seq LIMIT ?", decoded(&out), seq, limit)
+	})
+	return out, err
+}
+
+// EventsOfRun gives up to limit events of a run after seq, in order.
+func (s *Store) EventsOfRun(ctx context.Context, run choir.ID, after uint64, limit int) ([]choir.Event, error) {
+	var out []choir.Event
+	err := s.read(ctx, func(conn *sqlite.Conn) error {
+		return query(conn, "SELECT event FROM events WHERE run = ? AND seq > ? ORDER BY seq LIMIT ?", decoded(&out), run, after, bounded(limit))
+	})
+	return out, err
+}
+
+// Event finds an event by its id; code not_found.
+func (s *Store) Event(ctx context.Context, id choir.ID) (choir.Event, error) {
+	var out []choir.Event
+	err := s.read(ctx, func(conn *sqlite.Conn) error {
+		return query(conn, "SELECT event FROM events WHERE id = ?", decoded(&out), id)
+	})
+	if err != nil {
+		return choir.Event{}, err
+	}
+	if len(out) == 0 {
+		return choir.Event{}, notFound("event", string(id))
+	}
+	return out[0], nil
+}
+
+// decoded collects events. One that is not what was written is code corrupt.
+func decoded(out *[]choir.Event) func(*sqlite.Stmt) error {
+	return func(st *sqlite.Stmt) error {
+		e, err := choir.DecodeEvent([]byte(st.ColumnText(0)))
+		if err != nil {
+			return choir.Wrap("eventstore.read", choir.CodeCorrupt, err, "an event of the SQLite copy is damaged; run `choir log --verify`")
+		}
+		*out = append(*out, e)
+		return nil
+	}
+}
+
+func bounded(limit int) int {
+	if limit <= 0 || limit > MaxEvents {
+		return MaxEvents
+	}
+	return limit
+}
+
+func notFound(what, name string) error {
+	return &choir.Error{Op: "eventstore.read", Code: choir.CodeNotFound, Path: what, Msg: name + " is not in the log"}
+}

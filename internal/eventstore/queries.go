@@ -1,0 +1,110 @@
+package eventstore
+
+import (
+	"context"
+
+	"zombiezen.com/go/sqlite"
+
+	"choiros/internal/choir"
+)
+
+// list runs a query whose first column is the JSON of a V.
+func list[V any](ctx context.Context, s *Store, sql string, args ...any) ([]V, error) {
+	var out []V
+	err := s.read(ctx, func(conn *sqlite.Conn) error { return query(conn, sql, onto(&out), args...) })
+	return out, err
+}
+
+// one is list for a thing that must be there; code not_found.
+func one[V any](ctx context.Context, s *Store, what, name, sql string, args ...any) (V, error) {
+	out, err := list[V](ctx, s, sql, args...)
+	if err == nil && len(out) == 0 {
+		err = notFound(what, name)
+	}
+	if err != nil {
+		var none V
+		return none, err
+	}
+	return out[0], nil
+}
+
+// asOfNow turns "now", which is 0, and what lies in the future into a number
+// that every version still holding has.
+func asOfNow(seq uint64) uint64 {
+	if seq == 0 || seq >= stillHolds {
+		return stillHolds - 1
+	}
+	return seq
+}
+
+// Tasks lists the tasks of a run in the order of their dispatch.
+func (s *Store) Tasks(ctx context.Context, run choir.ID) ([]Task, error) {
+	return list[Task](ctx, s, "SELECT value FROM tasks WHERE run = ? ORDER BY seq", run)
+}
+
+// Task finds a task; code not_found.
+func (s *Store) Task(ctx context.Context, id choir.ID) (Task, error) {
+	return one[Task](ctx, s, "task", string(id), "SELECT value FROM tasks WHERE key = ?", id)
+}
+
+// OpenTasks lists the tasks that have not returned, oldest first.
+func (s *Store) OpenTasks(ctx context.Context) ([]Task, error) {
+	return list[Task](ctx, s, "SELECT value FROM tasks WHERE state <> 'returned' ORDER BY seq")
+}
+
+// Checkpoints lists up to limit checkpoints before an event, newest first;
+// before 0 means all.
+func (s *Store) Checkpoints(ctx context.Context, limit int, before uint64) ([]Checkpoint, error) {
+	return list[Checkpoint](ctx, s, "SELECT value FROM checkpoints WHERE seq < ? ORDER BY seq DESC LIMIT ?", asOfNow(before), bounded(limit))
+}
+
+// Checkpoint finds a checkpoint; code not_found.
+func (s *Store) Checkpoint(ctx context.Context, id choir.ID) (Checkpoint, error) {
+	return one[Checkpoint](ctx, s, "checkpoint", string(id), "SELECT value FROM checkpoints WHERE key = ?", id)
+}
+
+// SnapshotAt is the newest snapshot at or before an event (0 means now), and the
+// event that tells of it; code not_found when there is none.
+func (s *Store) SnapshotAt(ctx context.Context, seq uint64) (choir.SnapshotTaken, uint64, error) {
+	var out choir.SnapshotTaken
+	var at uint64
+	err := s.read(ctx, func(conn *sqlite.Conn) error {
+		return query(conn, "SELECT value, seq FROM snapshots WHERE seq <= ? ORDER BY seq DESC LIMIT 1", func(st *sqlite.Stmt) error {
+			at = uint64(st.ColumnInt64(1))
+			return into(&out)(st)
+		}, asOfNow(seq))
+	})
+	if err == nil && at == 0 {
+		err = notFound("snapshot", "a snapshot that old")
+	}
+	return out, at, err
+}
+
+// Files lists files as of an event (0 means now) in the byte order of their
+// paths: up to limit of those that begin with prefix and come after the path
+// given last.
+func (s *Store) Files(ctx context.Context, asOf uint64, prefix string, limit int, after string) ([]choir.FileState, error) {
+	return list[choir.FileState](ctx, s, `SELECT value FROM files WHERE key > ?1 AND key >= ?2 AND substr(key, 1, length(?2)) = ?2
+		AND from_seq <= ?3 AND to_seq > ?3 ORDER BY key LIMIT ?4`, after, prefix, asOfNow(asOf), bounded(limit))
+}
+
+// Conversations lists up to limit conversations that began before an event,
+// newest first; before 0 means all.
+func (s *Store) Conversations(ctx context.Context, limit int, before uint64) ([]Conversation, error) {
+	return list[Conversation](ctx, s, "SELECT value FROM conversations WHERE seq < ? ORDER BY seq DESC LIMIT ?", asOfNow(before), bounded(limit))
+}
+
+// Messages lists what was said in a conversation, in order.
+func (s *Store) Messages(ctx context.Context, conversation choir.ID) ([]Message, error) {
+	return list[Message](ctx, s, "SELECT value FROM messages WHERE key = ? ORDER BY seq", conversation)
+}
+
+// Usage sums what model calls of a run cost; an empty run means the computer.
+func (s *Store) Usage(ctx context.Context, run choir.ID) (Usage, error) {
+	parts, err := list[Usage](ctx, s, "SELECT value FROM usage WHERE key = ?1 OR ?1 = '' ORDER BY key", run)
+	var sum Usage
+	for _, u := range parts {
+		sum.add(u)
+	}
+	return sum, err
+}

@@ -1,0 +1,53 @@
+package eventstore
+
+import (
+	"context"
+
+	"zombiezen.com/go/sqlite"
+
+	"choiros/internal/choir"
+)
+
+const runQuery = `SELECT value, (SELECT max(seq) FROM events WHERE events.run = runs.key),
+	(SELECT value FROM usage WHERE usage.key = runs.key) FROM runs `
+
+func (s *Store) runs(ctx context.Context, where string, args ...any) ([]Run, error) {
+	var out []Run
+	err := s.read(ctx, func(conn *sqlite.Conn) error {
+		return query(conn, runQuery+where, func(st *sqlite.Stmt) error {
+			if err := onto(&out)(st); err != nil {
+				return err
+			}
+			run := &out[len(out)-1]
+			run.LastSeq = uint64(st.ColumnInt64(1))
+			if st.ColumnIsNull(2) {
+				return nil
+			}
+			return decodeText(st.ColumnText(2), &run.Usage)
+		}, args...)
+	})
+	return out, err
+}
+
+// Runs lists up to limit runs that began before an event, newest first; before 0
+// means all.
+func (s *Store) Runs(ctx context.Context, limit int, before uint64) ([]Run, error) {
+	return s.runs(ctx, "WHERE seq < ? ORDER BY seq DESC LIMIT ?", asOfNow(before), bounded(limit))
+}
+
+// OpenRuns lists the runs that have not ended, oldest first.
+func (s *Store) OpenRuns(ctx context.Context) ([]Run, error) {
+	return s.runs(ctx, "WHERE state IN ('planning', 'running', 'waiting') ORDER BY seq")
+}
+
+// Run finds a run; code not_found.
+func (s *Store) Run(ctx context.Context, id choir.ID) (Run, error) {
+	out, err := s.runs(ctx, "WHERE key = ?", id)
+	if err == nil && len(out) == 0 {
+		err = notFound("run", string(id))
+	}
+	if err != nil {
+		return Run{}, err
+	}
+	return out[0], nil
+}

@@ -1,0 +1,201 @@
+package eventstore
+
+import (
+	"context"
+	"errors"
+
+	"zombiezen.com/go/sqlite"
+	"zombiezen.com/go/sqlite/sqlitex"
+
+	"choiros/internal/choir"
+	"choiros/internal/journal"
+)
+
+// Rebuild makes all projections anew from the journal and checks its chain on
+// the way. Reads see the old ones until the new ones are whole; appends go on.
+func (s *Store) Rebuild(ctx context.Context) error {
+	s.applier.mu.Lock()
+	err := s.applier.err
+	s.applier.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	return s.applier.rebuild(ctx, s.journal, s.applier.reached(), 0)
+}
+
+// reached is the last event in the SQLite copy.
+func (a *applier) reached() uint64 {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.applied
+}
+
+var errStop = errors.New("stop reading")
+
+func unlessStopped(err error) error {
+	if errors.Is(err, errStop) {
+		return nil
+	}
+	return err
+}
+
+// rebuild replays the log up to an event, 0 for what the copy has. Events after
+// have are put into the copy too.
+func (a *applier) rebuild(ctx context.Context, j *journal.Journal, have, to uint64) (err error) {
+	a.connMu.Lock()
+	defer a.connMu.Unlock()
+	if to == 0 {
+		to = a.reached()
+		have = to
+	}
+	end, err := sqlitex.ImmediateTransaction(a.conn)
+	if err != nil {
+		return sqliteError("eventstore.rebuild", err)
+	}
+	defer func() {
+		end(&err)
+		a.view.forget()
+		if err == nil {
+			a.mu.Lock()
+			a.applied = to
+			a.mu.Unlock()
+		}
+		err = sqliteError("eventstore.rebuild", err)
+	}()
+	if err := empty(a.conn, have == 0); err != nil {
+		return err
+	}
+	return replay(ctx, a.conn, j, have, to)
+}
+
+func empty(conn *sqlite.Conn, events bool) error {
+	if events {
+		if err := exec(conn, "DELETE FROM events"); err != nil {
+			return err
+		}
+	}
+	for _, t := range projections {
+		if err := exec(conn, "DELETE FROM "+t.name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// replay reduces the log in memory: one goroutine reads the journal, two decode
+// and check hashes, one writes rows, and this one holds the chain and reduces.
+func replay(ctx context.Context, conn *sqlite.Conn, j *journal.Journal, have, to uint64) error {
+	ctx, cancel := context.WithCancel(ctx)
+	w := startWriting(conn)
+	chunks := readChunks(ctx, j, to)
+	v := newView(w)
+	err := func() error {
+		prev := choir.ZeroHash
+		for c := range chunks {
+			<-c.done
+			if c.err != nil {
+				return c.err
+			}
+			for i := range c.items {
+				if c.items[i].event.PrevHash != prev {
+					return choir.E("eventstore.rebuild", choir.CodeCorrupt, "event %d does not follow from the one before", c.items[i].event.Seq)
+				}
+				prev = c.items[i].event.Hash
+				if err := v.reduce(&c.items[i].event, c.items[i].payload); err != nil {
+					return err
+				}
+			}
+			w.events(c.items, have)
+			if v.queued > chunkEvents {
+				if err := w.write(v.takePending()); err != nil {
+					return err
+				}
+			}
+		}
+		if err := ctx.Err(); err != nil {
+			return choir.Wrap("eventstore.rebuild", choir.CodeCancelled, err, "stopped")
+		}
+		return v.flush()
+	}()
+	cancel()
+	for range chunks { // the reader ends because of cancel
+	}
+	if werr := w.close(); err == nil {
+		err = werr
+	}
+	return err
+}
+
+// chunkEvents is how many events travel together.
+const chunkEvents = 128
+
+// chunk is a part of the log, being decoded until done is closed.
+type chunk struct {
+	items []item
+	err   error
+	done  chan struct{}
+}
+
+// readChunks reads the journal up to an event and has the chunks decoded, in the
+// order of the log. The channel is closed when everything is on its way.
+func readChunks(ctx context.Context, j *journal.Journal, to uint64) <-chan *chunk {
+	out := make(chan *chunk, 8)
+	work := make(chan *chunk, 8)
+	for range 2 {
+		go func() {
+			for c := range work {
+				c.decode()
+			}
+		}()
+	}
+	go func() {
+		defer close(out)
+		defer close(work)
+		c := &chunk{done: make(chan struct{})}
+		send := func(err error) error {
+			c.err = err
+			for _, ch := range []chan *chunk{work, out} {
+				select {
+				case ch <- c:
+				case <-ctx.Done():
+					return ctx.Err()
+				}
+			}
+			c = &chunk{done: make(chan struct{})}
+			return nil
+		}
+		err := j.Read(1, func(r journal.Record) error {
+			if r.Seq > to {
+				return errStop
+			}
+			c.items = append(c.items, item{raw: append([]byte(nil), r.Event...)})
+			if len(c.items) < chunkEvents {
+				return nil
+			}
+			return send(nil)
+		})
+		if ctx.Err() == nil {
+			send(unlessStopped(err)) // only the context can refuse it
+		}
+	}()
+	return out
+}
+
+// decode checks every hash and decodes the payloads that reducers look at.
+func (c *chunk) decode() {
+	defer close(c.done)
+	for i := range c.items {
+		it := &c.items[i]
+		var err error
+		if it.event, err = choir.DecodeEvent(it.raw); err != nil {
+			c.err = choir.Wrap("eventstore.rebuild", choir.CodeCorrupt, err, "the journal is damaged")
+			return
+		}
+		if _, ok := reducers[it.event.Type]; ok {
+			if it.payload, err = choir.DecodePayload(it.event.Type, it.event.Payload); err != nil {
+				c.err = choir.Wrap("eventstore.rebuild", choir.CodeCorrupt, err, "event %d", it.event.Seq)
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,205 @@
+package eventstore
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"zombiezen.com/go/sqlite"
+
+	"choiros/internal/choir"
+	"choiros/internal/journal"
+)
+
+// openSQLite opens the SQLite copy and finds its last event. A copy that cannot
+// be read is removed: the journal has everything, and reconcile rebuilds it.
+func (s *Store) openSQLite() (*sqlite.Conn, uint64, error) {
+	path := filepath.Join(s.dir, sqliteFile)
+	if err := os.MkdirAll(s.dir, 0o711); err != nil {
+		return nil, 0, choir.Wrap("eventstore.open", choir.CodeUnavailable, err, "make the folder of the log")
+	}
+	conn, err := openWriter(path)
+	var last choir.Event
+	if err == nil {
+		if last, err = lastEvent(conn); err == nil {
+			s.applier.applied = last.Seq
+			return conn, last.Seq, nil
+		}
+		conn.Close() // it is thrown away
+	}
+	if choir.CodeOf(sqliteError("", err)) != choir.CodeCorrupt {
+		return nil, 0, sqliteError("eventstore.open", err)
+	}
+	if err := removeSQLite(path); err != nil {
+		return nil, 0, choir.Wrap("eventstore.open", choir.CodeUnavailable, err, "remove the damaged %s", path)
+	}
+	s.opened.sqliteDamage = "the SQLite copy could not be read"
+	conn, err = openWriter(path)
+	return conn, 0, sqliteError("eventstore.open", err)
+}
+
+func removeSQLite(path string) error {
+	for _, suffix := range []string{"", "-wal", "-shm"} {
+		if err := os.Remove(path + suffix); err != nil && !os.IsNotExist(err) {
+			return err
+		}
+	}
+	return nil
+}
+
+// lastEvent is the newest event of the SQLite copy; the zero event when it has
+// none. Damage to it is code corrupt.
+func lastEvent(conn *sqlite.Conn) (choir.Event, error) {
+	var out []choir.Event
+	err := query(conn, "SELECT event FROM events ORDER BY seq DESC LIMIT 1", decoded(&out))
+	if err != nil || len(out) == 0 {
+		return choir.Event{}, err
+	}
+	count, err := queryInt(conn, "SELECT max(seq) FROM events")
+	if err == nil && uint64(count) != out[0].Seq {
+		err = choir.E("eventstore.open", choir.CodeCorrupt, "row %d of the SQLite copy holds event %d", count, out[0].Seq)
+	}
+	return out[0], err
+}
+
+// reconcile makes both copies say the same before anything is appended.
+func (s *Store) reconcile(ctx context.Context) error {
+	if err := s.repairJournal(s.journal.Damage()); err != nil {
+		return err
+	}
+	if s.opened.readOnly != "" {
+		return nil
+	}
+	err := s.catchUp(ctx)
+	if choir.CodeOf(err) != choir.CodeCorrupt {
+		return err
+	}
+	// An open reads only the last segment whole; this is damage in another.
+	damage, verr := s.journal.Verify(ctx, nil)
+	if verr != nil {
+		return verr
+	}
+	if err := s.repairJournal(damage); err != nil || s.opened.readOnly != "" {
+		return err
+	}
+	return s.catchUp(ctx)
+}
+
+// repairJournal restores damaged records from the SQLite copy.
+func (s *Store) repairJournal(damage []journal.Damage) error {
+	if len(damage) == 0 {
+		return nil
+	}
+	repaired, holes, err := s.mendJournal(damage)
+	if err != nil {
+		return err
+	}
+	s.opened.repairs = append(s.opened.repairs, repaired...)
+	s.opened.holes = append(s.opened.holes, holes...)
+	if len(holes) > 0 {
+		s.opened.readOnly = fmt.Sprintf("events %d to %d are damaged in both copies (%s)", holes[0].From, holes[0].To, holes[0].Damage)
+	}
+	return nil
+}
+
+func (s *Store) mendJournal(damage []journal.Damage) (repaired []choir.LogRepaired, holes []Hole, err error) {
+	s.applier.connMu.Lock()
+	left, err := s.journal.Repair(damage, fetchFrom(s.applier.conn))
+	s.applier.connMu.Unlock()
+	if err != nil {
+		return nil, nil, err
+	}
+	open := map[string]bool{}
+	for _, d := range left {
+		open[d.File] = true
+		holes = append(holes, Hole{From: d.FromSeq, To: max(d.FromSeq, d.ToSeq), Damage: d.String()})
+	}
+	for _, d := range damage {
+		if !open[d.File] {
+			repaired = append(repaired, choir.LogRepaired{Copy: "journal", From: max(1, d.FromSeq), To: max(1, d.FromSeq, d.ToSeq), Damage: d.String()})
+		}
+	}
+	return repaired, holes, nil
+}
+
+// fetchFrom gives records from the SQLite copy.
+func fetchFrom(conn *sqlite.Conn) journal.Fetch {
+	return func(seq uint64) (r journal.Record, ok bool) {
+		var out []choir.Event
+		var raw string
+		err := query(conn, "SELECT event FROM events WHERE seq = ?", func(st *sqlite.Stmt) error {
+			raw = st.ColumnText(0)
+			return decoded(&out)(st)
+		}, seq)
+		if err != nil || len(out) == 0 || out[0].Seq != seq {
+			return r, false // whatever is wrong with it, it is no help
+		}
+		return journal.Record{Seq: seq, Event: []byte(raw), Hash: out[0].Hash}, true
+	}
+}
+
+// fewEvents is up to how many are applied one by one; for more it is faster to
+// rebuild everything in memory.
+const fewEvents = 2000
+
+// catchUp brings the SQLite copy to the journal's head.
+func (s *Store) catchUp(ctx context.Context) error {
+	head, _ := s.journal.Head()
+	have := s.applier.applied
+	s.recent.complete = head == 0
+	if have > 0 {
+		same, err := s.sameEvent(have)
+		if err != nil {
+			return err
+		}
+		if !same {
+			have, s.opened.sqliteDamage = 0, fmt.Sprintf("event %d of the SQLite copy is not the journal's", have)
+		}
+	}
+	if have == 0 && head > 0 && s.opened.sqliteDamage == "" {
+		s.opened.sqliteDamage = "the SQLite copy was empty"
+	}
+	var err error
+	if have == 0 && head > 0 || head-have > fewEvents {
+		err = s.applier.rebuild(ctx, s.journal, have, head)
+	} else {
+		err = s.applyAfter(have)
+	}
+	if err == nil && s.opened.sqliteDamage != "" && head > 0 {
+		s.opened.repairs = append(s.opened.repairs, choir.LogRepaired{Copy: "sqlite", From: 1, To: head, Damage: s.opened.sqliteDamage})
+	}
+	return err
+}
+
+// sameEvent reports whether both copies have the same event at seq.
+func (s *Store) sameEvent(seq uint64) (bool, error) {
+	other, ok := fetchFrom(s.applier.conn)(seq)
+	if head, _ := s.journal.Head(); !ok || head < seq {
+		return false, nil
+	}
+	same := false
+	err := s.journal.Read(seq, func(r journal.Record) error {
+		same = r.Hash == other.Hash
+		return errStop
+	})
+	return same, unlessStopped(err)
+}
+
+// applyAfter applies the few events the SQLite copy lacks.
+func (s *Store) applyAfter(seq uint64) error {
+	var group []item
+	err := s.journal.Read(seq+1, func(r journal.Record) error {
+		e, err := choir.DecodeEvent(r.Event)
+		group = append(group, item{event: e, raw: append([]byte(nil), r.Event...)})
+		return err
+	})
+	if err != nil || len(group) == 0 {
+		return err
+	}
+	if err := s.applier.transact(group); err != nil {
+		return sqliteError("eventstore.open", err)
+	}
+	s.applier.applied = group[len(group)-1].event.Seq
+	return nil
+}

@@ -1,0 +1,196 @@
+package eventstore
+
+import (
+	"context"
+	_ "embed"
+	"os"
+	"sync"
+
+	"zombiezen.com/go/sqlite"
+	"zombiezen.com/go/sqlite/sqlitex"
+
+	"choiros/internal/choir"
+)
+
+//go:embed schema.sql
+var schema string
+
+// migrations bring a database from version i to i+1. They only grow. Since the
+// projections follow from the journal, one that changes a projection may drop
+// and create it: Open sees the new version and rebuilds.
+var migrations = []string{schema}
+
+const readers = 4
+
+// pool lends connections for reading. Each is used by one goroutine at a time.
+type pool struct {
+	path  string
+	flags []sqlite.OpenFlags
+	slots chan struct{} // one token per connection in use
+
+	mu     sync.Mutex // guards the rest
+	idle   []*sqlite.Conn
+	era    int // raised when the file was replaced
+	closed bool
+}
+
+func newPool(path string, flags ...sqlite.OpenFlags) *pool {
+	return &pool{path: path, flags: flags, slots: make(chan struct{}, readers)}
+}
+
+// use runs fn with a connection. A full pool waits for a free one.
+func (p *pool) use(ctx context.Context, fn func(*sqlite.Conn) error) error {
+	select {
+	case p.slots <- struct{}{}:
+	case <-ctx.Done():
+		return choir.Wrap("eventstore.read", choir.CodeCancelled, ctx.Err(), "stopped")
+	}
+	defer func() { <-p.slots }()
+	conn, era, err := p.take()
+	if err != nil {
+		return sqliteError("eventstore.read", err)
+	}
+	err = fn(conn)
+	p.give(conn, era)
+	return sqliteError("eventstore.read", err)
+}
+
+func (p *pool) take() (*sqlite.Conn, int, error) {
+	p.mu.Lock()
+	era := p.era
+	if p.closed {
+		p.mu.Unlock()
+		return nil, era, choir.E("eventstore.read", choir.CodeUnavailable, "the log is closed")
+	}
+	if n := len(p.idle); n > 0 {
+		conn := p.idle[n-1]
+		p.idle = p.idle[:n-1]
+		p.mu.Unlock()
+		return conn, era, nil
+	}
+	p.mu.Unlock()
+	conn, err := sqlite.OpenConn(p.path, p.flags...)
+	if err != nil {
+		return nil, era, err
+	}
+	if err := exec(conn, "PRAGMA cache_size = -512"); err != nil {
+		conn.Close() // nothing was read yet
+		return nil, era, err
+	}
+	return conn, era, nil
+}
+
+func (p *pool) give(conn *sqlite.Conn, era int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed || era != p.era {
+		conn.Close() // read only: nothing can be lost
+		return
+	}
+	p.idle = append(p.idle, conn)
+}
+
+// renew makes later reads open the file that has taken the old one's place.
+func (p *pool) renew() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, conn := range p.idle {
+		conn.Close() // read only: nothing can be lost
+	}
+	p.idle = nil
+	p.era++
+}
+
+// close waits until no connection is in use.
+func (p *pool) close() error {
+	p.mu.Lock()
+	p.closed = true
+	idle := p.idle
+	p.idle = nil
+	p.mu.Unlock()
+	for range cap(p.slots) {
+		p.slots <- struct{}{}
+	}
+	var first error
+	for _, conn := range idle {
+		if err := conn.Close(); err != nil && first == nil {
+			first = err
+		}
+	}
+	return first
+}
+
+// openWriter opens the database for writing and brings its schema up to date.
+func openWriter(path string) (*sqlite.Conn, error) {
+	conn, err := sqlite.OpenConn(path, sqlite.OpenReadWrite, sqlite.OpenCreate, sqlite.OpenWAL)
+	if err != nil {
+		return nil, err
+	}
+	err = os.Chmod(path, 0o600)
+	for _, pragma := range []string{"synchronous = NORMAL", "cache_size = -4000", "temp_store = MEMORY", "wal_autocheckpoint = 2000"} {
+		if err == nil {
+			err = exec(conn, "PRAGMA "+pragma)
+		}
+	}
+	if err == nil {
+		err = migrate(conn)
+	}
+	if err != nil {
+		conn.Close()
+		return nil, err
+	}
+	return conn, nil
+}
+
+func migrate(conn *sqlite.Conn) (err error) {
+	version, err := queryInt(conn, "PRAGMA user_version")
+	if err != nil {
+		return err
+	}
+	if int(version) > len(migrations) {
+		return choir.E("eventstore.open", choir.CodeUnavailable, "store.sqlite has schema %d, this choir knows up to %d", version, len(migrations)).
+			WithRemedy("use a newer choir")
+	}
+	if int(version) == len(migrations) {
+		return nil
+	}
+	end, err := sqlitex.ImmediateTransaction(conn)
+	if err != nil {
+		return err
+	}
+	defer end(&err)
+	for _, script := range migrations[version:] {
+		if err := sqlitex.ExecuteScript(conn, script, nil); err != nil {
+			return err
+		}
+	}
+	return exec(conn, "PRAGMA user_version = "+itoa(len(migrations)))
+}
+
+func exec(conn *sqlite.Conn, sql string) error { return sqlitex.ExecuteTransient(conn, sql, nil) }
+
+func queryInt(conn *sqlite.Conn, sql string, args ...any) (int64, error) {
+	var n int64
+	err := sqlitex.Execute(conn, sql, &sqlitex.ExecOptions{Args: args, ResultFunc: func(st *sqlite.Stmt) error {
+		n = st.ColumnInt64(0)
+		return nil
+	}})
+	return n, err
+}
+
+// sqliteError gives an error of SQLite its code; an *Error stays as it is.
+func sqliteError(op string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if code := choir.CodeOf(err); code != choir.CodeInternal {
+		return err
+	}
+	switch sqlite.ErrCode(err).ToPrimary() {
+	case sqlite.ResultFull:
+		return &choir.Error{Op: op, Code: choir.CodeNoSpace, Path: "store.sqlite", Msg: "the disk is full", Remedy: "free some space", Err: err}
+	case sqlite.ResultCorrupt, sqlite.ResultNotADB:
+		return &choir.Error{Op: op, Code: choir.CodeCorrupt, Path: "store.sqlite", Msg: "the SQLite copy is damaged", Remedy: "restart choir: it is rebuilt from the journal", Err: err}
+	}
+	return &choir.Error{Op: op, Code: choir.CodeInternal, Path: "store.sqlite", Msg: "SQLite refused", Err: err}
+}

@@ -1,0 +1,49 @@
+package eventstore
+
+import (
+	"slices"
+	"sync"
+
+	"choiros/internal/choir"
+)
+
+// tail keeps the newest events in memory, because followers ask for them as
+// soon as they are committed. Readers do not change the payloads.
+type tail struct {
+	mu     sync.Mutex // guards the two below
+	events []choir.Event
+	bytes  int
+}
+
+const (
+	tailBytes     = 512 << 10
+	eventOverhead = 400 // bytes of an event besides its payload, about
+)
+
+func (t *tail) add(items []item) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for i := range items {
+		t.events = append(t.events, items[i].event)
+		t.bytes += len(items[i].event.Payload) + eventOverhead
+	}
+	if t.bytes <= tailBytes {
+		return
+	}
+	drop := 0
+	for ; drop < len(t.events)-1 && t.bytes > tailBytes/2; drop++ {
+		t.bytes -= len(t.events[drop].Payload) + eventOverhead
+	}
+	t.events = slices.Clone(t.events[drop:])
+}
+
+// after gives up to limit events after seq if the tail goes back that far.
+func (t *tail) after(seq uint64, limit int) ([]choir.Event, bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.events) == 0 || t.events[0].Seq > seq+1 {
+		return nil, false
+	}
+	from := min(int(seq+1-t.events[0].Seq), len(t.events))
+	return slices.Clone(t.events[from:min(from+limit, len(t.events))]), true
+}
