@@ -44,16 +44,12 @@ func (g *Git) Commit(ctx context.Context, c Checkpoint) (Made, error) {
 				return made, choir.Wrap("git.commit", choir.CodeInternal, err, "make a repository in the workspace")
 			}
 		}
-		paths, withheld, err := g.choose(ctx, c.Workspace, dir, groups[repo])
+		id, withheld, err := g.commitIn(ctx, dir, groups[repo], c)
 		if err != nil {
-			return made, err
+			return made, choir.Wrap("git.commit", choir.CodeInternal, err, "commit in %s", repo)
 		}
 		for _, p := range withheld {
 			made.Withheld = append(made.Withheld, path.Join(repo, p))
-		}
-		id, err := g.commit(ctx, dir, paths, c)
-		if err != nil {
-			return made, choir.Wrap("git.commit", choir.CodeInternal, err, "commit in %s", repo)
 		}
 		if id != "" {
 			made.Commits = append(made.Commits, choir.Commit{Repo: name(repo), Commit: id})
@@ -62,14 +58,27 @@ func (g *Git) Commit(ctx context.Context, c Checkpoint) (Made, error) {
 	return made, nil
 }
 
-// choose leaves out ignored paths, and new ones that look like keys.
-func (g *Git) choose(ctx context.Context, workspace, dir string, paths []string) (chosen, withheld []string, err error) {
-	extra := filepath.Join(dir, choirIgnore)
-	if _, err := os.Lstat(extra); err != nil {
-		if extra = filepath.Join(workspace, choirIgnore); !exists(extra) {
-			extra = ""
+// commitIn commits what changed in one repository.
+func (g *Git) commitIn(ctx context.Context, dir string, paths []string, c Checkpoint) (id string, withheld []string, err error) {
+	extra := ""
+	for _, top := range []string{c.Workspace, dir} {
+		if file := filepath.Join(top, choirIgnore); exists(file) {
+			extra = file // the repository's own goes before the workspace's
 		}
 	}
+	if id, done, err := g.quick(ctx, dir, paths, extra, c); done || err != nil {
+		return id, nil, err
+	}
+	paths, withheld, err = g.choose(ctx, dir, paths, extra)
+	if err != nil {
+		return "", nil, err
+	}
+	id, err = g.commit(ctx, dir, paths, c)
+	return id, withheld, err
+}
+
+// choose leaves out ignored paths, and new ones that look like keys.
+func (g *Git) choose(ctx context.Context, dir string, paths []string, extra string) (chosen, withheld []string, err error) {
 	ignored, err := g.ignored(ctx, dir, paths, extra)
 	if err != nil {
 		return nil, nil, err

@@ -252,6 +252,37 @@ func TestDiffAppliesWithGit(t *testing.T) {
 	}
 }
 
+func TestASmallChangeIsCommittedLikeALargeOne(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	l.repo("workspace/app", "edit", "gone", "mode", "same", "log", "dir/deep/file")
+	l.write("workspace/app/.gitignore", "new.log\n")
+	l.write("workspace/app/edit", "2")
+	l.write("workspace/app/new.log", "ignored")
+	l.write("workspace/app/brand new", "new")
+	l.write("workspace/app/dir/deep/file", "2")
+	os.Remove(filepath.Join(l.dir, "workspace/app/gone"))
+	os.Chmod(filepath.Join(l.dir, "workspace/app/mode"), 0o755)
+	made := l.commit("workspace/app/.gitignore", "workspace/app/edit", "workspace/app/new.log", "workspace/app/brand new",
+		"workspace/app/dir/deep/file", "workspace/app/gone", "workspace/app/mode", "workspace/app/same", "workspace/app/never was")
+	got := l.git("workspace/app", "show", "--no-renames", "--raw", "--abbrev=4", "--format=", "HEAD")
+	var kinds []string
+	for _, line := range strings.Split(strings.TrimSpace(got), "\n") {
+		f := strings.SplitN(line, " ", 5)
+		kinds = append(kinds, f[1]+" "+f[4])
+	}
+	want := []string{"100644 A\t.gitignore", "100644 A\tbrand new", "100644 M\tdir/deep/file", "100644 M\tedit", "000000 D\tgone", "100755 M\tmode"}
+	if diff := cmp.Diff(want, kinds); diff != "" {
+		t.Error(diff)
+	}
+	if status := l.git("workspace/app", "status", "--short"); status != "" || len(made.Commits) != 1 {
+		t.Errorf("%+v, status %q", made, status)
+	}
+	if again := l.commit("workspace/app/edit", "workspace/app/gone"); len(again.Commits) != 0 {
+		t.Errorf("nothing to commit gave %+v", again)
+	}
+}
+
 func TestActions(t *testing.T) {
 	t.Parallel()
 	l := newLab(t)
