@@ -2,12 +2,14 @@ package director_test
 
 import (
 	"context"
+	"crypto/ed25519"
 	"crypto/rand"
 	"encoding/base64"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -20,6 +22,7 @@ import (
 	"choiros/internal/bus/hub"
 	"choiros/internal/choir"
 	"choiros/internal/control/modelgw"
+	"choiros/internal/eventstore"
 	"choiros/internal/model/anthropic"
 	"choiros/internal/model/gateway"
 )
@@ -28,7 +31,7 @@ import (
 // with its relay, the blob store, and the model gateway with a provider that
 // speaks to a scripted server.
 type ground struct {
-	*memlog
+	*eventstore.Store
 	home    bustest.Home
 	blobs   *bustest.Blobs
 	hub     *hub.Server
@@ -47,15 +50,20 @@ func newGround(t *testing.T, url string) *ground {
 	dir := t.TempDir()
 	ctx, stop := context.WithCancel(context.Background())
 	home := bustest.NewHome(t)
-	g := &ground{memlog: newMemlog(home), home: home, blobs: bustest.NewBlobs(), stop: stop}
-	var err error
+	log, err := eventstore.Open(ctx, filepath.Join(dir, "log"), eventstore.Config{
+		Computer: home.Computer, User: home.User, Now: func() choir.Time { return choir.TimeOf(time.Now()) },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := &ground{Store: log, home: home, blobs: bustest.NewBlobs(), stop: stop}
 	if g.hub, err = hub.Start(ctx, hub.Config{Dir: filepath.Join(dir, "bus")}); err != nil {
 		t.Fatal(err)
 	}
 	if g.answers, err = hub.Respond(g.hub, g.home.User, g.home.Computer, g.answer); err != nil {
 		t.Fatal(err)
 	}
-	relay := hub.NewRelay(g.hub, g.memlog, filepath.Join(dir, "relay.json"), g.home.User, g.home.Computer)
+	relay := hub.NewRelay(g.hub, g.Store, filepath.Join(dir, "relay.json"), g.home.User, g.home.Computer)
 	g.relay.Go(func() { _ = relay.Serve(ctx) })
 	blobs, err := fs.Open(filepath.Join(dir, "blobs"))
 	if err != nil {
@@ -66,11 +74,17 @@ func newGround(t *testing.T, url string) *ground {
 	return g
 }
 
+// newGateway makes a gateway whose director model is served at url; none is
+// configured when that is empty.
 func newGateway(g *ground, blobs blob.Store, url string) *modelgw.Gateway {
 	provider := anthropic.New(anthropic.Config{BaseURL: url, Key: func(context.Context) (string, error) { return "test", nil }})
+	routes := map[string]modelgw.Route{"director": {Provider: provider, Model: "scripted-director"}}
+	if url == "" {
+		routes = nil
+	}
 	return modelgw.New(modelgw.Config{
-		Computer: g.home.Computer, Log: g.memlog, Blobs: blobs,
-		Routes: map[string]modelgw.Route{"director": {Provider: provider, Model: "scripted-director"}},
+		Computer: g.home.Computer, Log: g.Store, Blobs: blobs,
+		Routes: routes,
 		Caller: func(*http.Request) (choir.Role, bool) { return choir.RoleDirector, true },
 		Now:    func() choir.Time { return choir.TimeOf(time.Now()) },
 		NewID:  func() (choir.ID, error) { return choir.NewID(choir.TimeOf(time.Now()), rand.Reader) },
@@ -85,6 +99,7 @@ func (g *ground) close() {
 	g.stop()
 	g.relay.Wait()
 	g.hub.Close()
+	g.Store.Close()
 }
 
 // answer serves the verbs of the Director.
@@ -130,7 +145,22 @@ func (g *ground) director(ctx context.Context, public []byte) (*bus.Client, erro
 	if err != nil {
 		return nil, err
 	}
-	return c, c.Call(ctx, choir.VerbHello, choir.HelloRequest{PublicKey: base64.StdEncoding.EncodeToString(public)}, nil)
+	if err := c.Call(ctx, choir.VerbHello, choir.HelloRequest{PublicKey: base64.StdEncoding.EncodeToString(public)}, nil); err != nil {
+		c.Close()
+		return nil, err
+	}
+	return c, nil
+}
+
+// verified reports whether a signature was made by a Director that said hello.
+func (g *ground) verified(text []byte, signature string) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	sig, err := base64.StdEncoding.DecodeString(signature)
+	return err == nil && slices.ContainsFunc(g.keys, func(key string) bool {
+		public, err := base64.StdEncoding.DecodeString(key)
+		return err == nil && ed25519.Verify(public, text, sig)
+	})
 }
 
 // models is the guest's client of the gateway; done ends its connections.

@@ -29,7 +29,8 @@ func TestScriptedRuns(t *testing.T) {
 	for _, s := range scripts(t) {
 		t.Run(s.Name, func(t *testing.T) {
 			t.Parallel()
-			check(t, s, (&play{t: t, script: s}).run())
+			p := &play{t: t, script: s}
+			p.check(p.run())
 		})
 	}
 }
@@ -41,13 +42,14 @@ func TestTheDirectorIsKilledAfterEveryEvent(t *testing.T) {
 	for _, s := range scripts(t) {
 		t.Run(s.Name, func(t *testing.T) {
 			t.Parallel()
-			want := (&play{t: t, script: s}).run()
-			first := uint64(len(s.Repos()) + 1)
-			for n := range uint64(len(want)) {
-				got := (&play{t: t, script: s, killAt: first + n}).run()
-				check(t, s, got)
+			first := &play{t: t, script: s}
+			want := first.run()
+			for _, at := range want {
+				p := &play{t: t, script: s, killAt: at.Seq}
+				got := p.run()
+				p.check(got)
 				if diff := cmp.Diff(effects(t, want), effects(t, got)); diff != "" {
-					t.Fatalf("killed after event %d (%s): (-never +killed)\n%s", first+n, want[n].Type, diff)
+					t.Fatalf("killed after event %d (%s): (-never +killed)\n%s", at.Seq, at.Type, diff)
 				}
 			}
 		})
@@ -55,7 +57,8 @@ func TestTheDirectorIsKilledAfterEveryEvent(t *testing.T) {
 }
 
 // check holds the events of a run against what its script expects.
-func check(t *testing.T, s runscript.Script, events []choir.Event) {
+func (p *play) check(events []choir.Event) {
+	t, s := p.t, p.script
 	t.Helper()
 	var told []choir.Type
 	for _, e := range events {
@@ -70,6 +73,9 @@ func check(t *testing.T, s runscript.Script, events []choir.Event) {
 	last(t, events, &done)
 	if done.Outcome != s.Expect.Outcome || done.Code != s.Expect.Code || !strings.Contains(done.Answer, s.Expect.Answer) {
 		t.Errorf("%s: finished %+v, want %+v", s.Name, done, s.Expect)
+	}
+	if !p.ground.verified(choir.SignedText("run.finished", runID, done.Answer), done.Signature) {
+		t.Errorf("%s: the answer is not signed by the Director", s.Name)
 	}
 	checkDocument(t, s, events)
 }
