@@ -14,21 +14,21 @@ import (
 	"time"
 
 	"choiros/internal/choir"
+	"choiros/internal/guest"
 	"choiros/internal/sandbox"
 )
 
 const diagnosticBytes = 16 << 10
 
-// boot starts bubblewrap and returns when choir-init's process exists. When it
-// fails nothing is left behind.
+// boot starts bubblewrap and returns when choir-init answers. When it fails
+// nothing is left behind.
 func (m *machine) boot(ctx context.Context, spec sandbox.Spec) (*box, error) {
 	listener, err := listenDoor(spec.Doors)
 	if err != nil {
 		return nil, err
 	}
-	// Ours is closed when bubblewrap has its own: if it dies, a dial must fail.
-	defer listener.Close()
 	b := newBox(state{Boot: m.bootID, Doors: spec.Doors, Limits: m.limits.name()}, m.root)
+	defer listener.Close() // once more does nothing
 	if err := m.fill(ctx, b, spec, listener); err != nil {
 		b.abandon(ctx)
 		return nil, err
@@ -53,16 +53,23 @@ func (m *machine) fill(ctx context.Context, b *box, spec sandbox.Spec, listener 
 	}
 	defer info.Close()
 	err = m.start(b, spec, listener, infoEnd)
+	// Bubblewrap has its own of both: if it dies, reading and dialling must fail.
 	infoEnd.Close()
+	listener.Close()
 	if err != nil {
 		return err
 	}
+	// First the answer, then the process, which bubblewrap has said by then:
+	// waiting once is quicker.
+	if _, err := guest.NewClient(b.Dial).Hello(ctx); err != nil {
+		return b.notMade(err, "the sandbox did not answer")
+	}
 	pid, err := childPID(ctx, info)
 	if err != nil {
-		return b.notMade(err, "bubblewrap made no sandbox")
+		return b.notMade(err, "bubblewrap did not say which process it made")
 	}
 	if b.init, err = hold(pid, 0); err != nil {
-		return b.notMade(err, "bubblewrap ended while it made the sandbox")
+		return b.notMade(err, "the sandbox has ended already")
 	}
 	b.state.Init = procName{PID: pid, Start: b.init.start}
 	return nil

@@ -145,19 +145,15 @@ func (g *v1Group) folders() []string { return g.dirs }
 // inside, so it cannot do anything outside; a pid written from outside would
 // race with bubblewrap's own fork.
 func (g *v1Group) start(fork func(*syscall.SysProcAttr) error) error {
-	done := make(chan error, 1)
-	go func() {
-		runtime.LockOSThread()
-		err := g.enter()
-		if err == nil {
-			err = fork(&syscall.SysProcAttr{})
-		}
-		if g.leave() == nil {
-			runtime.UnlockOSThread()
-		} // else the thread ends with this goroutine
-		done <- err
-	}()
-	return <-done
+	runtime.LockOSThread()
+	err := g.enter()
+	if err == nil {
+		err = fork(&syscall.SysProcAttr{})
+	}
+	if g.leave() == nil {
+		runtime.UnlockOSThread()
+	} // else no other goroutine gets this thread, and it ends with this one
+	return err
 }
 
 func (g *v1Group) enter() error {

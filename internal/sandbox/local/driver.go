@@ -73,11 +73,6 @@ func (d *Driver) Create(ctx context.Context, spec sandbox.Spec) (sandbox.Sandbox
 	if err != nil {
 		return nil, err
 	}
-	if _, err := guest.NewClient(b.Dial).Hello(ctx); err != nil {
-		err = b.notMade(err, "the sandbox did not answer") // before its words are gone
-		b.abandon(ctx)
-		return nil, err
-	}
 	if err := d.watch(b); err != nil {
 		b.abandon(ctx)
 		return nil, err

@@ -14,6 +14,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"choiros/internal/choir"
 	"choiros/internal/guestbin"
@@ -153,12 +154,29 @@ func buildShared(prefix string, mode os.FileMode, build func(dir string) error) 
 		return "", err
 	}
 	target := filepath.Join(base, prefix+sum)
-	if err := os.Rename(tmp, target); err != nil {
-		if _, statErr := os.Stat(target); statErr != nil {
-			return "", err
+	if err := os.Rename(tmp, target); err != nil && os.Chtimes(target, time.Time{}, time.Now()) != nil {
+		return "", err
+	}
+	return target, dropOld(base)
+}
+
+// dropOld removes builds that no test run has asked for in a long time.
+func dropOld(base string) error {
+	const old = 6 * time.Hour
+	entries, err := os.ReadDir(base)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		info, err := e.Info()
+		if err != nil || time.Since(info.ModTime()) < old {
+			continue // another test run may have removed it
+		}
+		if err := os.RemoveAll(filepath.Join(base, e.Name())); err != nil {
+			return err
 		}
 	}
-	return target, nil
+	return nil
 }
 
 // finish sets the modes of what was built and returns a checksum of it.
