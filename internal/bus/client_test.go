@@ -94,14 +94,14 @@ func (f *following) upTo(seq uint64) {
 func TestFollowReadsTheLogThenListens(t *testing.T) {
 	t.Parallel()
 	s, l := bustest.Start(t), bustest.NewLog(bustest.NewHome(t))
-	l.Append(t, 2500) // more than one page
+	l.Append(2500) // more than one page
 	serve(t, s, l, nil)
 	relay(t, s, l)
 	c := bustest.Dial(t, s, choir.RoleShell, l.Home)
 	all, late := follow(t, c, 0), follow(t, c, 2490)
 	all.upTo(2500)
 	for range 20 {
-		l.Append(t, 7)
+		l.Append(7)
 		all.upTo(l.Head())
 	}
 	late.upTo(l.Head())
@@ -113,7 +113,7 @@ func TestFollowReadsFromTheLogWhatItDidNotHear(t *testing.T) {
 	serve(t, s, l, nil)
 	c := bustest.Dial(t, s, choir.RoleShell, l.Home)
 	f := follow(t, c, 0)
-	l.Append(t, 1)
+	l.Append(1)
 	control, err := s.Connect(bustest.Mint(t, s, choir.RoleControl, l.Home))
 	if err != nil {
 		t.Fatal(err)
@@ -121,7 +121,7 @@ func TestFollowReadsFromTheLogWhatItDidNotHear(t *testing.T) {
 	t.Cleanup(control.Close)
 	// Only every fifth event is delivered, twice, and no relay helps.
 	for range 10 {
-		l.Append(t, 5)
+		l.Append(5)
 		events, err := l.EventsAfter(t.Context(), l.Head()-1, 1)
 		if err != nil {
 			t.Fatal(err)
@@ -159,7 +159,7 @@ func TestEveryMethodSurvivesALostConnection(t *testing.T) {
 	t.Cleanup(post.Close)
 	for range 10 {
 		cutter.cut()
-		l.Append(t, 10)
+		l.Append(10)
 		content := bytes.Repeat([]byte(bustest.NewID(t)), 40_000) // three chunks
 		d, err := c.PutBlob(ctx, content)
 		if err != nil {

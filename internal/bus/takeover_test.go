@@ -42,7 +42,7 @@ func TestAnExpiryNeverEndsAStep(t *testing.T) {
 	asked, renewed := 0, 0
 	for time.Now().Before(end) {
 		if asked%50 == 0 {
-			l.Append(t, 1)
+			l.Append(1)
 		}
 		if time.Until(creds.Expires.Std()) < 400*time.Millisecond {
 			creds = mintFor(t, s, l.Home, time.Second)
@@ -114,7 +114,7 @@ func TestNewCredentialsBringAnExpiredClientBack(t *testing.T) {
 	ctx := bustest.Within(t)
 	for c.AskOnce(ctx, choir.VerbEventsAfter, choir.EventsAfterRequest{}) == nil {
 	}
-	l.Append(t, 5)
+	l.Append(5)
 	pending := make(chan error, 1)
 	go func() { pending <- c.Call(ctx, choir.VerbEventsAfter, choir.EventsAfterRequest{}, nil) }()
 	lines, control := io.Pipe()

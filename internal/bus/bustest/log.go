@@ -2,50 +2,48 @@ package bustest
 
 import (
 	"context"
+	"strconv"
 	"sync"
-	"testing"
-	"time"
 
 	"choiros/internal/bus/hub"
 	"choiros/internal/choir"
 )
 
-// Log is a log in memory: an EventSource without a disk.
+// Log is a log in memory: an EventSource without a disk. Its events follow from
+// the computer and the salt, so that a process started anew has the same ones.
 type Log struct {
 	Home Home
+	Salt string
 
 	mu     sync.Mutex
 	events []choir.Event
-	runs   [8]choir.ID
 	grown  chan struct{} // closed and replaced at every append
 }
 
 // NewLog makes an empty log.
 func NewLog(h Home) *Log { return &Log{Home: h, grown: make(chan struct{})} }
 
-// Append adds n events, every third one with a run.
-func (l *Log) Append(t testing.TB, n int) {
-	t.Helper()
+// Append adds n events, every third one with one of eight runs.
+func (l *Log) Append(n int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for range n {
-		seq := uint64(len(l.events) + 1)
-		e := choir.Event{
-			Seq: seq, ID: NewID(t), Time: choir.TimeOf(time.Now()), Computer: l.Home.Computer, User: l.Home.User,
-			Source: choir.SourceSystem, Type: "session.started", Payload: []byte(`{}`),
-			PrevHash: choir.ZeroHash, Hash: choir.ZeroHash,
-		}
-		if seq%3 == 0 {
-			run := &l.runs[seq/1000%8]
-			if *run == "" {
-				*run = e.ID
-			}
-			e.Type, e.Run = "tool.called", *run
-		}
-		l.events = append(l.events, e)
+		l.events = append(l.events, l.event(uint64(len(l.events)+1)))
 	}
 	close(l.grown)
 	l.grown = make(chan struct{})
+}
+
+func (l *Log) event(seq uint64) choir.Event {
+	e := choir.Event{
+		Seq: seq, ID: choir.DeriveID(l.Home.Computer, l.Salt, strconv.FormatUint(seq, 10)), Time: l.Home.Computer.Time(),
+		Computer: l.Home.Computer, User: l.Home.User, Source: choir.SourceSystem, Type: "session.started",
+		Payload: []byte(`{}`), PrevHash: choir.ZeroHash, Hash: choir.ZeroHash,
+	}
+	if seq%3 == 0 {
+		e.Type, e.Run = "tool.called", choir.DeriveID(l.Home.Computer, "run", strconv.FormatUint(seq/1000%8, 10))
+	}
+	return e
 }
 
 // Head is the newest sequence number.

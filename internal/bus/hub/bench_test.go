@@ -63,12 +63,12 @@ func BenchmarkDeliver(b *testing.B) {
 		_ = c.Follow(ctx, 0, func(e choir.Event) error { got <- e.Seq; return nil })
 		done <- struct{}{}
 	}()
-	l.Append(b, 1)
+	l.Append(1)
 	<-got
 	samples := make([]time.Duration, 0, b.N)
 	for b.Loop() {
 		start := time.Now()
-		l.Append(b, 1)
+		l.Append(1)
 		<-got
 		samples = append(samples, time.Since(start))
 	}
@@ -116,7 +116,7 @@ func BenchmarkRelay(b *testing.B) {
 			for b.Loop() {
 				b.StopTimer()
 				l := bustest.NewLog(bustest.NewHome(b))
-				l.Append(b, size)
+				l.Append(size)
 				to := connect(b, s, choir.RoleShell, l.Home)
 				got := make(chan *nats.Msg, size)
 				for _, subject := range []string{"user.%s.%s.>", "agent.%s.%s.*.>"} {

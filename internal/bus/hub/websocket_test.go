@@ -75,7 +75,7 @@ func TestTheOfficialBrowserClient(t *testing.T) {
 		t.Skip("the packages of ui/shell are not installed: ", err)
 	}
 	s, l, other := bustest.Start(t), bustest.NewLog(bustest.NewHome(t)), bustest.NewLog(bustest.NewHome(t))
-	l.Append(t, 2)
+	l.Append(2)
 	creds, err := json.Marshal(bustest.Mint(t, s, choir.RoleShell, l.Home))
 	if err != nil {
 		t.Fatal(err)
@@ -84,8 +84,8 @@ func TestTheOfficialBrowserClient(t *testing.T) {
 	respond(t, s, l.Home, func(ctx context.Context, _ choir.Caller, _ choir.Verb, body []byte) (any, error) {
 		relaying(t, s, other, filepath.Join(t.TempDir(), "relay.json"))
 		relaying(t, s, l, filepath.Join(t.TempDir(), "relay.json"))
-		other.Append(t, 5)
-		l.Append(t, 3)
+		other.Append(5)
+		l.Append(3)
 		return l.Answer(ctx, body)
 	})
 	cmd := exec.CommandContext(bustest.Within(t), node, "--experimental-websocket", "--no-warnings", "testdata/browser.mjs",
