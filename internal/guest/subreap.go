@@ -93,18 +93,16 @@ func (r *Reaper) killAll() error {
 	defer signal.Stop(signals)
 	again := time.NewTicker(10 * time.Millisecond) // for what was adopted without a signal
 	defer again.Stop()
-	for {
+	for r.collect() {
 		if _, err := killBelow(os.Getpid()); err != nil {
 			return choir.Wrap("guest.reap", choir.CodeInternal, err, "find what is left of the command")
-		}
-		if !r.collect() {
-			return nil
 		}
 		select {
 		case <-signals:
 		case <-again.C:
 		}
 	}
+	return nil
 }
 
 // Leave ends this process as the command ended: with its code, or by its signal

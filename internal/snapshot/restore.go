@@ -145,6 +145,11 @@ func (r *restore) entry(fd int, n *node, e *Entry, path string) error {
 	switch {
 	case n != nil && n.Kind == Dir && e.Kind == Dir:
 		return r.descend(fd, n.dir, e, path)
+	case n != nil && n.Kind == Dir:
+		// Also when the folder itself stays: what is in it may not.
+		if err := r.remove(fd, e.Name, path); err != nil || !r.wants(path) {
+			return err
+		}
 	case n != nil && n.Entry == *e || !r.wants(path):
 		return nil
 	case n != nil && sameButMeta(&n.Entry, e):
@@ -156,7 +161,7 @@ func (r *restore) entry(fd int, n *node, e *Entry, path string) error {
 			r.result.Changed++
 			return nil
 		}
-	case n != nil && (n.Kind == Dir || e.Kind == Dir):
+	case n != nil && e.Kind == Dir:
 		if err := r.remove(fd, e.Name, path); err != nil {
 			return err
 		}

@@ -1,0 +1,96 @@
+package guest
+
+import (
+	"io"
+	"net"
+	"path/filepath"
+	"testing"
+
+	"choiros/internal/choir"
+)
+
+// echo answers every connection with what it sends, until the test ends.
+func echo(t *testing.T, l net.Listener) {
+	t.Helper()
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			io.Copy(c, c)
+			c.Close()
+		}
+	}()
+	t.Cleanup(func() { l.Close(); <-ended })
+}
+
+func exchange(t *testing.T, c net.Conn, words string) string {
+	t.Helper()
+	if _, err := io.WriteString(c, words); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.(interface{ CloseWrite() error }).CloseWrite(); err != nil {
+		t.Fatal(err)
+	}
+	got, err := io.ReadAll(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Close()
+	return string(got)
+}
+
+func TestDialPort(t *testing.T) {
+	t.Parallel()
+	in := serve(t, nil)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	echo(t, l)
+	port := l.Addr().(*net.TCPAddr).Port
+	c, err := in.DialPort(within(t), port)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := exchange(t, c, "hello"); got != "hello" {
+		t.Errorf("got %q", got)
+	}
+	l.Close()
+	_, err = in.DialPort(within(t), port)
+	wantCode(t, err, choir.CodeUnavailable)
+	_, err = in.DialPort(within(t), 0)
+	wantCode(t, err, choir.CodeInvalid)
+	_, err = in.DialPort(within(t), 70000)
+	wantCode(t, err, choir.CodeInvalid)
+}
+
+func TestForwarderLeadsToTheEgressDoor(t *testing.T) {
+	t.Parallel()
+	door := filepath.Join(t.TempDir(), "egress.sock")
+	l, err := net.Listen("unix", door)
+	if err != nil {
+		t.Fatal(err)
+	}
+	echo(t, l)
+	free, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := free.Addr().String()
+	free.Close()
+	in := serve(t, func(c *Config) { c.Proxy, c.Egress = address, door })
+	if _, err := in.Hello(within(t)); err != nil {
+		t.Fatal(err)
+	}
+	c, err := net.Dial("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := exchange(t, c, "out"); got != "out" {
+		t.Errorf("got %q", got)
+	}
+}

@@ -1,0 +1,296 @@
+package snapshot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"choiros/internal/choir"
+)
+
+// scanning is a scanner with a clock in the test's hand and a record of what
+// was emitted.
+type scanning struct {
+	*Scanner
+	t    *testing.T
+	root string
+	late int64 // seconds that the clock is ahead
+	got  []Object
+}
+
+func newScanning(t *testing.T) *scanning {
+	s := &scanning{t: t, root: t.TempDir()}
+	s.Scanner = NewScanner(s.root, ScanConfig{Now: func() Stamp {
+		now := coarseNow()
+		now.Sec += s.late
+		return now
+	}})
+	return s
+}
+
+func (s *scanning) scan() Result {
+	s.t.Helper()
+	s.got = nil
+	r, err := s.Scan(context.Background(), func(o Object) error {
+		s.got = append(s.got, o)
+		return nil
+	})
+	must(s.t, err)
+	return r
+}
+
+func TestAWarmScanReadsNothing(t *testing.T) {
+	s := newScanning(t)
+	s.late = 10 // nothing is racy
+	for i := range 1000 {
+		write(t, s.root, fmt.Sprintf("d%d/f%d", i%9, i), fmt.Sprint(i))
+	}
+	cold := s.scan()
+	if cold.Hashed != 1000 || len(s.got) != 1000+9+1 {
+		t.Fatalf("cold: %+v, %d objects", cold, len(s.got))
+	}
+	if warm := s.scan(); warm.Hashed != 0 || len(s.got) != 0 || warm.Root != cold.Root {
+		t.Errorf("warm: %+v, %d objects", warm, len(s.got))
+	}
+	write(t, s.root, "d3/f3", "changed")
+	if one := s.scan(); one.Hashed != 1 || len(s.got) != 3 || one.Root == cold.Root {
+		t.Errorf("one changed: %+v, %d objects", one, len(s.got))
+	}
+	must(t, os.Chmod(filepath.Join(s.root, "d3/f3"), 0o600))
+	if r := s.scan(); len(s.got) != 2 {
+		t.Errorf("a new mode: %+v, %d objects", r, len(s.got))
+	}
+}
+
+// A write within the file system's tick, of the same length and with the time
+// put back, shows in no stamp; only that the entry is racy makes it seen.
+func TestAChangeWithinTheTickIsSeen(t *testing.T) {
+	s := newScanning(t)
+	path := filepath.Join(s.root, "f")
+	write(t, s.root, "f", "aaaa")
+	first := s.scan()
+	var st unix.Stat_t
+	must(t, unix.Stat(path, &st))
+	must(t, os.WriteFile(path, []byte("bbbb"), 0o644))
+	// The cache is made to hold the new stamps with the old content: what a
+	// kernel with a coarse clock would have shown.
+	must(t, unix.Stat(path, &st))
+	s.Scanner.root.nodes[0].accept(&st)
+	if second := s.scan(); second.Root == first.Root || second.Hashed != 1 {
+		t.Errorf("the change was not seen: %+v", second)
+	}
+}
+
+func TestATimeThatWasPutBackDoesNotHideAChange(t *testing.T) {
+	s := newScanning(t)
+	s.late = 10
+	path := filepath.Join(s.root, "f")
+	write(t, s.root, "f", "aaaa")
+	first := s.scan()
+	info, err := os.Stat(path)
+	must(t, err)
+	must(t, os.WriteFile(path, []byte("bbbb"), 0o644))
+	must(t, os.Chtimes(path, info.ModTime(), info.ModTime()))
+	if second := s.scan(); second.Root == first.Root {
+		t.Error("the change was not seen")
+	}
+}
+
+func TestALargeFileIsStreamed(t *testing.T) {
+	s, k := newScanning(t), newKeeper(t)
+	path := filepath.Join(s.root, "big")
+	f, err := os.Create(path)
+	must(t, err)
+	const size = 128 << 20
+	must(t, f.Truncate(size))
+	must(t, f.Close())
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	r := keep(t, s.Scanner, k)
+	runtime.ReadMemStats(&after)
+	if grown := after.TotalAlloc - before.TotalAlloc; grown > 32<<20 {
+		t.Errorf("%d MiB were allocated for a file of 128 MiB", grown>>20)
+	}
+	if r.Bytes != size {
+		t.Errorf("got %+v", r)
+	}
+}
+
+func TestAnEmitThatFailsLosesNothing(t *testing.T) {
+	s, k := newScanning(t), newKeeper(t)
+	write(t, s.root, "d/a", "1")
+	write(t, s.root, "d/b", "2")
+	broken := errors.New("broken")
+	n := 0
+	_, err := s.Scan(context.Background(), func(Object) error {
+		if n++; n == 2 {
+			return broken
+		}
+		return nil
+	})
+	if !errors.Is(err, broken) {
+		t.Fatalf("got %v", err)
+	}
+	if r := keep(t, s.Scanner, k); r.Files != 2 {
+		t.Errorf("got %+v", r)
+	}
+}
+
+func TestAFileThatChangesWhileItIsRead(t *testing.T) {
+	s := newScanning(t)
+	path := filepath.Join(s.root, "log")
+	write(t, s.root, "log", strings.Repeat("x", 512<<10))
+	ctx, stop := context.WithCancel(context.Background())
+	wrote := make(chan struct{})
+	go func() {
+		defer close(wrote)
+		f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
+		if err != nil {
+			return
+		}
+		defer f.Close()
+		for ctx.Err() == nil {
+			f.WriteString("x")
+		}
+	}()
+	k := newKeeper(t)
+	in, err := k.Begin(ctx)
+	must(t, err)
+	defer in.Discard()
+	r, err := s.Scan(ctx, func(o Object) error { return in.Add(ctx, o) })
+	stop()
+	<-wrote
+	must(t, err)
+	// Whatever was read, the manifest says the truth about it.
+	if _, _, err := in.Commit(context.Background(), r.Root); err != nil {
+		t.Errorf("%+v: %v", r, err)
+	}
+	if settled := keep(t, s.Scanner, newKeeper(t)); len(settled.Unstable) != 0 || settled.Root == r.Root && len(r.Unstable) != 0 {
+		t.Errorf("got %+v, then %+v", r, settled)
+	}
+}
+
+func TestFetchOfWhatIsGone(t *testing.T) {
+	s := newScanning(t)
+	write(t, s.root, "a", "1")
+	write(t, s.root, "b", "2")
+	s.scan()
+	must(t, os.Remove(filepath.Join(s.root, "a")))
+	want := []choir.Digest{choir.DigestOf([]byte("1")), choir.DigestOf([]byte("2")), choir.DigestOf([]byte("never"))}
+	var got []choir.Digest
+	missing, err := s.Fetch(context.Background(), want, func(o Object) error { got = append(got, o.Digest); return nil })
+	must(t, err)
+	if len(got) != 1 || got[0] != want[1] || len(missing) != 2 {
+		t.Errorf("got %v, missing %v", got, missing)
+	}
+}
+
+func TestTooDeepIsRefused(t *testing.T) {
+	s := newScanning(t)
+	fd, err := unix.Open(s.root, unix.O_RDONLY|unix.O_DIRECTORY, 0)
+	must(t, err)
+	for range MaxDepth + 5 {
+		must(t, unix.Mkdirat(fd, "d", 0o755))
+		next, err := unix.Openat(fd, "d", openDir, 0)
+		must(t, err)
+		unix.Close(fd)
+		fd = next
+	}
+	unix.Close(fd)
+	_, err = s.Scan(context.Background(), nil)
+	wantCode(t, err, choir.CodeTooLarge)
+	must(t, exec.Command("rm", "-rf", filepath.Join(s.root, "d")).Run())
+}
+
+// TestAsNobody runs the tests that mean something only for a user without
+// capabilities, in a process of its own.
+func TestAsNobody(t *testing.T) {
+	if os.Getuid() != 0 {
+		return // they run as they are
+	}
+	dir, err := os.MkdirTemp("", "nobody")
+	must(t, err)
+	defer os.RemoveAll(dir)
+	must(t, os.Chmod(dir, 0o777))
+	self := filepath.Join(dir, "test")
+	must(t, copyFile(os.Args[0], self))
+	cmd := exec.Command(self, "-test.run=^TestPlain", "-test.v")
+	cmd.Dir, cmd.Env = dir, []string{"TMPDIR=" + dir, "PATH=" + os.Getenv("PATH")}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+	out, err := cmd.CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "--- PASS: TestPlainUserRestoresWhatIsClosed") {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+func copyFile(from, to string) error {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE, 0o755)
+	if err != nil {
+		return err
+	}
+	if _, err := io.Copy(out, in); err != nil {
+		return err
+	}
+	return out.Close()
+}
+
+func TestPlainUserIsToldWhatCannotBeRead(t *testing.T) {
+	if os.Getuid() == 0 {
+		t.Skip("runs below TestAsNobody")
+	}
+	for _, path := range []string{"d/closed", "d"} {
+		s := newScanning(t)
+		write(t, s.root, "d/closed", "x")
+		full := filepath.Join(s.root, path)
+		must(t, os.Chmod(full, 0))
+		_, err := s.Scan(context.Background(), nil)
+		var e *choir.Error
+		if !errors.As(err, &e) || e.Code != choir.CodeForbidden || e.Path != path {
+			t.Errorf("got %v", err)
+		}
+		must(t, os.Chmod(full, 0o755))
+	}
+}
+
+func TestPlainUserRestoresWhatIsClosed(t *testing.T) {
+	if os.Getuid() == 0 {
+		t.Skip("runs below TestAsNobody")
+	}
+	root, k := t.TempDir(), newKeeper(t)
+	write(t, root, "d/e/f", "1")
+	write(t, root, "d/g", "2")
+	write(t, root, "ro/kept", "3")
+	must(t, os.Chmod(filepath.Join(root, "ro"), 0o555))
+	s := NewScanner(root, ScanConfig{})
+	before := keep(t, s, k)
+	hash := treeHash(t, root)
+	write(t, root, "d/e/f", "changed")
+	must(t, os.Chmod(filepath.Join(root, "d/e"), 0))
+	must(t, os.Chmod(filepath.Join(root, "d/g"), 0))
+	must(t, os.Chmod(filepath.Join(root, "ro"), 0o755))
+	write(t, root, "ro/extra/deep", "4")
+	must(t, os.Chmod(filepath.Join(root, "ro/extra"), 0o100))
+	must(t, os.Remove(filepath.Join(root, "ro/kept")))
+	must(t, os.Chmod(filepath.Join(root, "ro"), 0o555))
+	_, err := s.Restore(context.Background(), before.Root, k, RestoreOptions{})
+	must(t, err)
+	if treeHash(t, root) != hash {
+		t.Error("the tree is another one")
+	}
+	must(t, os.Chmod(filepath.Join(root, "ro"), 0o755))
+}
