@@ -16,4 +16,7 @@ func newDriver(t testing.TB, s sandboxtest.Setup) sandbox.Driver {
 	return local.New(local.Config{StateDir: s.StateDir, Orphan: s.Orphan})
 }
 
-func TestLocal(t *testing.T) { sandboxtest.Run(t, newDriver) }
+func TestLocal(t *testing.T) {
+	t.Parallel()
+	sandboxtest.Run(t, newDriver)
+}

@@ -111,7 +111,7 @@ func TestFilter(t *testing.T) {
 
 func callUnderFilter(t *testing.T) {
 	runtime.LockOSThread() // for good: the filter stays on this thread
-	raw, err := Filter()
+	raw, err := assemble()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -104,7 +104,7 @@ func groupLabel(stateDir string) string {
 
 // filterFile puts the seccomp program into memory, where nobody can change it.
 func filterFile() (*os.File, error) {
-	program, err := Filter()
+	program, err := assemble()
 	if err != nil {
 		return nil, err
 	}

@@ -18,6 +18,7 @@ import (
 // TestOrdinaryUser runs the whole suite again as a user without privilege, for
 // whom rlimits take the place of cgroups.
 func TestOrdinaryUser(t *testing.T) {
+	t.Parallel()
 	if os.Geteuid() != 0 {
 		t.Skip("only root can become another user; TestLocal is this test then")
 	}
@@ -98,6 +99,7 @@ func TestRlimitLevel(t *testing.T) {
 
 // TestWithoutCgroups runs the suite as root with rlimits only.
 func TestWithoutCgroups(t *testing.T) {
+	t.Parallel()
 	sandboxtest.Run(t, func(t testing.TB, s sandboxtest.Setup) sandbox.Driver {
 		return local.New(local.Config{StateDir: s.StateDir, Orphan: s.Orphan, WithoutCgroups: true})
 	})

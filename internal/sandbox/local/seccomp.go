@@ -32,11 +32,11 @@ type rule struct {
 	check  []bpf.Instruction
 }
 
-// Filter is the seccomp program of every process in a sandbox, as an array of
+// assemble makes the seccomp program of every process in a sandbox, as an array of
 // struct sock_filter. What it does not name is allowed: the namespaces and the
 // missing capabilities are the wall, the filter takes the tools from whoever
 // looks for holes in it.
-func Filter() ([]byte, error) {
+func assemble() ([]byte, error) {
 	raw, err := bpf.Assemble(program(rules()))
 	if err != nil {
 		return nil, choir.Wrap("local.filter", choir.CodeInternal, err, "assemble the seccomp program")

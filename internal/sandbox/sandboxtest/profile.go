@@ -23,8 +23,6 @@ var (
 
 // profile checks what a process inside sees and may change.
 func (s suite) profile(t *testing.T) {
-	secret := "choir-secret-" + strconv.Itoa(os.Getpid())
-	t.Setenv("CHOIR_TEST_SECRET", secret)
 	marker := markHome(t, secret)
 	b := s.create(t, choir.RoleAssociate, nil)
 	f := b.facts(t)

@@ -28,6 +28,10 @@ func Run(t *testing.T, newDriver Maker) {
 		runChild(t, newDriver, raw)
 		return
 	}
+	// Not t.Setenv: suites run at the same time, and all set the same.
+	if err := os.Setenv("CHOIR_SANDBOXTEST_SECRET", secret); err != nil {
+		t.Fatal(err)
+	}
 	d := newDriver(t, Setup{StateDir: DataDir(t)})
 	t.Cleanup(func() { closeDriver(t, d) })
 	report := d.Probe(t.Context())
@@ -44,6 +48,9 @@ func Run(t *testing.T, newDriver Maker) {
 	t.Run("lifecycle", s.lifecycle)
 	t.Run("survival", s.survival)
 }
+
+// secret is in the environment and in the home folder of the host.
+const secret = "choir-sandboxtest-secret"
 
 type suite struct {
 	driver    sandbox.Driver
