@@ -111,6 +111,9 @@ func (p *pool) close() error {
 	for range cap(p.slots) {
 		p.slots <- struct{}{}
 	}
+	for range cap(p.slots) {
+		<-p.slots
+	}
 	var first error
 	for _, conn := range idle {
 		if err := conn.Close(); err != nil && first == nil {

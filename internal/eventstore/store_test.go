@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"io"
 	"os"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -211,8 +212,8 @@ func TestABadDraftIsRefusedWithItsFieldAndNothingIsStored(t *testing.T) {
 		_, err := s.Append(context.Background(), c.role, good, c.d)
 		wantCode(t, err, c.code)
 		e, ok := err.(*choir.Error)
-		if !ok || e.Path != "drafts[1]."+c.path {
-			t.Errorf("%s: %v does not name drafts[1].%s", name, err, c.path)
+		if !ok || !strings.HasSuffix(e.Path, "]."+c.path) {
+			t.Errorf("%s: %v does not name drafts[..].%s", name, err, c.path)
 		}
 	}
 	if seq, _ := s.Head(); seq != 0 {
