@@ -3,6 +3,7 @@ package conductor
 import (
 	"context"
 	"errors"
+	"runtime/debug"
 	"strconv"
 	"time"
 
@@ -31,7 +32,7 @@ func (s *runService) String() string { return "run " + string(s.rec.run) }
 // own makes the supervisor call it again.
 func (s *runService) Serve(ctx context.Context) error {
 	r := newRun(ctx, s.conductor, s.rec)
-	err := r.serve(ctx)
+	err := s.attempt(ctx, r)
 	switch {
 	case err == nil:
 		return suture.ErrDoNotRestart
@@ -45,10 +46,22 @@ func (s *runService) Serve(ctx context.Context) error {
 	if s.failures < maxFailures {
 		return err
 	}
+	r.adopt()
 	if err := r.finish(ending{choir.OutcomeFailed, choir.CodeInternal, "The run failed by a fault of the Director: " + err.Error()}); err != nil {
 		s.conductor.cfg.Logger.Error("run cannot be finished", "run", s.rec.run, "error", err)
 	}
 	return suture.ErrDoNotRestart
+}
+
+// attempt turns a panic into an error, so that it counts as a failure too.
+func (s *runService) attempt(ctx context.Context, r *run) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = choir.E("director.run", choir.CodeInternal, "panic: %v", p)
+			s.conductor.cfg.Logger.Error("run panics", "run", s.rec.run, "stack", string(debug.Stack()))
+		}
+	}()
+	return r.serve(ctx)
 }
 
 // run is one execution of a run. It belongs to one goroutine.
@@ -87,29 +100,31 @@ func newRun(ctx context.Context, c *Conductor, rec *record) *run {
 
 var errStopped = errors.New("the run was stopped")
 
-// serve executes the run and finishes it. The user's stop ends whatever it
-// waits for at once; that of the Director leaves it to the next start.
+// serve executes the run and finishes it.
 func (r *run) serve(ctx context.Context) error {
-	work, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	unwatch := make(chan struct{})
+	err := r.work(ctx)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return r.conclude(err)
+}
+
+// work executes the run. The user's stop ends whatever it waits for at once;
+// that of the Director leaves it to the next start.
+func (r *run) work(ctx context.Context) error {
+	defer r.slot.leave()
+	ctx, cancel := context.WithCancelCause(ctx)
 	watched := make(chan struct{})
 	go func() {
 		defer close(watched)
 		select {
 		case <-r.rec.stopped:
 			cancel(errStopped)
-		case <-unwatch:
+		case <-ctx.Done():
 		}
 	}()
-	err := r.execute(work)
-	r.slot.leave()
-	close(unwatch)
-	<-watched
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	return r.conclude(err)
+	defer func() { cancel(nil); <-watched }()
+	return r.execute(ctx)
 }
 
 // conclude turns the error of an execution into the end of the run.

@@ -50,16 +50,24 @@ func (r *run) refusePlan(problems []string) (agentloop.Result, error) {
 	return agentloop.Result{Text: "The plan does not hold; nothing was started. Correct it and hand it in again:\n- " + list, IsError: true}, nil
 }
 
+// maxTokenBudget is the largest token budget a task may carry.
+const maxTokenBudget = 1_000_000_000
+
 // dispatch sends the task of the next step and waits for its result.
 func (r *run) dispatch(ctx context.Context) (string, error) {
 	i := r.plan.next
 	if r.spent.tasks >= r.cfg.Limits.Tasks {
 		return "", over("tasks", float64(r.cfg.Limits.Tasks), float64(r.spent.tasks))
 	}
+	left := r.cfg.Limits.Tokens - r.spent.tokens
+	if left < 1 {
+		return "", over("tokens", float64(r.cfg.Limits.Tokens), float64(r.spent.tokens))
+	}
 	r.spent.tasks++
 	r.plan.tries[i]++
 	a := &attempt{step: r.plan.steps[i], number: r.plan.tries[i]}
 	a.task = newTask(r.id("task", a.step.ID, a.number), r.rec.run, r.rec.prompt.Repo, a.step)
+	a.task.TokenBudget = int(min(left, maxTokenBudget))
 	sent := effect{
 		id: r.id("task.dispatched", a.task.TaskID), task: a.task.TaskID, cause: r.id("plan.made"),
 		payload: &choir.TaskDispatched{Task: a.task, Step: a.step.ID},
