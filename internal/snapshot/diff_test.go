@@ -65,7 +65,7 @@ func TestDiff(t *testing.T) {
 // TestDiffLeadsFromOneTreeToTheOther applies a diff to a flat map of one tree
 // and wants the other.
 func TestDiffLeadsFromOneTreeToTheOther(t *testing.T) {
-	ctx, base, n := context.Background(), t.TempDir(), 0
+	ctx, base, n := context.Background(), memoryDir(t), 0
 	flat := func(k *Keeper, root choir.Digest) map[string]Entry {
 		all := map[string]Entry{}
 		must(t, Walk(ctx, k, root, func(path string, e *Entry) error {

@@ -212,11 +212,12 @@ func TestTooDeepIsRefused(t *testing.T) {
 	must(t, exec.Command("rm", "-rf", filepath.Join(s.root, "d")).Run())
 }
 
-// TestAsNobody runs the tests that mean something only for a user without
-// capabilities, in a process of its own.
-func TestAsNobody(t *testing.T) {
+// asNobody runs the calling test in a process of a user without capabilities,
+// when this one has them. It reports whether the caller should go on.
+func asNobody(t *testing.T) bool {
+	t.Helper()
 	if os.Getuid() != 0 {
-		return // they run as they are
+		return true
 	}
 	dir, err := os.MkdirTemp("", "nobody")
 	must(t, err)
@@ -224,13 +225,14 @@ func TestAsNobody(t *testing.T) {
 	must(t, os.Chmod(dir, 0o777))
 	self := filepath.Join(dir, "test")
 	must(t, copyFile(os.Args[0], self))
-	cmd := exec.Command(self, "-test.run=^TestPlain", "-test.v")
-	cmd.Dir, cmd.Env = dir, []string{"TMPDIR=" + dir, "PATH=" + os.Getenv("PATH")}
+	cmd := exec.Command(self, "-test.run=^"+t.Name()+"$", "-test.v")
+	cmd.Dir, cmd.Env = dir, []string{"TMPDIR=" + dir, "PATH=/usr/bin:/bin"}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
 	out, err := cmd.CombinedOutput()
-	if err != nil || !strings.Contains(string(out), "--- PASS: TestPlainUserRestoresWhatIsClosed") {
+	if err != nil || !strings.Contains(string(out), "--- PASS: "+t.Name()) {
 		t.Errorf("%v\n%s", err, out)
 	}
+	return false
 }
 
 func copyFile(from, to string) error {
@@ -250,8 +252,8 @@ func copyFile(from, to string) error {
 }
 
 func TestPlainUserIsToldWhatCannotBeRead(t *testing.T) {
-	if os.Getuid() == 0 {
-		t.Skip("runs below TestAsNobody")
+	if !asNobody(t) {
+		return
 	}
 	for _, path := range []string{"d/closed", "d"} {
 		s := newScanning(t)
@@ -268,8 +270,8 @@ func TestPlainUserIsToldWhatCannotBeRead(t *testing.T) {
 }
 
 func TestPlainUserRestoresWhatIsClosed(t *testing.T) {
-	if os.Getuid() == 0 {
-		t.Skip("runs below TestAsNobody")
+	if !asNobody(t) {
+		return
 	}
 	root, k := t.TempDir(), newKeeper(t)
 	write(t, root, "d/e/f", "1")

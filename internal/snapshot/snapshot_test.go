@@ -59,10 +59,11 @@ func treeHash(tb testing.TB, root string) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// newKeeper keeps in a real store on disk.
+// newKeeper keeps in a real store, in memory where that can be had: how durable
+// the store is is not what these tests are about.
 func newKeeper(tb testing.TB) *Keeper {
 	tb.Helper()
-	store, err := fs.Open(tb.TempDir())
+	store, err := fs.Open(memoryDir(tb))
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -104,6 +105,17 @@ func keep(tb testing.TB, s *Scanner, k *Keeper) Result {
 		tb.Fatalf("the keeper counts %d files and %d bytes, the scanner %d and %d", files, bytes, result.Files, result.Bytes)
 	}
 	return result
+}
+
+// memoryDir is a folder in memory where that can be had.
+func memoryDir(tb testing.TB) string {
+	tb.Helper()
+	dir, err := os.MkdirTemp("/dev/shm", "choir-test-")
+	if err != nil {
+		return tb.TempDir()
+	}
+	tb.Cleanup(func() { os.RemoveAll(dir) })
+	return dir
 }
 
 func write(tb testing.TB, root, path, content string) {
