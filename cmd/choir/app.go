@@ -25,6 +25,9 @@ type app struct {
 	config   string
 	json     bool
 	env      func(string) string
+	// record is where model exchanges are written down, recording how that ends.
+	record    string
+	recording func() error
 }
 
 func newApp() *app {

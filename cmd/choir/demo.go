@@ -17,6 +17,7 @@ import (
 
 func newDemoCommand(a *app) *cobra.Command {
 	var recording, repo string
+	var live bool
 	c := &cobra.Command{
 		Use: "demo", Short: "Watch a recorded run on a real repository, in a real sandbox", Args: cobra.NoArgs,
 		Long:    "Run the demo: " + demo.Notice + "\nExits 0 only if the verified change is really in the repository.",
@@ -26,9 +27,11 @@ func newDemoCommand(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			parts.Live = live
 			return a.withComputer(c.Context(), func(ctx context.Context, cl *client) error { return runDemo(ctx, a, cl, parts) })
 		},
 	}
+	c.Flags().BoolVar(&live, "live", false, "ask the configured model instead of playing the recording")
 	c.Flags().StringVar(&recording, "recording", "", "play this recording instead")
 	c.Flags().StringVar(&repo, "repo", "", "work on this folder instead")
 	return c

@@ -33,6 +33,7 @@ func newUpCommand(a *app) *cobra.Command {
 			return runUp(c.Context(), a)
 		},
 	}
+	c.Flags().StringVar(&a.record, "record", "", "write every exchange with the model into this new file, to be played by choir demo --recording")
 	c.Flags().BoolVar(&link, "link", false, "print a new login link of the choir that is running")
 	return c
 }
@@ -143,6 +144,9 @@ func runUp(ctx context.Context, a *app) error {
 	}
 	a.printAddress(s.origin, token, s.sys.Models())
 	err = s.serve(ctx, listeners)
+	if a.recording != nil {
+		err = errors.Join(err, a.recording())
+	}
 	return errors.Join(err, os.Remove(filepath.Join(a.data, socketName)))
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -61,7 +62,8 @@ func (a *app) systemConfig() (supervisor.Config, error) {
 func (a *app) routes(m config.Models) (map[string]modelgw.Route, api.ModelState, error) {
 	state := api.ModelState{Director: m.Director, Associate: m.Associate}
 	routes := map[string]modelgw.Route{}
-	for alias, name := range map[string]string{"director": m.Director, "associate": m.Associate} {
+	made := map[string]model.Provider{}
+	for alias, name := range map[string]string{modelgw.AliasDirector: m.Director, modelgw.AliasAssociate: m.Associate} {
 		provider, modelName, ok := strings.Cut(name, "/")
 		if !ok {
 			continue
@@ -70,11 +72,13 @@ func (a *app) routes(m config.Models) (map[string]modelgw.Route, api.ModelState,
 			if p.Name != provider {
 				continue
 			}
-			made, err := a.provider(p)
-			if err != nil {
-				return nil, state, err
+			if made[provider] == nil {
+				var err error
+				if made[provider], err = a.recorded(p); err != nil {
+					return nil, state, err
+				}
 			}
-			routes[alias] = modelgw.Route{Provider: made, Model: modelName}
+			routes[alias] = modelgw.Route{Provider: made[provider], Model: modelName}
 		}
 	}
 	state.Connected = len(routes) == 2
@@ -83,6 +87,24 @@ func (a *app) routes(m config.Models) (map[string]modelgw.Route, api.ModelState,
 		state.Message = fmt.Sprintf("The Director uses %s, the Associate %s.", m.Director, m.Associate)
 	}
 	return routes, state, nil
+}
+
+// recorded makes a provider; with --record, one that writes down its exchanges.
+func (a *app) recorded(p config.Provider) (model.Provider, error) {
+	made, err := a.provider(p)
+	if err != nil || a.record == "" {
+		return made, err
+	}
+	if a.recording != nil {
+		return nil, choir.E("choir.up", choir.CodeInvalid, "--record records one provider, and the Director and the Associate use two")
+	}
+	f, err := os.OpenFile(a.record, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, choir.E("choir.up", choir.CodeInvalid, "cannot write the recording: %v", err)
+	}
+	r := replay.Record(made, f)
+	a.recording = func() error { return errors.Join(r.Close(), f.Close()) }
+	return r, nil
 }
 
 func (a *app) provider(p config.Provider) (model.Provider, error) {

@@ -67,6 +67,7 @@ type ModelState struct {
 type DemoParts struct {
 	Recording []byte `json:"recording,omitempty" doc:"Another recording."`
 	Repo      []byte `json:"repo,omitempty" doc:"Another repository, as a tar stream."`
+	Live      bool   `json:"live,omitempty" doc:"Ask the configured model instead of playing a recording."`
 }
 
 // Demo is a demo that was started.

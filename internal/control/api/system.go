@@ -94,7 +94,7 @@ func (a *API) startDemo(ctx context.Context, r *struct {
 	if err != nil {
 		return nil, err
 	}
-	if r.Body.Recording != nil || r.Body.Repo != nil {
+	if r.Body.Recording != nil || r.Body.Repo != nil || r.Body.Live {
 		if err := onlyCLI(ctx); err != nil {
 			return nil, err
 		}

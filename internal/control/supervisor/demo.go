@@ -40,18 +40,24 @@ func (s *System) StartDemo(ctx context.Context, c *computer.Computer, role choir
 	if other.Repo != nil {
 		d.Repo = other.Repo
 	}
-	if _, err := s.cfg.Demo.Play(d.Recording); err != nil {
-		return api.Demo{}, err
-	}
-	recording, _, err := c.Blobs().Put(ctx, bytes.NewReader(d.Recording))
-	if err != nil {
-		return api.Demo{}, err
+	prompt := choir.PromptSubmitted{Text: d.Prompt, Repo: d.Name}
+	if other.Live {
+		d.Notice = "The words come from the configured model: " + s.cfg.Models.Message
+	} else {
+		if _, err := d.Play(d.Recording); err != nil {
+			return api.Demo{}, err
+		}
+		recording, _, err := c.Blobs().Put(ctx, bytes.NewReader(d.Recording))
+		if err != nil {
+			return api.Demo{}, err
+		}
+		prompt.Recording = string(recording)
 	}
 	repo := computer.NewRepo{Name: d.Name, Replace: true, Commit: &computer.FirstCommit{Message: "Begin " + d.Name, At: d.At}}
 	if _, err := c.AddRepo(ctx, role, repo, bytes.NewReader(d.Repo)); err != nil {
 		return api.Demo{}, err
 	}
-	run, _, err := c.Prompt(ctx, role, choir.PromptSubmitted{Text: d.Prompt, Repo: d.Name, Recording: string(recording)}, "")
+	run, _, err := c.Prompt(ctx, role, prompt, "")
 	return api.Demo{Run: run, Repo: d.Name, Notice: d.Notice}, err
 }
 

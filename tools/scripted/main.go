@@ -1,0 +1,35 @@
+// Scripted serves a scripted model in Anthropic's wire format on a loopback
+// port, until it is interrupted. It prints the address; see package wiretest for
+// the script's form. Tests of the whole system and new recordings use it.
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"choiros/internal/model/wiretest"
+)
+
+func main() {
+	if len(os.Args) != 2 {
+		fmt.Fprintln(os.Stderr, "usage: scripted SCRIPT.json")
+		os.Exit(2)
+	}
+	script, err := wiretest.LoadScript(os.Args[1])
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "scripted:", err)
+		os.Exit(1)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	s := wiretest.NewScripted(script)
+	defer s.Close()
+	fmt.Println(s.URL)
+	<-ctx.Done()
+	for _, u := range s.Unmatched() {
+		fmt.Fprintln(os.Stderr, "no rule for:", u)
+	}
+}
