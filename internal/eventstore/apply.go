@@ -224,7 +224,7 @@ func (a *applier) stop() error {
 	}
 	var err error
 	if !a.static {
-		err = exec(a.conn, "PRAGMA wal_checkpoint(TRUNCATE)")
+		err = execute(a.conn, "PRAGMA wal_checkpoint(TRUNCATE)")
 	}
 	if cerr := a.conn.Close(); err == nil {
 		err = cerr

@@ -107,7 +107,7 @@ func BenchmarkPeerTransaction(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer conn.Close()
-	if err := exec(conn, "PRAGMA synchronous = FULL"); err != nil {
+	if err := execute(conn, "PRAGMA synchronous = FULL"); err != nil {
 		b.Fatal(err)
 	}
 	var a applier

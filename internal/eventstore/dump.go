@@ -36,11 +36,11 @@ func (s *Store) Dump(ctx context.Context, w io.Writer) (choir.Digest, error) {
 	h := sha256.New()
 	out := bufio.NewWriter(io.MultiWriter(w, h))
 	err := s.read(ctx, func(conn *sqlite.Conn) (err error) {
-		if err := exec(conn, "BEGIN"); err != nil {
+		if err := execute(conn, "BEGIN"); err != nil {
 			return err
 		}
 		defer func() {
-			if cerr := exec(conn, "COMMIT"); err == nil {
+			if cerr := execute(conn, "COMMIT"); err == nil {
 				err = cerr
 			}
 		}()

@@ -70,12 +70,12 @@ func (a *applier) rebuild(ctx context.Context, j *journal.Journal, have, to uint
 
 func empty(conn *sqlite.Conn, events bool) error {
 	if events {
-		if err := exec(conn, "DELETE FROM events"); err != nil {
+		if err := execute(conn, "DELETE FROM events"); err != nil {
 			return err
 		}
 	}
 	for _, t := range projections {
-		if err := exec(conn, "DELETE FROM "+t.name); err != nil {
+		if err := execute(conn, "DELETE FROM "+t.name); err != nil {
 			return err
 		}
 	}

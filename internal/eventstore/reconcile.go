@@ -19,6 +19,9 @@ func (s *Store) openSQLite() (*sqlite.Conn, uint64, error) {
 	if err := os.MkdirAll(s.dir, 0o711); err != nil {
 		return nil, 0, choir.Wrap("eventstore.open", choir.CodeUnavailable, err, "make the folder of the log")
 	}
+	if _, err := os.Stat(path); os.IsNotExist(err) {
+		s.opened.sqliteDamage = "the SQLite copy was missing"
+	}
 	conn, err := openWriter(path)
 	var last choir.Event
 	if err == nil {
@@ -156,9 +159,6 @@ func (s *Store) catchUp(ctx context.Context) error {
 		if !same {
 			have, s.opened.sqliteDamage = 0, fmt.Sprintf("event %d of the SQLite copy is not the journal's", have)
 		}
-	}
-	if have == 0 && head > 0 && s.opened.sqliteDamage == "" {
-		s.opened.sqliteDamage = "the SQLite copy was empty"
 	}
 	var err error
 	if have == 0 && head > 0 || head-have > fewEvents {

@@ -73,7 +73,7 @@ func (p *pool) take() (*sqlite.Conn, int, error) {
 	if err != nil {
 		return nil, era, err
 	}
-	if err := exec(conn, "PRAGMA cache_size = -512"); err != nil {
+	if err := execute(conn, "PRAGMA cache_size = -512"); err != nil {
 		conn.Close() // nothing was read yet
 		return nil, era, err
 	}
@@ -132,7 +132,7 @@ func openWriter(path string) (*sqlite.Conn, error) {
 	err = os.Chmod(path, 0o600)
 	for _, pragma := range []string{"synchronous = NORMAL", "cache_size = -4000", "temp_store = MEMORY", "wal_autocheckpoint = 2000"} {
 		if err == nil {
-			err = exec(conn, "PRAGMA "+pragma)
+			err = execute(conn, "PRAGMA "+pragma)
 		}
 	}
 	if err == nil {
@@ -167,10 +167,10 @@ func migrate(conn *sqlite.Conn) (err error) {
 			return err
 		}
 	}
-	return exec(conn, "PRAGMA user_version = "+itoa(len(migrations)))
+	return execute(conn, "PRAGMA user_version = "+itoa(len(migrations)))
 }
 
-func exec(conn *sqlite.Conn, sql string) error { return sqlitex.ExecuteTransient(conn, sql, nil) }
+func execute(conn *sqlite.Conn, sql string) error { return sqlitex.ExecuteTransient(conn, sql, nil) }
 
 func queryInt(conn *sqlite.Conn, sql string, args ...any) (int64, error) {
 	var n int64

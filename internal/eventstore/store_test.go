@@ -3,6 +3,7 @@ package eventstore
 import (
 	"context"
 	"encoding/binary"
+	"flag"
 	"io"
 	"os"
 	"strings"
@@ -18,6 +19,11 @@ import (
 func TestMain(m *testing.M) {
 	if dir := os.Getenv("CHOIR_STORE_CHILD"); dir != "" {
 		os.Exit(child(dir))
+	}
+	// Each check of a property opens stores on a disk; more with -rapid.checks.
+	flag.Parse()
+	if f := flag.Lookup("rapid.checks"); f.Value.String() == f.DefValue {
+		f.Value.Set("20")
 	}
 	goleak.VerifyTestMain(m)
 }
