@@ -1,0 +1,134 @@
+package guest
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"choiros/internal/choir"
+)
+
+// roleDir has a role that is a shell script.
+func roleDir(t *testing.T, script string) func(*Config) {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "choir-director"), []byte("#!/bin/sh\n"+script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return func(c *Config) { c.GuestDir = dir }
+}
+
+func spec(credentials string) RoleSpec {
+	return RoleSpec{Name: "choir-director", Credentials: json.RawMessage(credentials)}
+}
+
+func TestARoleGetsItsCredentialsByInput(t *testing.T) {
+	t.Parallel()
+	in := serve(t, roleDir(t, `read one; read two; read three; echo "$one|$two|$three" >&2; env >&2; exit 4`))
+	ctx := within(t)
+	a, err := in.Attach(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	s := spec(`{"seed": "secret"}`)
+	s.Config = json.RawMessage(`{"x":1}`)
+	pid, err := in.StartRole(ctx, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	info, err := in.Hello(ctx)
+	if err != nil || info.RolePID != pid || info.Role != "choir-director" {
+		t.Errorf("got %+v, %v", info, err)
+	}
+	if _, err := in.StartRole(ctx, s); choir.CodeOf(err) != choir.CodeBusy {
+		t.Errorf("a second role gives %v", err)
+	}
+	if err := in.SendCredentials(ctx, []byte(`{"seed":"new"}`)); err != nil {
+		t.Fatal(err)
+	}
+	n := <-a.Notices()
+	if n.Kind != NoticeRoleExited || n.PID != pid || n.Exit == nil || n.Exit.Code != 4 {
+		t.Errorf("got %+v", n)
+	}
+	first, env, _ := strings.Cut(n.Output, "\n")
+	if first != `{"seed":"secret"}|{"x":1}|{"seed":"new"}` || strings.Contains(env, "secret") || !strings.Contains(env, "HOME=/home/choir") {
+		t.Errorf("the role saw %s", n.Output)
+	}
+	wantCode(t, in.SendCredentials(ctx, []byte(`{}`)), choir.CodeNotFound)
+	if _, err := in.StartRole(ctx, s); err != nil { // again, now that it is gone
+		t.Error(err)
+	}
+}
+
+func TestStopRole(t *testing.T) {
+	t.Parallel()
+	in := serve(t, roleDir(t, `trap 'exit 9' TERM; read x; echo up >&2; while :; do sleep 0.01; done`))
+	ctx := within(t)
+	a, err := in.Attach(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	if err := in.StopRole(ctx); err != nil {
+		t.Errorf("stopping nothing: %v", err)
+	}
+	if _, err := in.StartRole(ctx, spec(`{}`)); err != nil {
+		t.Fatal(err)
+	}
+	if err := in.StopRole(ctx); err != nil {
+		t.Fatal(err)
+	}
+	// Ended by the trap, or by the signal when it came before the trap.
+	if n := <-a.Notices(); n.Exit.Code != 9 && n.Exit.Signal != "SIGTERM" {
+		t.Errorf("got %+v", n.Exit)
+	}
+}
+
+func TestAStubbornRoleIsKilled(t *testing.T) {
+	t.Parallel()
+	in := serve(t, roleDir(t, `trap '' TERM; echo ready; while :; do sleep 0.01; done`))
+	ctx := within(t)
+	if _, err := in.StartRole(ctx, spec(`{}`)); err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	if err := in.StopRole(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if took := time.Since(began); took > 2*roleGrace {
+		t.Errorf("it took %s", took)
+	}
+	if info, err := in.Hello(ctx); err != nil || info.RolePID != 0 {
+		t.Errorf("got %+v, %v", info, err)
+	}
+}
+
+func TestTheServerTakesItsRoleAlong(t *testing.T) {
+	t.Parallel()
+	in := serve(t, roleDir(t, `sleep 1000`))
+	pid, err := in.StartRole(within(t), spec(`{}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	in.stop()
+	in.served <- <-in.served
+	if _, ok := readProcess(pid); ok {
+		t.Error("the role lives on")
+	}
+}
+
+func TestRolesOfOtherNamesAreRefused(t *testing.T) {
+	t.Parallel()
+	in := serve(t, roleDir(t, `exit 0`))
+	s := spec(`{}`)
+	s.Name = "../../bin/sh"
+	_, err := in.StartRole(within(t), s)
+	wantCode(t, err, choir.CodeInvalid)
+	s.Name = "choir-associate" // not there
+	_, err = in.StartRole(within(t), s)
+	wantCode(t, err, choir.CodeNotFound)
+}
