@@ -12,6 +12,7 @@ type hierarchy struct {
 	version     int
 	controllers []string // version 1
 	own         string   // the folder of this process
+	top         string   // the topmost folder that can be seen
 }
 
 // hierarchies finds the mounted cgroup file systems.
@@ -48,7 +49,7 @@ func parseHierarchies(mountinfo, cgroup string) []hierarchy {
 		}
 		path, ok := ownPath(cgroup, h)
 		if rel, err := filepath.Rel(root, path); ok && err == nil && !strings.HasPrefix(rel, "..") {
-			h.own = filepath.Join(point, rel)
+			h.own, h.top = filepath.Join(point, rel), point
 			out = append(out, h)
 		}
 	}

@@ -23,13 +23,13 @@ func TestParseHierarchies(t *testing.T) {
 			name:      "version 1 in a container, whose root is not the hierarchy's",
 			mountinfo: "30 25 0:26 /docker/ab /sys/fs/cgroup/cpu,cpuacct rw,nosuid - cgroup cgroup rw,cpu,cpuacct\n",
 			cgroup:    "4:cpu,cpuacct:/docker/ab/inner\n0::/\n",
-			want:      []hierarchy{{version: 1, controllers: []string{"rw", "cpu", "cpuacct"}, own: "/sys/fs/cgroup/cpu,cpuacct/inner"}},
+			want:      []hierarchy{{version: 1, controllers: []string{"rw", "cpu", "cpuacct"}, own: "/sys/fs/cgroup/cpu,cpuacct/inner", top: "/sys/fs/cgroup/cpu,cpuacct"}},
 		},
 		{
 			name:      "version 2 under systemd, with optional fields",
 			mountinfo: "29 23 0:25 / /sys/fs/cgroup rw,nosuid shared:4 - cgroup2 cgroup2 rw,nsdelegate\n",
 			cgroup:    "0::/user.slice/user-1000.slice/choir.scope\n",
-			want:      []hierarchy{{version: 2, own: "/sys/fs/cgroup/user.slice/user-1000.slice/choir.scope"}},
+			want:      []hierarchy{{version: 2, own: "/sys/fs/cgroup/user.slice/user-1000.slice/choir.scope", top: "/sys/fs/cgroup"}},
 		},
 		{
 			name:      "mounted from elsewhere than where we are",
@@ -71,6 +71,18 @@ func TestV2HandsDownWhatIsNeeded(t *testing.T) {
 	}
 	if err := handDown(fakeV2(t, "cpuset cpu io\n")); err == nil {
 		t.Error("a group without the memory controller was taken")
+	}
+}
+
+func TestV2FallsBackToTheTop(t *testing.T) {
+	top := fakeV2(t, "cpu memory pids\n")
+	l := newV2([]hierarchy{{version: 2, own: fakeV2(t, "cpu\n"), top: top}}, "choir-test")
+	if l != nil {
+		t.Fatalf("%+v: a made group offers nothing by itself", l)
+	}
+	got, err := os.ReadFile(filepath.Join(top, "cgroup.subtree_control"))
+	if err != nil || string(got) != "+pids +memory +cpu" {
+		t.Errorf("%q, %v", got, err)
 	}
 }
 

@@ -21,22 +21,37 @@ type v2Limiter struct {
 }
 
 // newV2 returns nil when pids, memory and cpu cannot be handed to groups of
-// ours.
+// ours. They lie below our own group where that can be, so that limits on the
+// control plane as a whole hold for them too; else, as in a login session of
+// root that is shared with a shell, at the top, where container engines put
+// theirs.
 func newV2(all []hierarchy, label string) *v2Limiter {
 	for _, h := range all {
 		if h.version != 2 {
 			continue
 		}
-		base := filepath.Join(h.own, label)
-		if err := os.Mkdir(base, 0o755); err != nil && !isDir(base) {
-			continue
+		for _, parent := range []string{h.own, h.top} {
+			if l := newV2Below(parent, label); l != nil {
+				return l
+			}
 		}
-		if handDown(h.own) == nil && handDown(base) == nil {
-			return &v2Limiter{base: base}
-		}
-		syscall.Rmdir(base) // busy when it is in use
 	}
 	return nil
+}
+
+func newV2Below(parent, label string) *v2Limiter {
+	base := filepath.Join(parent, label)
+	if handDown(parent) != nil {
+		return nil
+	}
+	if err := os.Mkdir(base, 0o755); err != nil && !isDir(base) {
+		return nil
+	}
+	if handDown(base) != nil {
+		syscall.Rmdir(base) // busy when it is in use
+		return nil
+	}
+	return &v2Limiter{base: base}
 }
 
 // handDown lets the groups below dir have the controllers we need. Only a group

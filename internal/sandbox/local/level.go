@@ -6,7 +6,7 @@ import "choiros/internal/sandbox"
 const (
 	remedyBwrap   = "install it with: apt-get install -y bubblewrap"
 	remedyUserNS  = "allow user namespaces with: sysctl -w user.max_user_namespaces=15000 kernel.unprivileged_userns_clone=1 kernel.apparmor_restrict_unprivileged_userns=0"
-	remedyCgroups = "run choir as root, or delegate cgroups with: systemd-run --user --scope -p Delegate=yes choir up"
+	remedyCgroups = "run choir as root, or give it cgroups of its own with: systemd-run --user --scope -p Delegate=yes choir up"
 )
 
 // levelOf is what sandboxes really have whose limits are held in the named way,

@@ -36,6 +36,9 @@ func newMachine(cfg Config) (*machine, error) {
 	if err := os.MkdirAll(cfg.StateDir, 0o711); err != nil {
 		return nil, choir.Wrap("local.setup", choir.CodeInternal, err, "make the driver's folder")
 	}
+	if err := os.Chmod(cfg.StateDir, 0o711); err != nil { // whatever the umask
+		return nil, choir.Wrap("local.setup", choir.CodeInternal, err, "open the driver's folder for sandboxes")
+	}
 	root, err := prepareRoot(cfg.StateDir, false)
 	if err != nil {
 		return nil, err
