@@ -69,11 +69,9 @@ func run(ctx context.Context, stdin io.Reader, env []string, log *slog.Logger) e
 	}
 	defer client.Close()
 	go renew(ctx, in, client, log)
-	scratch, err := os.MkdirTemp("", "choir-")
-	if err != nil {
-		return choir.Wrap("associate.start", choir.CodeNoSpace, err, "make a scratch folder")
-	}
-	defer os.RemoveAll(scratch)
+	// One folder for as long as the sandbox lives: what compilers cached serves
+	// the process after this one too.
+	scratch := path.Join(os.TempDir(), "choir-associate")
 	runner, err := taskrunner.New(taskrunner.Config{
 		Log: client, Tree: associate.Control{Bus: client}, Models: gateway.New(egress()), Blobs: client,
 		// Nobody may be watching; what matters is in the events.

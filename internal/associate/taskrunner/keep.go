@@ -83,11 +83,6 @@ func (j *job) keepEdit(work context.Context, c change) error {
 // withoutDroppings takes back what only the checks wrote: compiled files,
 // caches, lock files. What the task wrote stays, and so does what git ignores.
 func (j *job) withoutDroppings(before change) (change, error) {
-	used, err := j.procs.Clear()
-	j.used(used)
-	if err != nil {
-		return before, err
-	}
 	now, err := j.changed()
 	if err != nil || now.snapshot == before.snapshot {
 		return now, err

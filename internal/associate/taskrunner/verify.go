@@ -10,8 +10,15 @@ import (
 )
 
 // verify checks the change as the task's profile says; ran reports whether a
-// check was started. A change that does not hold is a failure.
+// check was started. A change that does not hold is a failure. When it returns,
+// no process of a check is left.
 func (j *job) verify(ctx context.Context, changed []string) (ran bool, err error) {
+	defer func() {
+		used, cerr := j.procs.Clear()
+		if j.used(used); err == nil {
+			err = cerr
+		}
+	}()
 	profile := choir.VerifyProfile{Mode: choir.VerifySmoke}
 	if j.task.VerifyProfile != nil {
 		profile = *j.task.VerifyProfile

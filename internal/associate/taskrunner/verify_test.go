@@ -135,6 +135,19 @@ func TestWhatAChecksLeavesIsNoPartOfTheChange(t *testing.T) {
 	}
 }
 
+func TestWhatACheckLeavesRunningCannotSpoilTheRollback(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	l.write("workspace/x", "1")
+	before := l.hash()
+	r := l.do(choir.DirectorTask{Kind: choir.TaskEditRepo, Commands: sh("echo 2 > workspace/x"), VerifyProfile: &choir.VerifyProfile{Mode: choir.VerifySmoke,
+		Commands: sh("setsid sh -c 'while :; do echo 3 >> workspace/x; done' > /dev/null 2>&1 & i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done; exit 1")}})
+	holds(t, r, choir.StatusFailed, choir.ResultVerifyFailed)
+	if l.hash() != before || r.Usage.CPUMS < 10 {
+		t.Errorf("tree changed: %v, usage %+v", l.hash() != before, r.Usage)
+	}
+}
+
 func TestATimeBudgetCountsVerificationToo(t *testing.T) {
 	t.Parallel()
 	l := newLab(t)
