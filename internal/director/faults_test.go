@@ -48,7 +48,11 @@ func sit(t *testing.T, rules string, change func(*conductor.Config)) *desk {
 		t.Fatal(err)
 	}
 	models, hangUp := d.models()
-	cfg := conductor.Config{Log: client, Models: models, Key: key, Pause: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }}
+	cfg := conductor.Config{
+		Log: client, Models: models, Key: key,
+		Now:   func() choir.Time { return choir.TimeOf(time.Now()) },
+		Pause: func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
+	}
 	if change != nil {
 		change(&cfg)
 	}

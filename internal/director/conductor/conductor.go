@@ -36,7 +36,7 @@ type Models interface {
 	Call(ctx context.Context, info model.CallInfo, req model.Request, on func(model.Delta)) (model.Response, error)
 }
 
-// Config says with what a Conductor works. Log, Models and Key are required.
+// Config says with what a Conductor works. Log, Models, Key and Now are required.
 type Config struct {
 	Log    Log
 	Models Models
@@ -47,7 +47,7 @@ type Config struct {
 	// MaxActive bounds the runs that work at the same time; a run that waits for
 	// the user does not count. Default 4.
 	MaxActive int
-	// Now is the clock of the time limit. Default: the system's.
+	// Now is the clock of the time limit.
 	Now func() choir.Time
 	// Pause waits between tries of a failed model call. Default: a timer.
 	Pause func(ctx context.Context, d time.Duration) error
@@ -61,9 +61,6 @@ func (c Config) withDefaults() Config {
 	c.Limits = c.Limits.withDefaults()
 	if c.MaxActive <= 0 {
 		c.MaxActive = 4
-	}
-	if c.Now == nil {
-		c.Now = func() choir.Time { return choir.TimeOf(time.Now()) }
 	}
 	if c.Pause == nil {
 		c.Pause = pause
