@@ -87,7 +87,8 @@ func runDemo(ctx context.Context, a *app, c *client, parts api.DemoParts) error 
 		a.printf("\ncommit     %s\nevents     %d to %d\nisolation  %s\ntree       %s\n", report.Commit, report.FirstSeq, report.LastSeq, report.Isolation, report.Tree)
 	}
 	if report.Reason != "" {
-		return choir.E("", choir.CodeInternal, "the demo failed: %s", report.Reason)
+		fmt.Fprintln(a.err, "choir: the demo failed:", report.Reason)
+		return exitError(1)
 	}
 	if !a.json {
 		a.printf("checked    %s\n", report.Checked)

@@ -36,6 +36,9 @@ type seat struct {
 	key     string        // the Director's public key
 
 	rolePID atomic.Int64 // pid of the role process inside, 0 when there is none
+	// starting is closed while no role is being started: a role may knock at a
+	// door before init's answer has told its pid.
+	starting atomic.Pointer[chan struct{}]
 }
 
 // live is a sandbox that runs.
@@ -53,7 +56,11 @@ type seatNote struct {
 }
 
 func newSeat(c *Computer, role choir.Role) *seat {
-	return &seat{c: c, role: role, dir: filepath.Join(c.cfg.Dir, string(role)), waiters: make(chan struct{})}
+	s := &seat{c: c, role: role, dir: filepath.Join(c.cfg.Dir, string(role)), waiters: make(chan struct{})}
+	idle := make(chan struct{})
+	close(idle)
+	s.starting.Store(&idle)
+	return s
 }
 
 func (s *seat) String() string { return "sandbox of the " + string(s.role) }
@@ -203,6 +210,9 @@ func (s *seat) startRole(ctx context.Context, l *live) error {
 	if s.role == choir.RoleAssociate {
 		name = guestbin.Associate
 	}
+	started := make(chan struct{})
+	defer close(started)
+	s.starting.Store(&started)
 	pid, err := l.client.StartRole(ctx, guest.RoleSpec{Name: name, Credentials: boot})
 	s.rolePID.Store(int64(pid))
 	return err
@@ -283,6 +293,7 @@ func (s *seat) close(ctx context.Context, l *live) error {
 
 // fromRole reports whether a process of the host is this seat's role.
 func (s *seat) fromRole(hostPID int32) bool {
+	<-*s.starting.Load()
 	inside := s.rolePID.Load()
 	return inside != 0 && hub.IsGuest(hostPID, int(inside))
 }

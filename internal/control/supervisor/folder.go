@@ -44,8 +44,11 @@ const firstHostUID = 600_000
 // makes its owner.
 func openFolder(path string, now func() time.Time, random io.Reader) (*folder, error) {
 	f := &folder{path: path}
-	for dir, mode := range map[string]os.FileMode{"": 0o711, "keys": 0o700, "bus": 0o700, "guest": 0o711, "computers": 0o711} {
-		if err := os.MkdirAll(filepath.Join(path, dir), mode); err != nil {
+	for _, dir := range []struct {
+		name string
+		mode os.FileMode
+	}{{"", 0o711}, {"keys", 0o700}, {"bus", 0o700}, {"guest", 0o711}, {"computers", 0o711}} {
+		if err := os.MkdirAll(filepath.Join(path, dir.name), dir.mode); err != nil {
 			return nil, choir.Wrap("choir.data", choir.CodeUnavailable, err, "make the data folder %s", path)
 		}
 	}

@@ -3,6 +3,7 @@ package replay
 import (
 	"context"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -54,7 +55,10 @@ func (r *Recorder) write(caller string, req model.Request, resp model.Response, 
 	if err != nil {
 		return err
 	}
-	final := names.encode(resp)
+	final, err := compact(names.encode(resp))
+	if err != nil {
+		return err
+	}
 	e := Exchange{Caller: caller, Request: form, RequestSHA256: digest, Response: Answer{Deltas: cut(final, pieces), Final: final}}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -64,6 +68,23 @@ func (r *Recorder) write(caller string, req model.Request, resp model.Response, 
 	r.n++
 	e.N, e.Prev = r.n, r.prev
 	return r.line(&e, &e.SHA256)
+}
+
+// compact writes the inputs of tool calls as they will stand in the file: the
+// pieces of an answer must make up exactly that.
+func compact(r model.Response) (model.Response, error) {
+	r.Content = slices.Clone(r.Content)
+	for i, b := range r.Content {
+		if b.Kind != model.ToolCall {
+			continue
+		}
+		input, err := choir.Canonicalize(b.Input)
+		if err != nil {
+			return r, choir.Under("input", err)
+		}
+		r.Content[i].Input = input
+	}
+	return r, nil
 }
 
 // Close writes the end of the recording. It does not close the writer.
