@@ -14,7 +14,7 @@ import (
 
 func TestABadBootLineIsRefusedByItsField(t *testing.T) {
 	for line, want := range map[string]string{
-		"{}\n":                  "user",
+		"{}\n":                  "computer",
 		`{"user":1}` + "\n":     "user",
 		`{"secret":"x"}` + "\n": "secret",
 	} {
