@@ -212,6 +212,11 @@ func (s *Server) write(w http.ResponseWriter, r *http.Request, frames [][]byte, 
 	return true
 }
 
+// Stream is the whole stream of an answer.
+func Stream(wire Wire, answer model.Response) []byte {
+	return bytes.Join((&Server{wire: wire}).frames(Step{Answer: answer}), nil)
+}
+
 // StreamSize is how many bytes and events the stream of an answer has.
 func (s *Server) StreamSize(answer model.Response) (size, events int) {
 	frames := s.frames(Step{Answer: answer})
