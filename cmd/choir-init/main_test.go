@@ -77,7 +77,7 @@ func boot(t testing.TB, args ...string) *box {
 	defer f.Close()
 	b := &box{workspace: workspace, ended: make(chan error, 1)}
 	b.cmd = exec.Command("bwrap", append([]string{
-		"--as-pid-1", "--unshare-all", "--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--tmpfs", "/run",
+		"--as-pid-1", "--die-with-parent", "--unshare-all", "--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--tmpfs", "/run",
 		"--ro-bind", doors, "/run/choir", "--bind", workspace, "/tmp/workspace", "--ro-bind", binary, "/tmp/choir-init",
 		"/tmp/choir-init", "-workspace", "/tmp/workspace",
 	}, args...)...)
