@@ -139,6 +139,46 @@ func TestFollowReadsFromTheLogWhatItDidNotHear(t *testing.T) {
 	}
 }
 
+// TestASlowReaderThatLostMessagesReadsThemFromTheLog has the reader stop twice:
+// at the first event, so that its buffer overflows, and at the end of the catch-up
+// that follows, so that it overflows again without anybody being told.
+func TestASlowReaderThatLostMessagesReadsThemFromTheLog(t *testing.T) {
+	t.Parallel()
+	s := bustest.Start(t)
+	for range 8 { // what is told, and when, is up to the scheduler
+		l := bustest.NewLog(bustest.NewHome(t))
+		serve(t, s, l, nil)
+		relay(t, s, l)
+		onlooker := follow(t, bustest.Dial(t, s, choir.RoleShell, l.Home), 0)
+		ctx, cancel := context.WithCancel(bustest.Within(t))
+		stopped, goOn, seen := make(chan struct{}), make(chan struct{}), uint64(0)
+		done := make(chan error, 1)
+		c := bustest.Dial(t, s, choir.RoleShell, l.Home)
+		go func() {
+			done <- c.Follow(ctx, 0, func(e choir.Event) error {
+				if e.Seq == 1 || e.Seq == 1500 {
+					stopped <- struct{}{}
+					<-goOn
+				}
+				if seen = e.Seq; seen == 3000 {
+					cancel()
+				}
+				return nil
+			})
+		}()
+		l.Append(1)
+		for _, n := range []int{1499, 1500} {
+			<-stopped
+			l.Append(n)
+			onlooker.upTo(l.Head())
+			goOn <- struct{}{}
+		}
+		if err := <-done; !errors.Is(err, context.Canceled) || seen != 3000 {
+			t.Fatalf("it read to event %d: %v", seen, err)
+		}
+	}
+}
+
 func TestEveryMethodSurvivesALostConnection(t *testing.T) {
 	t.Parallel()
 	s, l := bustest.Start(t), bustest.NewLog(bustest.NewHome(t))
@@ -212,6 +252,21 @@ func (c *cutter) cut() {
 		nc.Close()
 	}
 	c.open = nil
+}
+
+func TestListeningBeginsWhenTheBusIsBack(t *testing.T) {
+	t.Parallel()
+	s, l := bustest.Start(t), bustest.NewLog(bustest.NewHome(t))
+	serve(t, s, l, nil)
+	relay(t, s, l)
+	cutter := &cutter{dial: s.Dial}
+	c := bustest.DialWith(t, cutter.Dial, bustest.Mint(t, s, choir.RoleDirector, l.Home), choir.RoleDirector, l.Home)
+	for range 20 {
+		cutter.cut()
+		f := follow(t, c, l.Head())
+		l.Append(3)
+		f.upTo(l.Head())
+	}
 }
 
 func TestBlobsOfEverySizeComeBackAsTheyWere(t *testing.T) {

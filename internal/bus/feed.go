@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"github.com/nats-io/nats.go"
+
+	"choiros/internal/choir"
 )
 
 // feedBuffer is how many messages wait for a slow reader. More are dropped and
@@ -19,6 +21,9 @@ type feed struct {
 	messages chan *nats.Msg
 	// pokes holds at most one; whoever reads it looks for what it missed.
 	pokes chan struct{}
+	// on and lost are what missed saw last; they belong to the feed's reader.
+	on   *link
+	lost int
 }
 
 func (f *feed) poke() {
@@ -28,25 +33,47 @@ func (f *feed) poke() {
 	}
 }
 
-// listen begins a feed. It is established at the server when listen returns.
+// listen begins a feed, and returns once the server listens for it. It waits
+// without the client's turn, since new credentials may be what it waits for.
 func (c *Client) listen(ctx context.Context, subjects ...string) (*feed, error) {
-	release, err := c.take(ctx)
-	if err != nil {
+	f := &feed{subjects: subjects, messages: make(chan *nats.Msg, feedBuffer), pokes: make(chan struct{}, 1)}
+	if err := c.enlist(ctx, f); err != nil {
 		return nil, err
 	}
+	for n := 1; ; n++ {
+		l, err := c.begin()
+		if err == nil {
+			err = l.settle(ctx, f)
+			l.calls.Done()
+		}
+		if err == nil {
+			return f, nil
+		}
+		if choir.CodeOf(err) != choir.CodeBusy || !pause(ctx, backoff(n, retryMin, retryMax)) {
+			c.unlisten(f)
+			return nil, err
+		}
+	}
+}
+
+// enlist makes the feed part of this link and of all that follow.
+func (c *Client) enlist(ctx context.Context, f *feed) error {
+	release, err := c.take(ctx)
+	if err != nil {
+		return err
+	}
 	defer release()
-	f := &feed{subjects: subjects, messages: make(chan *nats.Msg, feedBuffer), pokes: make(chan struct{}, 1)}
 	c.mu.Lock()
 	l := c.link
 	c.mu.Unlock()
-	if err := l.attach(ctx, f); err != nil {
+	if err := l.attach(f); err != nil {
 		l.detach(f)
-		return nil, err
+		return err
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.feeds = append(c.feeds, f)
-	return f, nil
+	return nil
 }
 
 // unlisten ends a feed.
@@ -61,4 +88,20 @@ func (c *Client) unlisten(f *feed) {
 	c.feeds = slices.DeleteFunc(c.feeds, func(other *feed) bool { return other == f })
 	c.mu.Unlock()
 	l.detach(f)
+}
+
+// missed reports whether messages were dropped since it was last asked. NATS
+// tells of the first one of a series only. Messages are dropped while the buffer
+// is full, so asking whenever it is empty misses none.
+func (c *Client) missed(f *feed) bool {
+	c.mu.Lock()
+	l := c.link
+	c.mu.Unlock()
+	if l == nil {
+		return false
+	}
+	lost := l.dropped(f)
+	same := l == f.on && lost == f.lost
+	f.on, f.lost = l, lost
+	return !same
 }

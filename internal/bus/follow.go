@@ -32,6 +32,9 @@ func (c *Client) Follow(ctx context.Context, seq uint64, fn func(choir.Event) er
 			err = r.catchUp(ctx)
 		case m := <-f.messages:
 			err = r.take(ctx, m)
+			if err == nil && len(f.messages) == 0 && c.missed(f) {
+				err = r.catchUp(ctx)
+			}
 		}
 		if ctx.Err() != nil {
 			return ctx.Err()

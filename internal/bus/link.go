@@ -117,8 +117,8 @@ func (l *link) retire(ctx, life context.Context) {
 	<-idle
 }
 
-// attach subscribes a feed; it is established at the server on return.
-func (l *link) attach(ctx context.Context, f *feed) error {
+// attach subscribes a feed. A link that is down does so once it is back.
+func (l *link) attach(f *feed) error {
 	for _, s := range f.subjects {
 		sub, err := l.nc.ChanSubscribe(s, f.messages)
 		if err != nil {
@@ -128,10 +128,15 @@ func (l *link) attach(ctx context.Context, f *feed) error {
 		l.subs[f] = append(l.subs[f], sub)
 		l.mu.Unlock()
 	}
-	ctx, cancel := context.WithTimeout(ctx, dialLimit)
+	return nil
+}
+
+// settle returns once the server listens for a feed; busy when the link is down.
+func (l *link) settle(ctx context.Context, f *feed) error {
+	limited, cancel := context.WithTimeout(ctx, dialLimit)
 	defer cancel()
-	if err := l.nc.FlushWithContext(ctx); err != nil {
-		return choir.Wrap("bus.listen", choir.CodeUnavailable, err, "listen to %v", f.subjects)
+	if err := l.nc.FlushWithContext(limited); err != nil {
+		return choir.Wrap("bus.listen", choir.CodeBusy, err, "listen to %v", f.subjects)
 	}
 	return l.refusal(f)
 }
@@ -159,6 +164,18 @@ func (l *link) detach(f *feed) {
 	for _, s := range subs {
 		_ = s.Unsubscribe() // fails only when the connection, and so the subscription, is gone
 	}
+}
+
+// dropped counts the messages of a feed that found its buffer full.
+func (l *link) dropped(f *feed) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	total := 0
+	for _, s := range l.subs[f] {
+		n, _ := s.Dropped() // fails only when the subscription is gone
+		total += n
+	}
+	return total
 }
 
 // backoff doubles from first to last.

@@ -28,7 +28,10 @@ func (c *Client) UseCredentials(ctx context.Context, creds Credentials) error {
 	old, feeds := c.link, slices.Clone(c.feeds)
 	c.mu.Unlock()
 	for _, f := range feeds {
-		if err := next.attach(ctx, f); err != nil {
+		if err = next.attach(f); err == nil {
+			err = next.settle(ctx, f)
+		}
+		if err != nil {
 			next.close()
 			return err
 		}
