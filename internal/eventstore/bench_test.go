@@ -4,12 +4,9 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
-
-	"golang.org/x/sys/unix"
 
 	"choiros/internal/choir"
 )
@@ -96,70 +93,6 @@ func benchAppend(b *testing.B, writers int) {
 func BenchmarkAppend(b *testing.B) {
 	for _, writers := range []int{1, 16, 64} {
 		b.Run(fmt.Sprint(writers), func(b *testing.B) { benchAppend(b, writers) })
-	}
-}
-
-// BenchmarkPeerTransaction is one SQLite transaction per event with
-// synchronous=FULL and the same projections.
-func BenchmarkPeerTransaction(b *testing.B) {
-	conn, err := openWriter(filepath.Join(b.TempDir(), "peer.sqlite"))
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer conn.Close()
-	if err := execute(conn, "PRAGMA synchronous = FULL"); err != nil {
-		b.Fatal(err)
-	}
-	var a applier
-	a.start(conn)
-	s := &Store{cfg: testConfig()}
-	load := workload(b, b.N)
-	prev := choir.ZeroHash
-	b.ResetTimer()
-	for i, p := range load {
-		payload, err := s.check(context.Background(), p.role, &p.d)
-		if err != nil {
-			b.Fatal(err)
-		}
-		e := choir.Event{Seq: uint64(i + 1), ID: p.d.ID, Time: testTime, Computer: testComputer, User: testUser, Source: p.role.Source(), Type: p.d.Type, Run: p.d.Run, Task: p.d.Task, Payload: p.d.Payload}
-		raw, err := choir.SealEvent(&e, prev)
-		if err != nil {
-			b.Fatal(err)
-		}
-		prev = e.Hash
-		if err := a.transact([]item{{event: e, payload: payload, raw: raw}}); err != nil {
-			b.Fatal(err)
-		}
-	}
-	b.StopTimer()
-	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "events/s")
-}
-
-// BenchmarkPeerFdatasync writes the same number of bytes and syncs, nothing
-// else: to a file that grows, and to one that has been written before.
-func BenchmarkPeerFdatasync(b *testing.B) {
-	for _, kind := range []string{"growing", "written"} {
-		b.Run(kind, func(b *testing.B) {
-			f, err := os.Create(filepath.Join(b.TempDir(), "bare"))
-			if err != nil {
-				b.Fatal(err)
-			}
-			defer f.Close()
-			record := []byte(strings.Repeat("r", 620))
-			if kind == "written" {
-				f.Write(make([]byte, (b.N+1)*len(record)))
-				f.Sync()
-			}
-			b.ResetTimer()
-			for i := range b.N {
-				if _, err := f.WriteAt(record, int64(i*len(record))); err != nil {
-					b.Fatal(err)
-				}
-				if err := unix.Fdatasync(int(f.Fd())); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
 	}
 }
 

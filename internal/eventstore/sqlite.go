@@ -130,7 +130,7 @@ func openWriter(path string) (*sqlite.Conn, error) {
 		return nil, err
 	}
 	err = os.Chmod(path, 0o600)
-	for _, pragma := range []string{"synchronous = NORMAL", "cache_size = -4000", "temp_store = MEMORY", "wal_autocheckpoint = 2000"} {
+	for _, pragma := range []string{"synchronous = NORMAL", "cache_size = -4000", "temp_store = MEMORY", "wal_autocheckpoint = 4000"} {
 		if err == nil {
 			err = execute(conn, "PRAGMA "+pragma)
 		}
