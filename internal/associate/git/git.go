@@ -116,12 +116,6 @@ func clip(s string) string {
 	return s
 }
 
-// Version reports whether git can be run at all.
-func (g *Git) Version(ctx context.Context) (string, error) {
-	out, err := g.run(ctx, "/", nil, "version")
-	return strings.TrimSpace(string(out)), err
-}
-
 // isRepo reports whether a folder has a repository of its own. A .git file (a
 // worktree, a submodule) counts.
 func isRepo(dir string) bool {

@@ -18,7 +18,8 @@ const (
 // quickFiles looks at the paths for a quick commit: few, small, plain files or
 // gone, no suspected keys, and names that fit git's line format.
 func quickFiles(dir string, paths []string) (present []string, ok bool) {
-	if len(paths) > quickPaths {
+	// While the index is locked, the long way fails before it commits anything.
+	if len(paths) > quickPaths || exists(filepath.Join(dir, ".git/index.lock")) {
 		return nil, false
 	}
 	var total int64
@@ -46,6 +47,16 @@ func quickHead(dir string) (ref string, ok bool) {
 		return "", false
 	}
 	return strings.CutPrefix(strings.TrimSpace(string(raw)), "ref: ")
+}
+
+// Head is the commit a repository stands at, when that can be read without git.
+func Head(dir string) (id string, ok bool) {
+	ref, ok := quickHead(dir)
+	if !ok || !filepath.IsLocal(ref) {
+		return "", false
+	}
+	raw, err := os.ReadFile(filepath.Join(dir, ".git", ref))
+	return strings.TrimSpace(string(raw)), err == nil
 }
 
 // quick commits a small change with two waits for git instead of five: what is

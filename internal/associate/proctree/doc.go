@@ -52,6 +52,7 @@ const (
 type reply struct {
 	ID    int    `json:"id"`
 	Error string `json:"error,omitempty"`
+	Limit bool   `json:"limit,omitempty"` // opRun: no process could be made, whatever the program
 	Exit  Exit   `json:"exit"`
 	Usage Usage  `json:"usage"` // opClear: of everything since the last clear
 }

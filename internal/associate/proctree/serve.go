@@ -151,7 +151,8 @@ func (s *server) handle(req request, fds []int) {
 	switch req.Op {
 	case opRun:
 		if err := s.start(req, fds); err != nil {
-			s.answer(reply{ID: req.ID, Error: err.Error()})
+			limit := errors.Is(err, syscall.EAGAIN) || errors.Is(err, syscall.ENOMEM)
+			s.answer(reply{ID: req.ID, Error: err.Error(), Limit: limit})
 		}
 	case opStop:
 		s.stop(req)

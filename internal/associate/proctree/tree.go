@@ -165,7 +165,7 @@ type Sink interface {
 // Run runs a command to its end. Processes that it leaves behind live on until
 // Clear. When ctx ends the command's process group is stopped and the error is
 // ctx's cause, beside the exit; a program that cannot be started has code
-// not_found.
+// not_found; busy means that the limit on processes is reached.
 func (t *Tree) Run(ctx context.Context, spec Spec) (Exit, error) {
 	out, err := t.newStream(spec.Stdout)
 	if err != nil {
@@ -194,6 +194,8 @@ func (t *Tree) Run(ctx context.Context, spec Spec) (Exit, error) {
 	switch {
 	case !ok:
 		return Exit{Code: -1}, t.lost
+	case r.Limit:
+		return Exit{Code: -1}, choir.E("proctree.run", choir.CodeBusy, "no further process can be started: %s", r.Error)
 	case r.Error != "":
 		return Exit{Code: -1}, choir.E("proctree.run", choir.CodeNotFound, "%s", r.Error)
 	}

@@ -116,7 +116,7 @@ func (j *job) tools(kit *tools.Kit) []agentloop.Tool {
 func (j *job) permitted() []choir.Tool { return tools.Permitted(j.task.Kind, j.task.AllowedTools) }
 
 // refuse answers a call of a tool that was not offered.
-func (j *job) refuse(ctx context.Context, call model.Block) (agentloop.Result, error) {
+func (j *job) refuse(_ context.Context, call model.Block) (agentloop.Result, error) {
 	j.refused++
 	j.egress = j.egress || call.Tool == string(choir.ToolFetchURL)
 	names := make([]string, 0, 8)
@@ -125,7 +125,7 @@ func (j *job) refuse(ctx context.Context, call model.Block) (agentloop.Result, e
 	}
 	slices.Sort(names)
 	out := tools.Output{Code: choir.CodeRefused, Text: "this task does not allow the tool " + call.Tool + "; it allows: " + strings.Join(names, ", ")}
-	if err := j.recordRefusal(ctx, call, out); err != nil {
+	if err := j.recordRefusal(call, out); err != nil {
 		return agentloop.Result{}, err
 	}
 	return agentloop.Result{Text: out.Text, IsError: true, Stop: j.refused >= maxRefused}, nil

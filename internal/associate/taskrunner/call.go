@@ -21,7 +21,7 @@ func (j *job) call(ctx context.Context, kit *tools.Kit, call model.Block) (agent
 	c, err := tools.Decode(call.Tool, call.Input)
 	if err != nil {
 		out := tools.Output{Text: err.Error(), Code: choir.CodeOf(err)}
-		return agentloop.Result{Text: out.Text, IsError: true}, j.recordRefusal(ctx, call, out)
+		return agentloop.Result{Text: out.Text, IsError: true}, j.recordRefusal(call, out)
 	}
 	id := j.nextCall()
 	called, err := j.called(id, call.Tool, c.Record(), call.Input)
@@ -53,7 +53,7 @@ func (j *job) call(ctx context.Context, kit *tools.Kit, call model.Block) (agent
 }
 
 // recordRefusal writes both events of a call that was never run.
-func (j *job) recordRefusal(_ context.Context, call model.Block, out tools.Output) error {
+func (j *job) recordRefusal(call model.Block, out tools.Output) error {
 	id := j.nextCall()
 	called, err := j.called(id, call.Tool, choir.ToolInput{Raw: tools.Cut(toUTF8(call.Input), 4<<10)}, call.Input)
 	if err != nil {

@@ -22,12 +22,20 @@ func (j *job) checkpoint(c change, subject, body, trigger string) error {
 	if err != nil {
 		return err
 	}
+	knew := j.known.holds(j.cfg.Workspace)
 	made, err := j.git.Commit(j.life, git.Checkpoint{
 		Workspace: j.cfg.Workspace, Paths: paths, Subject: subject, Body: body,
 		Seq: j.event.Seq, Run: j.event.Run, Task: j.event.Task, At: j.cfg.Now(),
 	})
-	if err != nil {
-		return fail(choir.ResultCommandFailed, "the checkpoint could not be made: %v", err)
+	switch {
+	case err != nil && j.life.Err() != nil:
+		return err
+	case err != nil:
+		// The snapshot holds the work; a repository that git cannot use, or that
+		// somebody has locked, is no reason to take it back.
+		j.note("Git could not commit it, so it is kept as a snapshot only: " + firstLine(err.Error(), 400))
+	case knew:
+		j.moved()
 	}
 	return j.named(made, subject, trigger)
 }
@@ -118,13 +126,9 @@ func (j *job) checkpointByHand(ctx context.Context) (string, error) {
 	if j.task.Repo != "" {
 		base = git.RepoOf(j.cfg.Workspace, "workspace/"+j.task.Repo)
 	}
-	var paths []string
-	for _, repo := range git.Repos(j.cfg.Workspace, base) {
-		pending, err := j.git.Pending(ctx, j.cfg.Workspace, repo)
-		if err != nil {
-			return "", err
-		}
-		paths = append(paths, pending...)
+	paths, err := j.pending(ctx, base)
+	if err != nil {
+		return "", err
 	}
 	words := ""
 	if len(j.task.GitArgs) == 1 {
@@ -136,6 +140,9 @@ func (j *job) checkpointByHand(ctx context.Context) (string, error) {
 		Seq: j.event.Seq, Run: j.event.Run, Task: j.event.Task, At: j.cfg.Now(),
 	})
 	j.made = made
+	if err == nil {
+		j.remember(base)
+	}
 	if len(made.Commits) == 0 {
 		return "nothing to commit; the workspace is kept as a snapshot", err
 	}
@@ -145,9 +152,6 @@ func (j *job) checkpointByHand(ctx context.Context) (string, error) {
 // keepGit ends a task of kind git: what it did to the tree becomes part of the
 // log.
 func (j *job) keepGit(c change) error {
-	if j.task.GitAction == choir.GitCheckpoint {
-		return j.named(j.made, j.subject, "manual")
-	}
 	if c.same {
 		return nil
 	}

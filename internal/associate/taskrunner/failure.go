@@ -48,6 +48,8 @@ func (j *job) failed(work context.Context, err error) *failure {
 	switch choir.CodeOf(err) {
 	case choir.CodeNoSpace:
 		return fail(choir.ResultDiskFull, "%v", err)
+	case choir.CodeBusy:
+		return fail(choir.ResultLimit, "a limit of the sandbox was reached: %v", err)
 	case choir.CodeBudget:
 		return fail(choir.ResultTokenBudget, "%v", err)
 	case choir.CodeProvider, choir.CodeOverloaded, choir.CodeUnmatched:

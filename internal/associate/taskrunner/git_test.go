@@ -1,6 +1,7 @@
 package taskrunner_test
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 
@@ -59,5 +60,73 @@ func TestGitTasks(t *testing.T) {
 	holds(t, r, choir.StatusOK, "")
 	if cp := of[choir.CheckpointCreated](t, l.log, r.TaskID); len(cp[0].Commits) != 2 || l.git(".", "ls-files") != "artifacts/note" {
 		t.Errorf("commits %+v, files %s", cp[0].Commits, l.git(".", "ls-files"))
+	}
+}
+
+func TestARepeatedCheckpointFindsWhatStatusWould(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	l.repo(map[string]string{"a": "1\n", "b": "1\n", "gone": "1\n", ".gitignore": "*.log\n"})
+	checkpoint := func(want string) {
+		t.Helper()
+		r := l.do(choir.DirectorTask{Kind: choir.TaskGit, Repo: "app", GitAction: choir.GitCheckpoint})
+		holds(t, r, choir.StatusOK, "")
+		got := ""
+		if r.Checkpoint != nil {
+			got = strings.ReplaceAll(l.git("workspace/app", "show", "--name-only", "--no-renames", "--format=", "HEAD"), "\n", " ")
+		}
+		if got != want || l.git("workspace/app", "status", "--short") != "" {
+			t.Errorf("committed %q, want %q; left %q", got, want, l.git("workspace/app", "status", "--short"))
+		}
+	}
+	checkpoint("")
+	l.write("workspace/app/a", "2\n")
+	l.write("workspace/app/x.log", "kept out")
+	checkpoint("a")
+	l.write("workspace/app/new", "n\n")
+	l.git("workspace/app", "rm", "-q", "--cached", "gone")
+	l.git("workspace/app", "commit", "-q", "-m", "a person's") // HEAD moved: what was known is not
+	checkpoint("gone new")
+	l.write("workspace/app/b", "by a person\n")
+	r := l.do(choir.DirectorTask{Kind: choir.TaskEditRepo, Repo: "app", VerifyProfile: unverified, Commands: sh("echo t > task")})
+	holds(t, r, choir.StatusOK, "")
+	checkpoint("b")
+	l.write("workspace/app/.gitignore", "\n")
+	checkpoint(".gitignore x.log")
+}
+
+func TestWorkIsKeptWhenGitCannotCommit(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	l.repo(map[string]string{"a": "1\n"})
+	l.write("workspace/app/.git/index.lock", "")
+	r := l.do(choir.DirectorTask{Kind: choir.TaskEditRepo, Repo: "app", VerifyProfile: unverified, Commands: sh("echo 2 > a")})
+	holds(t, r, choir.StatusOK, "")
+	if r.Checkpoint != nil || l.git("workspace/app", "rev-list", "--count", "HEAD") != "1" {
+		t.Errorf("a commit was made: %v", r.Checkpoint)
+	}
+	if l.read("workspace/app/a") != "2\n" || !strings.Contains(r.Summary, "kept as a snapshot only") || r.Snapshot != l.hash() {
+		t.Errorf("%q, %s", l.read("workspace/app/a"), r.Summary)
+	}
+}
+
+// BenchmarkCheckpoint is one changed file among 10,000 and a checkpoint by
+// hand, scans included.
+func BenchmarkCheckpoint(b *testing.B) {
+	l := newLab(b)
+	files := map[string]string{".gitignore": "*.log\n"}
+	for i := range 10_000 {
+		files["d"+strconv.Itoa(i/100)+"/f"+strconv.Itoa(i)] = "content " + strconv.Itoa(i) + "\n"
+	}
+	l.repo(files)
+	task := choir.DirectorTask{Kind: choir.TaskGit, Repo: "app", GitAction: choir.GitCheckpoint}
+	l.do(task)
+	n := 0
+	for b.Loop() {
+		n++
+		l.write("workspace/app/d50/f5050", strconv.Itoa(n))
+		if r := l.do(task); r.Checkpoint == nil {
+			b.Fatal(r.Summary)
+		}
 	}
 }

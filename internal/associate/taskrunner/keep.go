@@ -11,6 +11,9 @@ import (
 // keep ends a task whose work went well: a change is verified and checkpointed,
 // and where none was asked for it is taken back.
 func (j *job) keep(work context.Context) error {
+	if j.task.GitAction == choir.GitCheckpoint {
+		return j.named(j.made, j.subject, "manual") // what changed is what it committed
+	}
 	c, err := j.changed()
 	if err != nil {
 		return err

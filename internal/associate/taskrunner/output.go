@@ -68,8 +68,11 @@ type live struct {
 	sent    time.Time
 }
 
+func newLive(send func(text string)) *live { return &live{now: time.Now, send: send} }
+
+// newLive shows text of the task's run.
 func (j *job) newLive() *live {
-	return &live{now: time.Now, send: func(text string) { j.cfg.Live(j.event.Run, text) }}
+	return newLive(func(text string) { j.cfg.Live(j.event.Run, text) })
 }
 
 func (l *live) show(p []byte) {

@@ -69,7 +69,8 @@ var ErrCancelled = choir.E("task", choir.CodeCancelled, "the task was stopped")
 
 // Runner runs tasks, one at a time.
 type Runner struct {
-	cfg Config
+	cfg   Config
+	known known // used by the one task that runs
 
 	mu   sync.Mutex // guards tree
 	tree *proctree.Tree

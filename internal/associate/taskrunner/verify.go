@@ -131,7 +131,7 @@ func (m machine) Has(program string) bool {
 
 // HasPython implements verify.Machine.
 func (m machine) HasPython(module string) bool {
-	quiet := &recorder{live: &live{now: m.j.newLive().now, send: func(string) {}}}
+	quiet := &recorder{live: newLive(func(string) {})}
 	exit, err := m.j.procs.Run(m.ctx, proctree.Spec{Argv: []string{"python3", "-c", "import " + module}, Dir: m.j.root, Env: m.j.env(nil), Stdout: quiet})
 	return err == nil && exit.Code == 0
 }

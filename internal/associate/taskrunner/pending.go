@@ -1,0 +1,100 @@
+package taskrunner
+
+import (
+	"context"
+	"maps"
+	"path"
+	"path/filepath"
+	"slices"
+
+	"choiros/internal/associate/git"
+	"choiros/internal/choir"
+	"choiros/internal/snapshot"
+)
+
+// known is a moment at which everything that could be committed was: where the
+// branches still stand there, what changed since is known from the snapshots,
+// and git need not look at the whole tree.
+type known struct {
+	base     string // the folder it is about
+	snapshot choir.Digest
+	heads    map[string]string // repository to commit
+}
+
+// headsOf are the commits the repositories stand at; not ok when one cannot be
+// read without git.
+func headsOf(workspace string, repos []string) (map[string]string, bool) {
+	heads := map[string]string{}
+	for _, r := range repos {
+		id, ok := git.Head(filepath.Join(workspace, r))
+		if !ok {
+			return nil, false
+		}
+		heads[r] = id
+	}
+	return heads, true
+}
+
+func (k *known) holds(workspace string) bool {
+	if k.snapshot == "" {
+		return false
+	}
+	now, ok := headsOf(workspace, git.Repos(workspace, k.base))
+	return ok && maps.Equal(now, k.heads)
+}
+
+// pending lists what may differ from HEAD, raw, below the workspace.
+func (j *job) pending(ctx context.Context, base string) ([]string, error) {
+	repos := git.Repos(j.cfg.Workspace, base)
+	if j.known.base == base && j.known.holds(j.cfg.Workspace) {
+		if paths, ok := j.since(j.known.snapshot, base); ok {
+			return paths, nil
+		}
+	}
+	var paths []string
+	for _, repo := range repos {
+		more, err := j.git.Pending(ctx, j.cfg.Workspace, repo)
+		if err != nil {
+			return nil, err
+		}
+		paths = append(paths, more...)
+	}
+	return paths, nil
+}
+
+// since are the paths that changed from a snapshot to the task's base; not ok
+// when that does not say all, because rules about what is ignored changed.
+func (j *job) since(from choir.Digest, base string) ([]string, bool) {
+	var c change
+	if from != j.base {
+		all, err := snapshot.Diff(j.life, objects{j.cfg.Blobs}, from, j.base)
+		if err != nil {
+			return nil, false // git knows too, only slower
+		}
+		c.take(all)
+	}
+	paths, err := c.paths()
+	if err != nil || slices.ContainsFunc(paths, func(p string) bool {
+		return path.Base(p) == ".gitignore" || path.Base(p) == ".choirignore"
+	}) {
+		return nil, false
+	}
+	return slices.DeleteFunc(paths, func(p string) bool { return base != "." && !below(p, base) }), true
+}
+
+func below(p, dir string) bool { return len(p) > len(dir) && p[:len(dir)] == dir && p[len(dir)] == '/' }
+
+// remember notes that everything of the task's base is committed.
+func (j *job) remember(base string) {
+	j.known = known{}
+	if heads, ok := headsOf(j.cfg.Workspace, git.Repos(j.cfg.Workspace, base)); ok {
+		j.known = known{base, j.base, heads}
+	}
+}
+
+// moved keeps what is known over a commit of our own.
+func (j *job) moved() {
+	if heads, ok := headsOf(j.cfg.Workspace, git.Repos(j.cfg.Workspace, j.known.base)); ok {
+		j.known.heads = heads
+	}
+}
