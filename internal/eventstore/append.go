@@ -3,6 +3,7 @@ package eventstore
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"zombiezen.com/go/sqlite"
 
@@ -24,9 +25,12 @@ func (s *Store) Append(ctx context.Context, role choir.Role, drafts ...choir.Dra
 	if s.opened.readOnly != "" {
 		return nil, choir.E("eventstore.append", choir.CodeUnavailable, "the log takes no appends: %s", s.opened.readOnly)
 	}
-	a := appending{store: s, source: role.Source(), drafts: drafts}
-	for i := range drafts {
-		payload, err := s.check(ctx, role, &drafts[i])
+	if err := ctx.Err(); err != nil {
+		return nil, choir.Wrap("eventstore.append", choir.CodeCancelled, err, "stopped before anything was appended")
+	}
+	a := appending{store: s, source: role.Source(), drafts: slices.Clone(drafts)}
+	for i := range a.drafts {
+		payload, err := s.check(ctx, role, &a.drafts[i])
 		if err != nil {
 			return nil, underDraft(i, len(drafts), err)
 		}
@@ -77,7 +81,8 @@ func (s *Store) check(ctx context.Context, role choir.Role, d *choir.Draft) (cho
 	return payload, nil
 }
 
-// checkTask holds the task and run a draft names against those in its payload.
+// checkTask holds the task and run a draft names against those in its payload,
+// and fills the task in.
 func checkTask(d *choir.Draft, payload choir.Payload) error {
 	var task, run choir.ID
 	switch p := payload.(type) {
@@ -99,6 +104,7 @@ func checkTask(d *choir.Draft, payload choir.Payload) error {
 	if d.Run != run {
 		return choir.Invalid("run", "is %s, the payload is about %s", d.Run, run)
 	}
+	d.Task = task
 	return nil
 }
 

@@ -191,6 +191,12 @@ func (a *applier) reach(ctx context.Context, seq uint64) error {
 // retry applies what a failed transaction left, one caller at a time; the error
 // is why appends must still be refused.
 func (a *applier) retry() error {
+	a.mu.Lock()
+	sound := a.err == nil
+	a.mu.Unlock()
+	if sound {
+		return nil
+	}
 	a.retryMu.Lock()
 	defer a.retryMu.Unlock()
 	a.mu.Lock()

@@ -115,6 +115,10 @@ func BenchmarkRebuild(b *testing.B) {
 				wg.Wait()
 				load = load[len(batch):]
 			}
+			head, _ := s.Head()
+			if err := s.applier.reach(context.Background(), head); err != nil {
+				b.Fatal(err)
+			}
 			for b.Loop() {
 				if err := s.Rebuild(context.Background()); err != nil {
 					b.Fatal(err)
@@ -122,5 +126,28 @@ func BenchmarkRebuild(b *testing.B) {
 			}
 			b.ReportMetric(float64(n)*float64(b.N)/b.Elapsed().Seconds(), "events/s")
 		})
+	}
+}
+
+// BenchmarkOpen opens and closes a log of 1,500 events that was closed in order.
+func BenchmarkOpen(b *testing.B) {
+	dir := b.TempDir()
+	s := open(b, dir)
+	for _, p := range workload(b, 1500) {
+		if _, err := s.Append(context.Background(), p.role, p.d); err != nil {
+			b.Fatal(err)
+		}
+	}
+	if err := s.Close(); err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		s, err := Open(context.Background(), dir, testConfig())
+		if err != nil {
+			b.Fatal(err)
+		}
+		if err := s.Close(); err != nil {
+			b.Fatal(err)
+		}
 	}
 }
