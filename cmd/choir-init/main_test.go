@@ -77,7 +77,7 @@ func boot(t testing.TB, args ...string) *box {
 	defer f.Close()
 	b := &box{workspace: workspace, ended: make(chan error, 1)}
 	b.cmd = exec.Command("bwrap", append([]string{
-		"--as-pid-1", "--die-with-parent", "--unshare-all", "--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--tmpfs", "/run",
+		"--as-pid-1", "--die-with-parent", "--unshare-all", "--unshare-user", "--uid", "1000", "--gid", "1000", "--cap-drop", "ALL", "--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--tmpfs", "/run",
 		"--ro-bind", doors, "/run/choir", "--bind", workspace, "/tmp/workspace", "--ro-bind", binary, "/tmp/choir-init",
 		"/tmp/choir-init", "-workspace", "/tmp/workspace",
 	}, args...)...)
@@ -241,6 +241,29 @@ func TestReapInsideASandbox(t *testing.T) {
 	if err != nil || out.Exit.Code != 127 {
 		t.Errorf("got %+v, %v", out, err)
 	}
+}
+
+// Init is not dumpable and has no capabilities; what it restores by
+// /proc/self/fd must work all the same.
+func TestSnapshotsInside(t *testing.T) {
+	t.Parallel()
+	b := boot(t)
+	store, err := fs.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	k, ctx := snapshot.NewKeeper(store), within(t)
+	b.sh(t, `cd /tmp/workspace && mkdir -p d/e ro && echo 1 > d/e/f && echo 2 > d/g && mkfifo d/p && ln -s g d/l && echo 3 > ro/k && chmod 555 ro && chmod 4711 d/g`)
+	base, err := b.Scan(ctx, k)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.sh(t, `cd /tmp/workspace && chmod 0 d/g && chmod 700 d/p && touch -h d/l && chmod 755 ro && rm ro/k && chmod 555 ro && echo x > d/e/f && chmod 0 d/e`)
+	r, err := b.Restore(ctx, base.Root, k, guest.RestoreOptions{})
+	if err != nil || r.Root != base.Root {
+		t.Fatalf("got %+v, %v", r, err)
+	}
+	b.sh(t, `chmod 755 /tmp/workspace/ro`) // so that the test can remove it
 }
 
 func BenchmarkExecTrueInside(b *testing.B) {

@@ -79,19 +79,28 @@ func (p *presence) empty() bool {
 // the whole of the patience.
 func (p *presence) wait(ctx context.Context) error {
 	for {
-		var timeout <-chan time.Time
-		if p.patience > 0 && p.empty() {
-			timer := time.NewTimer(p.patience)
-			defer timer.Stop()
-			timeout = timer.C
+		over, err := p.waitOnce(ctx)
+		if over {
+			return err
 		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-p.changed:
-		case <-timeout:
-			return choir.E("guest.serve", choir.CodeTimeout, "no control plane was attached for %s", p.patience)
-		}
+	}
+}
+
+// waitOnce waits for a change of who is attached, or for the end.
+func (p *presence) waitOnce(ctx context.Context) (over bool, err error) {
+	var timeout <-chan time.Time
+	if p.patience > 0 && p.empty() {
+		timer := time.NewTimer(p.patience)
+		defer timer.Stop()
+		timeout = timer.C
+	}
+	select {
+	case <-ctx.Done():
+		return true, nil
+	case <-p.changed:
+		return false, nil
+	case <-timeout:
+		return true, choir.E("guest.serve", choir.CodeTimeout, "no control plane was attached for %s", p.patience)
 	}
 }
 

@@ -15,6 +15,9 @@ import (
 	"choiros/internal/choir"
 )
 
+// unpackTemp is the folder in which an archive grows.
+const unpackTemp = ".choir-unpack"
+
 // unpack stores a tar stream in a folder beside dest and renames it at the end.
 func (s *Server) unpack(ctx context.Context, w *wire, r *request) (any, error) {
 	dir, name, err := s.at(r.Path)
@@ -31,7 +34,11 @@ func (s *Server) unpack(ctx context.Context, w *wire, r *request) (any, error) {
 		return nil, err
 	}
 	defer giveBack()
-	temp := tempName()
+	temp := unpackTemp
+	// Whoever has the tree alone may take away what a crash left behind.
+	if err := removeAll(ctx, dir, temp); err != nil && err != unix.ENOENT {
+		return nil, pathError("unpack", r.Path, err)
+	}
 	if err := unix.Mkdirat(dir, temp, 0o755); err != nil {
 		return nil, pathError("unpack", r.Path, err)
 	}
@@ -41,7 +48,7 @@ func (s *Server) unpack(ctx context.Context, w *wire, r *request) (any, error) {
 		err = unix.Renameat2(dir, temp, dir, name, unix.RENAME_NOREPLACE)
 	}
 	if err != nil {
-		removeAll(context.WithoutCancel(ctx), dir, temp) // the first error counts
+		removeAll(context.WithoutCancel(ctx), dir, temp) // the first error counts; the next unpack tries again
 		return nil, pathError("unpack", r.Path, err)
 	}
 	return &done{Files: u.files, Bytes: u.bytes}, nil

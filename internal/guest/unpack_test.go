@@ -100,6 +100,22 @@ func TestUnpackKeepsModesLinksAndTimes(t *testing.T) {
 	wantCode(t, err, choir.CodeConflict)
 }
 
+func TestUnpackAfterACrash(t *testing.T) {
+	t.Parallel()
+	in := serve(t, nil)
+	put(t, in.workspace, unpackTemp+"/half", "x")
+	put(t, in.workspace, ".choir-write-1", "x")
+	if _, _, err := in.Unpack(within(t), "new", tarOf(t, file("a", "1"))); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Lstat(filepath.Join(in.workspace, unpackTemp)); err == nil {
+		t.Error("what the crash left is still there")
+	}
+	if _, err := in.WriteFile(within(t), "f", 0, strings.NewReader("1")); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestUnpackRefusals(t *testing.T) {
 	t.Parallel()
 	in := serve(t, nil)

@@ -12,11 +12,13 @@ import (
 	"choiros/internal/choir"
 )
 
-// temps numbers the temporary names of this process; O_EXCL does the rest.
+// temps numbers the temporary names of this process.
 var temps atomic.Int64
 
+// tempName is a name that no one else here uses. One that a crash left behind
+// makes O_EXCL fail, and the next is taken.
 func tempName() string {
-	return ".choir-" + strconv.Itoa(os.Getpid()) + "-" + strconv.FormatInt(temps.Add(1), 10)
+	return ".choir-write-" + strconv.FormatInt(temps.Add(1), 10)
 }
 
 // writeFile takes the content and puts it in place at its end, at once.
@@ -31,7 +33,12 @@ func (s *Server) writeFile(_ context.Context, w *wire, r *request) (any, error) 
 		return nil, err
 	}
 	temp := tempName()
-	if err := receiveFile(dir, temp, mode, &streamReader{w: w}); err != nil {
+	err = receiveFile(dir, temp, mode, &streamReader{w: w})
+	for err == unix.EEXIST {
+		temp = tempName()
+		err = receiveFile(dir, temp, mode, &streamReader{w: w})
+	}
+	if err != nil {
 		unix.Unlinkat(dir, temp, 0) // it may not be there; the first error counts
 		return nil, pathError("write", r.Path, err)
 	}
