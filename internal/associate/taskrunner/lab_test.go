@@ -116,7 +116,7 @@ func (l *lab) read(name string) string {
 
 func (l *lab) git(dir string, args ...string) string {
 	l.Helper()
-	cmd := exec.Command("git", append([]string{"-c", "user.name=P", "-c", "user.email=p@x", "-c", "init.defaultBranch=main"}, args...)...)
+	cmd := exec.Command("git", append([]string{"-c", "user.name=P", "-c", "user.email=p@x", "-c", "init.defaultBranch=main", "-c", "gc.auto=0"}, args...)...)
 	cmd.Dir = filepath.Join(l.dir, dir)
 	out, err := cmd.CombinedOutput()
 	if err != nil {
