@@ -117,7 +117,7 @@ func (d *dispatcher) wasCancelled(ctx context.Context, run choir.ID, after uint6
 		}
 		for _, e := range events {
 			after = e.Seq
-			if e.Type == "run.cancel_requested" {
+			if e.Type == "run.cancel_requested" || e.Type == "run.finished" {
 				return true, nil
 			}
 		}
@@ -135,6 +135,9 @@ func (d *dispatcher) take(e choir.Event) error {
 	case "task.returned":
 		delete(d.open, e.Task)
 		delete(d.cancelled, e.Task)
+	case "run.finished":
+		// A run that ended at a limit leaves nothing running.
+		d.cancel(e.Run)
 	case "run.cancel_requested":
 		d.send(choir.RoleDirector, bus.Delivery{Kind: bus.DeliverCancel, Run: e.Run})
 		d.cancel(e.Run)

@@ -2,6 +2,7 @@ package conductor
 
 import (
 	"context"
+	"slices"
 
 	"choiros/internal/choir"
 )
@@ -84,7 +85,9 @@ func (f follower) sort(e choir.Event) error {
 	}
 	switch p := payload.(type) {
 	case *choir.RepoAdded:
-		f.repos = append(f.repos, p.Name)
+		if !slices.Contains(f.repos, p.Name) {
+			f.repos = append(f.repos, p.Name)
+		}
 		return nil
 	case *choir.SandboxStarted:
 		if p.Role == choir.RoleDirector {

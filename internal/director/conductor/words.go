@@ -38,7 +38,10 @@ func opening(rec *record) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "The user asks:\n\n%s\n\n", rec.prompt.Text)
 	if rec.prompt.Repo != "" {
-		fmt.Fprintf(&b, "It is about the project %s.\n", rec.prompt.Repo)
+		// The other projects are left out: they are not what it is about, and a
+		// recorded run must read the same beside them.
+		fmt.Fprintf(&b, "It is about the project %s.", rec.prompt.Repo)
+		return b.String()
 	}
 	fmt.Fprintf(&b, "Projects in the workspace: %s.", known(rec.repos))
 	return b.String()
