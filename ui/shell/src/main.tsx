@@ -1,8 +1,14 @@
+import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
-
-function App() {
-  return <h1>ChoirOS</h1>;
-}
+import { App } from "./app/App";
+import "./styles/tokens.css";
+import "./styles/base.css";
 
 const root = document.getElementById("root");
-if (root) createRoot(root).render(<App />);
+if (root) {
+  createRoot(root).render(
+    <StrictMode>
+      <App />
+    </StrictMode>,
+  );
+}

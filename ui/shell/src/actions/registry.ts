@@ -1,0 +1,84 @@
+import type { LucideIcon } from "lucide-react";
+import { Camera, House, MessageCircle, OctagonX, Play } from "lucide-react";
+import type { Session } from "../app/session";
+import { isOpen, type Run } from "../domain/views";
+import type { State } from "../state/store";
+
+/** Something a person can do, from a key, the launcher or a button. */
+export interface Action {
+  id: string;
+  title: string;
+  icon: LucideIcon;
+  /** As it is written on the key; Ctrl is Cmd on a Mac. */
+  keys?: string;
+  /** False when it makes no sense now. */
+  when(state: State): boolean;
+  run(session: Session, state: State): Promise<void> | void;
+}
+
+/** The run that is shown and still works. */
+export function openRun(state: State): Run | undefined {
+  const { route } = state;
+  return route.page === "run" ? state.runs.find((r) => r.id === route.run && isOpen(r.state)) : undefined;
+}
+
+/** All that can be done from anywhere. */
+export const actions: readonly Action[] = [
+  {
+    id: "run.stop",
+    title: "Stop this run",
+    icon: OctagonX,
+    keys: "Ctrl+.",
+    when: (s) => openRun(s) !== undefined,
+    run: (session, s) => {
+      const run = openRun(s);
+      return run && session.api.cancel(run.id);
+    },
+  },
+  {
+    id: "prompt.focus",
+    title: "Write a prompt",
+    icon: MessageCircle,
+    keys: "Ctrl+J",
+    when: () => true,
+    run: () => document.getElementById("prompt")?.focus(),
+  },
+  {
+    id: "demo.play",
+    title: "Play the recorded demo",
+    icon: Play,
+    when: () => true,
+    run: (session) => session.demo(),
+  },
+  {
+    id: "checkpoint.make",
+    title: "Make a checkpoint",
+    icon: Camera,
+    when: () => true,
+    run: (session) => session.checkpoint(),
+  },
+  {
+    id: "home",
+    title: "Go to the beginning",
+    icon: House,
+    when: (s) => s.route.page !== "home",
+    run: (session) => session.go({ page: "home" }),
+  },
+];
+
+/** The action a key press means, of those that make sense now. */
+export function actionFor(
+  key: { key: string; ctrlKey: boolean; metaKey: boolean; shiftKey: boolean; altKey: boolean },
+  state: State,
+): Action | undefined {
+  if (!(key.ctrlKey || key.metaKey) || key.shiftKey || key.altKey) return undefined;
+  return actions.find((a) => a.keys?.toLowerCase() === `ctrl+${key.key.toLowerCase()}` && a.when(state));
+}
+
+/** Entries whose words all occur in the title, best first: those that begin with what was typed. */
+export function search<T extends { title: string }>(entries: readonly T[], typed: string): T[] {
+  const words = typed.toLowerCase().split(/\s+/).filter(Boolean);
+  const found = entries.filter((e) => words.every((w) => e.title.toLowerCase().includes(w)));
+  const begins = (e: T) => (words[0] && e.title.toLowerCase().startsWith(words[0]) ? 0 : 1);
+  return found.sort((a, b) => begins(a) - begins(b));
+}

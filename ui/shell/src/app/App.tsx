@@ -1,0 +1,72 @@
+import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
+import { useCallback, useEffect, useState } from "react";
+import { Toaster } from "sonner";
+import { Login } from "../apps/login/Login";
+import { Refusal } from "../domain/problem";
+import { Button } from "../kit/Button";
+import { useStore } from "../state/store";
+import { listComputers } from "../transport/api";
+import { Desk } from "./Desk";
+import { Session, SessionContext } from "./session";
+
+const queries = new QueryClient({ defaultOptions: { queries: { retry: 1, refetchOnWindowFocus: false } } });
+
+type Stage = { is: "opening" } | { is: "login" } | { is: "failed"; why: string } | { is: "open"; session: Session };
+
+/** The whole page: log in, open the computer, work. */
+export function App() {
+  const [stage, setStage] = useState<Stage>({ is: "opening" });
+  const page = useStore((s) => s.route.page);
+  const open = useCallback(() => {
+    setStage({ is: "opening" });
+    openSession().then(setStage, (error) => setStage(stageOf(error)));
+  }, []);
+  useEffect(() => {
+    if (location.hash.length > 1 && location.pathname === "/login") setStage({ is: "login" });
+    else open();
+  }, [open]);
+  const loggedIn = useCallback(() => {
+    useStore.getState().setRoute({ page: "home" });
+    open();
+  }, [open]);
+  return (
+    <QueryClientProvider client={queries}>
+      {stage.is === "open" && (
+        <SessionContext value={stage.session}>
+          <Desk key={page === "login" ? "login" : "desk"} />
+        </SessionContext>
+      )}
+      {stage.is === "login" && <Login onDone={loggedIn} />}
+      {stage.is === "failed" && <Failed why={stage.why} onRetry={open} />}
+      <Toaster position="bottom-right" theme="system" closeButton />
+    </QueryClientProvider>
+  );
+}
+
+async function openSession(): Promise<Stage> {
+  const [computer] = await listComputers();
+  if (!computer) return { is: "failed", why: "There is no computer here." };
+  const session = new Session(computer, queries);
+  await session.start(computer.head);
+  const { route } = useStore.getState();
+  if (route.page === "login") session.go({ page: "home" });
+  if (route.page === "run") void session.read(route.run);
+  return { is: "open", session };
+}
+
+function stageOf(error: unknown): Stage {
+  if (error instanceof Refusal && error.problem.code === "unauthenticated") return { is: "login" };
+  return { is: "failed", why: error instanceof Error ? error.message : "The computer could not be opened." };
+}
+
+function Failed({ why, onRetry }: { why: string; onRetry(): void }) {
+  return (
+    <main className="login">
+      <h1>The computer did not open</h1>
+      <p role="alert">{why}</p>
+      <Button look="primary" onClick={onRetry}>
+        Try again
+      </Button>
+    </main>
+  );
+}

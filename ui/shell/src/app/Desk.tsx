@@ -1,0 +1,129 @@
+import { useEffect } from "react";
+import { useHotkeys } from "../actions/hotkeys";
+import { Composer } from "../apps/composer/Composer";
+import { Events } from "../apps/events/Events";
+import { Header } from "../apps/header/Header";
+import { Launcher } from "../apps/launcher/Launcher";
+import { RunView } from "../apps/run/RunView";
+import { RunList } from "../apps/runs/RunList";
+import { Timeline } from "../apps/timeline/Timeline";
+import { Welcome } from "../apps/welcome/Welcome";
+import { Work } from "../apps/work/Work";
+import { readRoute } from "../domain/route";
+import { Tabs } from "../kit/Tabs";
+import { useStore } from "../state/store";
+import type { Panel } from "../state/view";
+import { useSession } from "./session";
+import "./desk.css";
+
+const sides = [
+  { id: "work", title: "Work" },
+  { id: "timeline", title: "Timeline" },
+  { id: "events", title: "Events" },
+] as const;
+
+/** The page of one open computer. */
+export function Desk() {
+  useHotkeys();
+  useHistory();
+  useTitle();
+  const route = useStore((s) => s.route);
+  const panel = useStore((s) => s.panel);
+  const launcher = useStore((s) => s.launcher);
+  const readOnly = useStore((s) => s.computer?.read_only);
+  return (
+    <div className="desk" data-panel={panel}>
+      <Header />
+      {readOnly && (
+        <p role="alert" className="desk-alert">
+          The log takes no more events: {readOnly}
+        </p>
+      )}
+      <div className="desk-body">
+        <aside className="desk-runs">
+          <RunList />
+        </aside>
+        <main className="desk-main">
+          <div className="desk-view main">
+            {route.page === "run" ? <RunView key={route.run} run={route.run} /> : <Welcome />}
+          </div>
+          <div className="desk-composer">
+            <Composer />
+          </div>
+        </main>
+        <Side />
+      </div>
+      <Screens />
+      {launcher && <Launcher />}
+    </div>
+  );
+}
+
+function Side() {
+  const panel = useStore((s) => s.panel);
+  const setPanel = useStore((s) => s.setPanel);
+  const route = useStore((s) => s.route);
+  const fallback = route.page === "run" ? "work" : "timeline";
+  const chosen = panel === "main" || panel === "runs" ? fallback : panel;
+  return (
+    <aside className="desk-side" aria-label="Details">
+      <div className="desk-tabs">
+        <Tabs label="Details" panel="side-panel" tabs={sides} chosen={chosen} onChoose={setPanel} />
+      </div>
+      <div
+        id="side-panel"
+        role="tabpanel"
+        aria-label={sides.find((s) => s.id === chosen)?.title}
+        className="desk-panel scroll"
+      >
+        {chosen === "work" && <Work run={route.page === "run" ? route.run : undefined} />}
+        {chosen === "timeline" && <Timeline />}
+        {chosen === "events" && <Events />}
+      </div>
+    </aside>
+  );
+}
+
+/** On a narrow page one screen is seen at a time. */
+function Screens() {
+  const panel = useStore((s) => s.panel);
+  const setPanel = useStore((s) => s.setPanel);
+  const screens: { id: Panel; title: string }[] = [
+    { id: "runs", title: "Runs" },
+    { id: "main", title: "Story" },
+    ...sides,
+  ];
+  return (
+    <nav className="desk-screens" aria-label="Screens">
+      {screens.map((s) => (
+        <button
+          type="button"
+          key={s.id}
+          aria-current={panel === s.id ? "true" : undefined}
+          onClick={() => setPanel(s.id)}
+        >
+          {s.title}
+        </button>
+      ))}
+    </nav>
+  );
+}
+
+/** Back and forward of the browser. */
+function useHistory(): void {
+  const session = useSession();
+  useEffect(() => {
+    const moved = () => session.go(readRoute(location.pathname));
+    addEventListener("popstate", moved);
+    return () => removeEventListener("popstate", moved);
+  }, [session]);
+}
+
+function useTitle(): void {
+  const route = useStore((s) => s.route);
+  const prompt = useStore((s) => (route.page === "run" ? s.runs.find((r) => r.id === route.run)?.prompt : undefined));
+  const name = useStore((s) => s.computer?.name);
+  useEffect(() => {
+    document.title = [prompt?.slice(0, 60), name, "ChoirOS"].filter(Boolean).join(" · ");
+  }, [prompt, name]);
+}

@@ -1,0 +1,26 @@
+import { useQuery } from "@tanstack/react-query";
+import { FolderGit2 } from "lucide-react";
+import { useSession } from "../../app/session";
+import { useStore } from "../../state/store";
+
+/** Chooses the project a prompt is about. */
+export function Projects() {
+  const session = useSession();
+  const repo = useStore((s) => s.repo);
+  const setRepo = useStore((s) => s.setRepo);
+  const { data = [] } = useQuery({ queryKey: ["repos"], queryFn: () => session.api.repos() });
+  const names = [...new Set(data.map((r) => r.name))].sort();
+  if (names.length === 0) return null;
+  return (
+    <label className="composer-project">
+      <FolderGit2 size={14} aria-hidden />
+      <span className="visually-hidden">Project</span>
+      <select value={repo} onChange={(e) => setRepo(e.target.value)}>
+        <option value="">Whole workspace</option>
+        {names.map((name) => (
+          <option key={name}>{name}</option>
+        ))}
+      </select>
+    </label>
+  );
+}

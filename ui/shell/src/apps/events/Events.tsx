@@ -1,0 +1,84 @@
+import { useMemo, useState } from "react";
+import { useSession } from "../../app/session";
+import type { Event } from "../../domain/contracts";
+import { sentenceOf } from "../../domain/sentence";
+import { clock } from "../../domain/time";
+import { Button } from "../../kit/Button";
+import { notifyProblem } from "../../kit/notify";
+import { useStore } from "../../state/store";
+import "./events.css";
+
+/** Rows drawn at once. */
+const SHOWN = 300;
+
+/** The log as it grows, newest first, filtered by words. */
+export function Events() {
+  const session = useSession();
+  const events = useStore((s) => s.events);
+  const route = useStore((s) => s.route);
+  const [typed, setTyped] = useState("");
+  const [mine, setMine] = useState(false);
+  const run = mine && route.page === "run" ? route.run : undefined;
+  const found = useMemo(() => filterEvents(events, typed, run), [events, typed, run]);
+  const more = (events[0]?.seq ?? 1) > 1;
+  return (
+    <div className="events">
+      <input
+        type="search"
+        className="events-filter"
+        aria-label="Filter events"
+        placeholder="Filter by words or type"
+        value={typed}
+        onChange={(e) => setTyped(e.target.value)}
+      />
+      {route.page === "run" && (
+        <label className="events-mine">
+          <input type="checkbox" checked={mine} onChange={(e) => setMine(e.target.checked)} /> Only this run
+        </label>
+      )}
+      <ol className="events-list">
+        {found.slice(0, SHOWN).map((event) => (
+          <Row key={event.seq} event={event} />
+        ))}
+      </ol>
+      {found.length === 0 && <p className="side-none">No event here says that.</p>}
+      {more && (
+        <Button look="quiet" onClick={() => session.lookBack().catch(notifyProblem)}>
+          Show earlier events
+        </Button>
+      )}
+    </div>
+  );
+}
+
+/** Newest first; each word must be in the sentence or the type. */
+function filterEvents(events: readonly Event[], typed: string, run: string | undefined): Event[] {
+  const words = typed.toLowerCase().split(/\s+/).filter(Boolean);
+  const fits = (e: Event) => {
+    if (run && e.run !== run) return false;
+    if (words.length === 0) return true;
+    const text = `${e.type} ${sentenceOf(e)} ${e.seq}`.toLowerCase();
+    return words.every((w) => text.includes(w));
+  };
+  return events.filter(fits).reverse();
+}
+
+function Row({ event }: { event: Event }) {
+  const [open, setOpen] = useState(false);
+  return (
+    <li>
+      <details className="event" onToggle={(e) => setOpen(e.currentTarget.open)}>
+        <summary>
+          <span className="event-sentence">{sentenceOf(event)}</span>
+          <span className="event-facts">
+            <span>{event.seq}</span>
+            <code>{event.type}</code>
+            <time dateTime={event.time}>{clock(event.time)}</time>
+          </span>
+        </summary>
+        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by keyboard */}
+        {open && <pre tabIndex={0}>{JSON.stringify(event, null, 2)}</pre>}
+      </details>
+    </li>
+  );
+}

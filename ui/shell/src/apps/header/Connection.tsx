@@ -1,0 +1,26 @@
+import { useSession } from "../../app/session";
+import { Button } from "../../kit/Button";
+import { useStore } from "../../state/store";
+import type { FeedState } from "../../transport/feed";
+
+const words: Record<FeedState, string> = {
+  connecting: "Connecting",
+  live: "Live",
+  reconnecting: "Reconnecting",
+  given_up: "Not connected",
+  logged_out: "Logged out",
+};
+
+/** Whether what is seen is what is; the way to try again when not. */
+export function Connection() {
+  const session = useSession();
+  const connection = useStore((s) => s.connection);
+  return (
+    <div className={`connection connection-${connection}`} role="status">
+      <span className="connection-dot" />
+      <span className={connection === "live" ? "header-word" : ""}>{words[connection]}</span>
+      {connection === "given_up" && <Button onClick={() => session.connect()}>Retry</Button>}
+      {connection === "logged_out" && <span className="header-word">Open a new link: choir up --link</span>}
+    </div>
+  );
+}

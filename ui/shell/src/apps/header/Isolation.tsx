@@ -1,0 +1,54 @@
+import { ShieldAlert, ShieldCheck } from "lucide-react";
+import type { Sandbox } from "../../domain/views";
+import { Popover } from "../../kit/Popover";
+import { useStore } from "../../state/store";
+
+const names = { director: "Director", associate: "Associate" };
+
+/** How well agents are shut in; more when asked. */
+export function Isolation() {
+  const computer = useStore((s) => s.computer);
+  if (!computer) return null;
+  const missing = computer.isolation.some((s) => s.level.missing?.length);
+  const driver = computer.isolation.find((s) => s.level.driver)?.level.driver;
+  const Icon = missing || !driver ? ShieldAlert : ShieldCheck;
+  return (
+    <Popover
+      label="Isolation"
+      className={missing || !driver ? "header-warn" : ""}
+      trigger={
+        <>
+          <Icon size={16} aria-hidden />
+          <span className="header-word">{driver ? `Isolation: ${driver}` : "No sandbox runs"}</span>
+          <span className="visually-hidden">, show details</span>
+        </>
+      }
+    >
+      <h2>Agents work in sandboxes</h2>
+      <p>No network but the model gateway and the bus, nothing of your home folder, no secrets inside.</p>
+      <dl className="isolation">
+        {computer.isolation.map((s) => (
+          <Details key={s.role} sandbox={s} />
+        ))}
+      </dl>
+    </Popover>
+  );
+}
+
+function Details({ sandbox: { role, running, level } }: { sandbox: Sandbox }) {
+  return (
+    <div>
+      <dt>
+        {names[role]}
+        {!running && <span className="isolation-off"> is not running</span>}
+      </dt>
+      {level.name && <dd>{level.name}</dd>}
+      {level.limits && <dd>Limits: {level.limits}</dd>}
+      {level.missing?.map((m) => (
+        <dd key={m} className="isolation-missing">
+          Missing on this machine: {m}
+        </dd>
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,42 @@
+import { useEffect, useState } from "react";
+import { explain } from "../../domain/problem";
+import { login } from "../../transport/api";
+import "./login.css";
+
+/** Trades the token behind # for a session; without one it says where the link is. */
+export function Login({ onDone }: { onDone(): void }) {
+  const [trouble, setTrouble] = useState<{ title: string; remedy?: string }>();
+  const [trying, setTrying] = useState(location.hash.length > 1);
+  useEffect(() => {
+    const token = location.hash.slice(1);
+    if (!token) return;
+    // The token is taken out of the address and the history at once.
+    history.replaceState(null, "", "/login");
+    login(token)
+      .then(() => {
+        history.replaceState(null, "", "/");
+        onDone();
+      })
+      .catch((error) => {
+        setTrouble(explain(error));
+        setTrying(false);
+      });
+  }, [onDone]);
+  return (
+    <main className="login">
+      <img src="/icon.svg" alt="" width="52" height="52" />
+      <h1>{trying ? "Logging in…" : "You are not logged in"}</h1>
+      {trouble && (
+        <p role="alert" className="login-trouble">
+          {trouble.title}. {trouble.remedy}
+        </p>
+      )}
+      {!trying && (
+        <p>
+          Open the link that <code>choir up</code> printed. It works once; <code>choir up --link</code> prints a new
+          one.
+        </p>
+      )}
+    </main>
+  );
+}

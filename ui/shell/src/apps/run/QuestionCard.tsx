@@ -1,0 +1,55 @@
+import { CircleHelp } from "lucide-react";
+import { type FormEvent, useState } from "react";
+import { useSession } from "../../app/session";
+import type { ID, Question } from "../../domain/contracts";
+import { Button } from "../../kit/Button";
+import { notifyProblem } from "../../kit/notify";
+
+/** A question the run waits for. */
+export function QuestionCard({ run, question }: { run: ID; question: Question }) {
+  const session = useSession();
+  const [text, setText] = useState("");
+  const [sent, setSent] = useState(false);
+  const answer = async (words: string) => {
+    if (words.trim() === "") return;
+    setSent(true);
+    try {
+      await session.api.answer(run, question.id, words);
+    } catch (error) {
+      setSent(false);
+      notifyProblem(error);
+    }
+  };
+  const submit = (e: FormEvent) => {
+    e.preventDefault();
+    void answer(text);
+  };
+  return (
+    <section className="question" aria-label="Question">
+      <h2>
+        <CircleHelp size={17} aria-hidden /> {question.text}
+      </h2>
+      {question.choices && (
+        <div className="question-choices">
+          {question.choices.map((choice) => (
+            <Button key={choice} disabled={sent} onClick={() => void answer(choice)}>
+              {choice}
+            </Button>
+          ))}
+        </div>
+      )}
+      <form className="question-form" onSubmit={submit}>
+        <input
+          aria-label="Your answer"
+          placeholder={question.choices ? "Or answer in your words" : "Your answer"}
+          value={text}
+          disabled={sent}
+          onChange={(e) => setText(e.target.value)}
+        />
+        <Button type="submit" look="primary" disabled={sent || text.trim() === ""}>
+          Answer
+        </Button>
+      </form>
+    </section>
+  );
+}

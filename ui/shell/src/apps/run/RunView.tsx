@@ -1,0 +1,66 @@
+import { useState } from "react";
+import type { ID } from "../../domain/contracts";
+import type { Story } from "../../domain/story";
+import { Tabs } from "../../kit/Tabs";
+import { useStore } from "../../state/store";
+import { Changes } from "./Changes";
+import { Document } from "./Document";
+import { QuestionCard } from "./QuestionCard";
+import { RunBar } from "./RunBar";
+import "./run.css";
+
+/** One run: its document as it fills in, and the changes it made. */
+export function RunView({ run }: { run: ID }) {
+  const story = useStore((s) => s.stories[run]);
+  const [tab, setTab] = useState<"document" | "changes">("document");
+  if (!story) return <p className="run-reading">Reading the run…</p>;
+  if (story.seq === 0) return <p className="run-reading">There is no such run on this computer.</p>;
+  const changes = story.tasks.filter((t) => t.result?.diff).length;
+  return (
+    <div className="run scroll">
+      <div className="run-top">
+        <RunBar story={story} />
+        <Tabs<"document" | "changes">
+          label="Parts of the run"
+          panel="run-panel"
+          chosen={tab}
+          onChoose={setTab}
+          tabs={[
+            { id: "document", title: "Document" },
+            { id: "changes", title: "Changes", count: changes },
+          ]}
+        />
+      </div>
+      <div
+        id="run-panel"
+        role="tabpanel"
+        aria-label={tab === "document" ? "Document" : "Changes"}
+        className="run-panel"
+      >
+        {tab === "document" ? <Document story={story} /> : <Changes story={story} />}
+        <Open story={story} />
+      </div>
+    </div>
+  );
+}
+
+/** What waits for the person, and what is being said right now. */
+function Open({ story }: { story: Story }) {
+  const live = useStore((s) => s.live[story.run]);
+  const open = story.finished ? [] : story.questions.filter((q) => q.answer === undefined);
+  const said = Object.entries(live ?? {}).filter(([, text]) => text.trim() !== "");
+  return (
+    <>
+      {open.map((q) => (
+        <QuestionCard key={q.question.id} run={story.run} question={q.question} />
+      ))}
+      {!story.finished &&
+        said.map(([role, text]) => (
+          <figure key={role} className="run-live">
+            <figcaption>{role === "director" ? "The Director" : "The Associate"} is writing</figcaption>
+            <p>{text.slice(-1200)}</p>
+          </figure>
+        ))}
+    </>
+  );
+}

@@ -1,0 +1,49 @@
+import { useQuery } from "@tanstack/react-query";
+import { BadgeCheck, BadgeX } from "lucide-react";
+import { authenticate } from "../../domain/signature";
+import type { Story } from "../../domain/story";
+import { Badge } from "../../kit/Badge";
+import { useStore } from "../../state/store";
+
+const words = {
+  unsigned: ["Answer not signed", "This answer carries no signature of the Director."],
+  unknown_key: ["Signature not confirmed", "No key known here fits: the answer is not shown to be the Director’s."],
+  unsupported: ["Signature not checked", "This browser cannot check Ed25519 signatures."],
+} as const;
+
+/** Whether the answer is really the Director's. */
+export function Signature({ story }: { story: Story }) {
+  const keys = useStore((s) => s.keys);
+  const finished = story.finished;
+  const toast = finished?.answer ? undefined : story.toasts.at(-1);
+  const text = finished?.answer || toast?.text || "";
+  const { data } = useQuery({
+    queryKey: ["signature", story.run, story.seq, keys],
+    enabled: text !== "",
+    queryFn: () =>
+      authenticate(
+        {
+          type: toast ? "toast.shown" : "run.finished",
+          run: story.run,
+          text,
+          signature: toast ? toast.signature : finished?.signature,
+        },
+        keys,
+      ),
+  });
+  // A run that failed or was stopped by the system has nobody to sign for it.
+  if (!data || (data === "unsigned" && finished?.outcome !== "done")) return null;
+  if (data === "verified") {
+    return (
+      <Badge tone="good" title="Checked in this browser with the key the Director made at boot (Ed25519).">
+        <BadgeCheck size={14} aria-hidden /> Signed by the Director
+      </Badge>
+    );
+  }
+  const [short, long] = words[data];
+  return (
+    <Badge tone="unsure" title={long}>
+      <BadgeX size={14} aria-hidden /> {short}
+    </Badge>
+  );
+}

@@ -1,0 +1,61 @@
+import { Plus } from "lucide-react";
+import { useSession } from "../../app/session";
+import type { Run } from "../../domain/views";
+import { Button } from "../../kit/Button";
+import { StateIcon } from "../../kit/StateIcon";
+import { When } from "../../kit/When";
+import { useStore } from "../../state/store";
+import "./runs.css";
+
+/** All runs, newest first. */
+export function RunList() {
+  const session = useSession();
+  const runs = useStore((s) => s.runs);
+  const route = useStore((s) => s.route);
+  const begin = () => {
+    session.go({ page: "home" });
+    useStore.getState().setPanel("main");
+    document.getElementById("prompt")?.focus();
+  };
+  return (
+    <nav className="runs" aria-label="Runs">
+      <div className="runs-head">
+        <h2>Runs</h2>
+        <Button look="quiet" className="button-icon" aria-label="New prompt" title="New prompt" onClick={begin}>
+          <Plus size={17} aria-hidden />
+        </Button>
+      </div>
+      {runs.length === 0 && <p className="runs-none">What you ask for will be listed here.</p>}
+      <ul className="runs-list scroll">
+        {runs.map((run) => (
+          <Item key={run.id} run={run} chosen={route.page === "run" && route.run === run.id} />
+        ))}
+      </ul>
+    </nav>
+  );
+}
+
+function Item({ run, chosen }: { run: Run; chosen: boolean }) {
+  const session = useSession();
+  return (
+    <li>
+      <a
+        href={`/runs/${run.id}`}
+        className="runs-item"
+        aria-current={chosen ? "page" : undefined}
+        onClick={(e) => {
+          if (e.ctrlKey || e.metaKey) return;
+          e.preventDefault();
+          session.go({ page: "run", run: run.id });
+        }}
+      >
+        <StateIcon state={run.state} />
+        <span className="runs-text">{run.prompt}</span>
+        <span className="runs-meta">
+          <When time={run.started_at} />
+          {run.repo && ` · ${run.repo}`}
+        </span>
+      </a>
+    </li>
+  );
+}

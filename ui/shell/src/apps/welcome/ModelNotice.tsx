@@ -1,0 +1,44 @@
+import { Play } from "lucide-react";
+import { usePerform } from "../../actions/hotkeys";
+import { actions } from "../../actions/registry";
+import { Button } from "../../kit/Button";
+import { useStore } from "../../state/store";
+
+const example = `[models]
+director = "anthropic/claude-sonnet-4-5"
+associate = "anthropic/claude-sonnet-4-5"
+
+[[models.provider]]
+name = "anthropic"
+kind = "anthropic"
+key_env = "ANTHROPIC_API_KEY"`;
+
+/** Says that no model is connected, how to connect one, and offers the recorded demo. */
+export function ModelNotice() {
+  const perform = usePerform();
+  const message = useStore((s) => s.computer?.models.message);
+  const demo = actions.find((a) => a.id === "demo.play");
+  return (
+    <section className="notice" aria-label="No model is connected">
+      <p className="notice-message">{message}</p>
+      <div className="notice-row">
+        {demo && (
+          <Button look="primary" onClick={() => perform(demo)}>
+            <Play size={15} aria-hidden /> {demo.title}
+          </Button>
+        )}
+        <span className="notice-hint">Only the model’s words are recorded. The rest really happens.</span>
+      </div>
+      <details className="notice-how">
+        <summary>How to connect a model</summary>
+        <p>
+          Add this to <code>choir.toml</code> in the data folder, put the key into that variable, and start{" "}
+          <code>choir up</code> again. <code>kind</code> may also be <code>openai</code>, for any compatible endpoint,
+          or <code>bedrock</code>.
+        </p>
+        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by keyboard */}
+        <pre tabIndex={0}>{example}</pre>
+      </details>
+    </section>
+  );
+}

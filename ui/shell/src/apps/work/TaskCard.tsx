@@ -1,0 +1,96 @@
+import { Check, GitCommitHorizontal, X } from "lucide-react";
+import type { AssociateResult, TaskJudged } from "../../domain/contracts";
+import { verdictOf } from "../../domain/plan";
+import type { TaskStory } from "../../domain/story";
+import { span } from "../../domain/time";
+import { Badge } from "../../kit/Badge";
+import { ToolList } from "./ToolList";
+
+const kinds = { edit_repo: "Edit", run: "Run", git: "Git", inspect: "Look" };
+
+/** One task: what was asked, what is done, what came back, how it was judged. */
+export function TaskCard({ task }: { task: TaskStory }) {
+  const { result, judgement } = task;
+  return (
+    <article className="task" aria-label={`Task: ${task.task.instruction}`}>
+      <p className="task-head">
+        <span className="task-kind">{kinds[task.task.kind]}</span>
+        {task.attempt > 1 && <span>attempt {task.attempt}</span>}
+        {result ? <Outcome result={result} /> : <span>{task.state === "started" ? "working" : "handed over"}</span>}
+      </p>
+      <p className="task-instruction">{task.task.instruction}</p>
+      <ToolList tools={task.tools} running={!result} />
+      {task.notes.map((note) => (
+        <p key={note.at + note.text} className="task-note">
+          {note.text}
+        </p>
+      ))}
+      {result && <Returned result={result} />}
+      {judgement && <Judged judgement={judgement} />}
+      {task.checkpoint && (
+        <p className="task-checkpoint">
+          <GitCommitHorizontal size={15} aria-hidden />
+          <span>{task.checkpoint.subject}</span>
+          {task.checkpoint.commits?.[0] && <code>{task.checkpoint.commits[0].commit.slice(0, 7)}</code>}
+        </p>
+      )}
+    </article>
+  );
+}
+
+function Outcome({ result }: { result: AssociateResult }) {
+  const verdict = verdictOf(result.verify);
+  return (
+    <>
+      {result.status !== "ok" && <Badge tone="bad">{result.code?.replaceAll("_", " ") ?? result.status}</Badge>}
+      <Badge tone={verdict.tone}>{verdict.words}</Badge>
+      <span className="task-time">{span(result.usage.wall_ms)}</span>
+    </>
+  );
+}
+
+function Returned({ result }: { result: AssociateResult }) {
+  const checks = result.verify.commands ?? [];
+  return (
+    <div className="task-returned">
+      <p>{result.summary}</p>
+      {checks.length > 0 && (
+        <ul className="task-checks" aria-label="Checks">
+          {checks.map((c) => (
+            <li key={c.started + c.command}>
+              {c.exit_code === 0 ? <Check size={14} aria-label="passed" /> : <X size={14} aria-label="failed" />}
+              <code>{c.command}</code>
+              <span className="task-time">{span(c.duration_ms)}</span>
+            </li>
+          ))}
+        </ul>
+      )}
+      {result.verify.status !== "pass" && result.verify.log && (
+        <details className="task-log">
+          <summary>{result.verify.status === "fail" ? "What failed" : "Why it is not verified"}</summary>
+          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by keyboard */}
+          <pre tabIndex={0}>{result.verify.log}</pre>
+        </details>
+      )}
+      {result.conflicts?.length ? (
+        <p className="task-conflict">You changed these too, yours are kept: {result.conflicts.join(", ")}</p>
+      ) : null}
+    </div>
+  );
+}
+
+function Judged({ judgement }: { judgement: TaskJudged }) {
+  return (
+    <div className="task-judged">
+      <ul aria-label="Acceptance criteria">
+        {judgement.criteria.map((c) => (
+          <li key={c.criterion} title={c.evidence}>
+            {c.met ? <Check size={14} aria-label="met" /> : <X size={14} aria-label="not met" />}
+            <span>{c.criterion}</span>
+          </li>
+        ))}
+      </ul>
+      {judgement.verdict !== "accept" && <p>{judgement.reason}</p>}
+    </div>
+  );
+}

@@ -1,0 +1,68 @@
+import type { ID } from "../../domain/contracts";
+import { type StepView, stepsOf } from "../../domain/plan";
+import type { Story } from "../../domain/story";
+import { StateIcon, stateName } from "../../kit/StateIcon";
+import { useStore } from "../../state/store";
+import { TaskCard } from "./TaskCard";
+import "./work.css";
+
+/** What the Director planned and the Associate does. */
+export function Work({ run }: { run: ID | undefined }) {
+  const story = useStore((s) => (run ? s.stories[run] : undefined));
+  if (!story || story.seq === 0) return <p className="side-none">Open a run to see how it is done.</p>;
+  const { steps, loose } = stepsOf(story);
+  return (
+    <div className="work">
+      {story.plan ? <p className="work-goal">{story.plan.goal}</p> : <Unplanned story={story} />}
+      <ol className="work-steps">
+        {steps.map((view) => (
+          <Step key={view.step.id} view={view} />
+        ))}
+      </ol>
+      {loose.map((task) => (
+        <TaskCard key={task.id} task={task} />
+      ))}
+      <Incidents story={story} />
+    </div>
+  );
+}
+
+function Unplanned({ story }: { story: Story }) {
+  if (story.finished) return <p className="side-none">This run needed no plan.</p>;
+  return <p className="side-none">The Director is planning.</p>;
+}
+
+function Step({ view: { step, state, tasks } }: { view: StepView }) {
+  return (
+    <li className="work-step">
+      <div className="work-step-head">
+        <StateIcon state={state === "waiting" ? "pending" : state} size={17} />
+        <h3>{step.title}</h3>
+        <span className="work-state" aria-hidden>
+          {state === "waiting" ? "" : stateName(state)}
+        </span>
+      </div>
+      {tasks.map((task) => (
+        <TaskCard key={task.id} task={task} />
+      ))}
+    </li>
+  );
+}
+
+/** What did not go as planned, in words. */
+function Incidents({ story }: { story: Story }) {
+  const lines = [
+    ...story.refusedPlans.map((problems) => `A plan did not hold: ${problems.join("; ")}`),
+    ...story.egress.map((e) => `${e.host} was wanted and refused: the policy is ${e.policy}`),
+    ...story.budgets.map((b) => `The ${b.scope} reached its limit of ${b.max} ${b.limit}`),
+  ];
+  const added = story.steering.map((s) => `You added: ${s.text}`);
+  if (lines.length + added.length === 0) return null;
+  return (
+    <ul className="work-incidents">
+      {[...lines, ...added].map((line) => (
+        <li key={line}>{line}</li>
+      ))}
+    </ul>
+  );
+}

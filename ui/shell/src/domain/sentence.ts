@@ -1,0 +1,95 @@
+import type { AssociateResult, Event, EventType, PayloadByType, ToolInput } from "./contracts";
+
+type Sentences = { [T in EventType]: (payload: PayloadByType[T]) => string };
+
+const sentences: Sentences = {
+  "computer.created": (p) => `The computer “${p.name}” was created`,
+  "session.started": (p) => `The computer woke${p.recovered ? " after an unexpected stop" : ""} (${p.isolation})`,
+  "session.ended": (p) => `The computer went to sleep: ${p.reason}`,
+  "sandbox.started": (p) =>
+    `The ${role(p.role)}’s sandbox ${p.recovered ? "was taken up again" : "started"} (${p.level})`,
+  "sandbox.stopped": (p) => `The ${role(p.role)}’s sandbox stopped: ${p.reason}`,
+  "prompt.submitted": (p) => `You asked: ${clip(p.text)}`,
+  "steering.submitted": (p) => `You added: ${clip(p.text)}`,
+  "run.cancel_requested": () => "You stopped the run",
+  "run.finished": (p) => `The run ended ${outcomes[p.outcome]}${p.code ? ` (${p.code})` : ""}`,
+  "plan.made": (p) => `The Director planned ${count(p.steps.length, "step")}: ${clip(p.goal)}`,
+  "plan.refused": (p) => `A plan did not hold: ${clip(p.problems.join("; "))}`,
+  "task.dispatched": (p) => `The Director handed over a task: ${clip(p.task.instruction)}`,
+  "task.started": (p) =>
+    p.attempt > 1 ? `The Associate took the task up again (attempt ${p.attempt})` : "The Associate began the task",
+  "task.progressed": (p) => `The Associate ${p.request ? `asks (${p.request})` : "says"}: ${clip(p.text)}`,
+  "task.returned": (p) => `The task came back ${statuses[p.result.status]}, ${verification(p.result)}`,
+  "task.judged": (p) => `The Director ${verdicts[p.verdict]} the result: ${clip(p.reason)}`,
+  "question.asked": (p) => `A question for you: ${clip(p.question.text)}`,
+  "question.answered": (p) => `You answered: ${clip(p.text)}`,
+  "toast.shown": (p) => `The Director said: ${clip(p.text)}`,
+  "tool.called": (p) => `The Associate ${toolWords(p.tool, p.input)}`,
+  "tool.returned": (p) =>
+    p.ok ? `The tool finished in ${p.duration_ms} ms` : `The tool ended with ${p.code ?? "an error"}`,
+  "model.called": (p) => `The ${role(p.caller)} asked ${p.model}`,
+  "model.returned": (p) =>
+    p.code
+      ? `${p.model} failed: ${clip(p.error ?? p.code)}`
+      : `${p.recorded ? "The recording" : p.model} answered, ${count(p.output_tokens, "token")}`,
+  "file.written": (p) => `${files(p.files.map((f) => f.path))} written`,
+  "file.removed": (p) => `${files(p.paths)} removed`,
+  "snapshot.taken": (p) => `A snapshot of ${count(p.files, "file")} was taken (${p.reason.replaceAll("_", " ")})`,
+  "document.created": (p) => `The document “${clip(p.title)}” was begun`,
+  "document.versioned": (p) => `The document reached version ${p.version}${p.note ? `: ${clip(p.note)}` : ""}`,
+  "checkpoint.created": (p) => `Checkpoint${p.verified ? ", verified" : ""}: ${clip(p.subject)}`,
+  "timeline.rewound": (p) => `Files were rewound to event ${p.to_seq}`,
+  "repo.added": (p) => `The project ${p.name} was added, ${count(p.files, "file")}`,
+  "repo.exported": (p) => `Work on ${p.name} left as a ${p.format}`,
+  "egress.refused": (p) => `Something wanted ${p.host}; the policy is ${p.policy}, so it was refused`,
+  "budget.reached": (p) => `The ${p.scope} reached its limit of ${p.max} ${p.limit}`,
+  "log.repaired": (p) => `Events ${p.from} to ${p.to} of the ${p.copy} copy were repaired: ${p.damage}`,
+};
+
+const outcomes = { done: "well", failed: "without success", cancelled: "because you stopped it" };
+const statuses = { ok: "done", needs_input: "needing your answer", failed: "failed" };
+const verdicts = { accept: "accepted", revise: "wants a correction of", abort: "gave up on" };
+
+/** One event in a sentence for people. */
+export function sentenceOf(event: Event): string {
+  // A newer server may send a type this page does not know.
+  const say = sentences[event.type] as ((payload: Event["payload"]) => string) | undefined;
+  return say ? say(event.payload) : event.type;
+}
+
+function role(name: string): string {
+  return name.charAt(0).toUpperCase() + name.slice(1);
+}
+
+function verification(r: AssociateResult): string {
+  return { pass: "verified", fail: "verification failed", unknown: "not verified" }[r.verify.status];
+}
+
+const toolVerbs: Record<string, (input: ToolInput) => string> = {
+  read_file: (i) => `read ${i.path ?? "a file"}`,
+  write_file: (i) => `wrote ${i.path ?? "a file"}`,
+  edit_file: (i) => `edited ${i.path ?? "a file"}`,
+  list_files: (i) => `listed ${i.path || "the folder"}`,
+  search_files: (i) => `searched for ${i.pattern ?? "something"}`,
+  bash: (i) => `ran ${i.command ?? "a command"}`,
+  fetch_url: (i) => `fetched ${i.url ?? "an address"}`,
+};
+
+/** What a tool call does, in words. */
+export function toolWords(tool: string, input: ToolInput): string {
+  return clip(toolVerbs[tool]?.(input) ?? `used ${tool}`);
+}
+
+function files(paths: string[]): string {
+  const [first = "nothing"] = paths;
+  return paths.length > 1 ? `${first} and ${paths.length - 1} more were` : `${first} was`;
+}
+
+function count(n: number, noun: string): string {
+  return `${n.toLocaleString("en")} ${noun}${n === 1 ? "" : "s"}`;
+}
+
+function clip(text: string): string {
+  const line = text.replace(/\s+/g, " ").trim();
+  return line.length > 160 ? `${line.slice(0, 159)}…` : line;
+}

@@ -1,0 +1,28 @@
+import type { Time } from "./contracts";
+
+/** How long ago, in the fewest words. */
+export function ago(time: Time, now: number): string {
+  const s = Math.max(0, Math.round((now - Date.parse(time)) / 1000));
+  if (s < 10) return "just now";
+  if (s < 60) return `${s} s ago`;
+  if (s < 3600) return `${Math.floor(s / 60)} min ago`;
+  if (s < 86_400) return `${Math.floor(s / 3600)} h ago`;
+  return new Date(time).toLocaleDateString(undefined, { day: "numeric", month: "short" });
+}
+
+/** Clock time with seconds. */
+export function clock(time: Time): string {
+  return new Date(time).toLocaleTimeString(undefined, { hour12: false });
+}
+
+/** A span in words: 340 ms, 2.1 s, 4 min 10 s. */
+export function span(ms: number): string {
+  if (ms < 1000) return `${Math.round(ms)} ms`;
+  if (ms < 60_000) return `${(ms / 1000).toFixed(1)} s`;
+  return `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1000)} s`;
+}
+
+/** A large number, shortened: 950, 12.3k. */
+export function short(n: number): string {
+  return n < 1000 ? String(n) : `${(n / 1000).toFixed(n < 10_000 ? 1 : 0)}k`;
+}

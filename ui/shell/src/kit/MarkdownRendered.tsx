@@ -1,0 +1,35 @@
+import ReactMarkdown, { type Components } from "react-markdown";
+import remarkGfm from "remark-gfm";
+
+const components: Components = {
+  a: ({ children, href }) => (
+    <a href={href} target="_blank" rel="noreferrer noopener">
+      {children}
+    </a>
+  ),
+  // Fetching an image would tell its host that the document is being read.
+  img: ({ alt, src }) => <span className="markdown-image">{alt || String(src ?? "image")}</span>,
+  input: ({ checked }) => (
+    <span
+      className={checked ? "markdown-check markdown-checked" : "markdown-check"}
+      role="img"
+      aria-label={checked ? "done" : "open"}
+    />
+  ),
+  // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by keyboard
+  pre: ({ children }) => <pre tabIndex={0}>{children}</pre>,
+  table: ({ children }) => (
+    <div className="markdown-table">
+      <table>{children}</table>
+    </div>
+  ),
+};
+
+/** The renderer itself, loaded when the first document is shown. */
+export default function MarkdownRendered({ text }: { text: string }) {
+  return (
+    <ReactMarkdown remarkPlugins={[remarkGfm]} components={components} skipHtml>
+      {text}
+    </ReactMarkdown>
+  );
+}

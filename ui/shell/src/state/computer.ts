@@ -1,0 +1,19 @@
+import type { StateCreator } from "zustand";
+import type { Computer } from "../domain/views";
+import type { FeedState } from "../transport/feed";
+import type { State } from "./store";
+
+/** The computer and how well it is reached. */
+export interface ComputerSlice {
+  computer: Computer | undefined;
+  connection: FeedState;
+  setComputer(computer: Computer): void;
+  setConnection(connection: FeedState): void;
+}
+
+export const computerSlice: StateCreator<State, [], [], ComputerSlice> = (set) => ({
+  computer: undefined,
+  connection: "connecting",
+  setComputer: (computer) => set({ computer }),
+  setConnection: (connection) => set({ connection }),
+});

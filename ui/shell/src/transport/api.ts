@@ -1,0 +1,72 @@
+import type { AssociateResult, Digest, ID, RepoAdded } from "../domain/contracts";
+import type { Checkpoint, Computer, DiffView, DocumentVersion, EventPage, Grant, Rewound, Run } from "../domain/views";
+import { ask, askText } from "./http";
+
+/** Trades a one-time token for a session cookie. */
+export function login(token: string): Promise<void> {
+  return ask("/auth/login", { method: "POST", body: { token } });
+}
+
+/** The computers of whoever is logged in. */
+export function listComputers(): Promise<Computer[]> {
+  return ask("/api/computers");
+}
+
+/** Everything one computer answers. */
+export class ComputerAPI {
+  private readonly base: string;
+
+  constructor(computer: ID) {
+    this.base = `/api/computers/${computer}`;
+  }
+
+  show(): Promise<Computer> {
+    return ask(this.base);
+  }
+  credentials(): Promise<Grant> {
+    return ask(`${this.base}/bus`, { method: "POST" });
+  }
+  runs(): Promise<Run[]> {
+    return ask(`${this.base}/runs?limit=200`);
+  }
+  /** Events in order after `after`, at most 1,000; of one run when given. */
+  events(after: number, run?: ID): Promise<EventPage> {
+    return ask(`${this.base}/events?limit=1000&after=${after}${run ? `&run=${run}` : ""}`);
+  }
+  prompt(text: string, repo: string, key: string): Promise<{ run: ID; seq: number }> {
+    return ask(`${this.base}/prompts`, { method: "POST", body: { text, ...(repo ? { repo } : {}) }, key });
+  }
+  demo(): Promise<{ run: ID; repo: string; notice: string }> {
+    return ask(`${this.base}/demo`, { method: "POST", body: {} });
+  }
+  cancel(run: ID): Promise<void> {
+    return ask(`${this.base}/runs/${run}/cancel`, { method: "POST" });
+  }
+  steer(run: ID, text: string): Promise<void> {
+    return ask(`${this.base}/runs/${run}/steer`, { method: "POST", body: { text } });
+  }
+  answer(run: ID, question: string, text: string): Promise<void> {
+    return ask(`${this.base}/runs/${run}/answers`, { method: "POST", body: { question, text } });
+  }
+  repos(): Promise<RepoAdded[]> {
+    return ask(`${this.base}/repos`);
+  }
+  checkpoints(): Promise<Checkpoint[]> {
+    return ask(`${this.base}/checkpoints?limit=200`);
+  }
+  checkpoint(subject: string): Promise<AssociateResult> {
+    return ask(`${this.base}/checkpoints`, { method: "POST", body: subject ? { subject } : {} });
+  }
+  diff(from: number, to: number): Promise<DiffView> {
+    return ask(`${this.base}/diff?from=${from}&to=${to}`);
+  }
+  rewind(toSeq: number, dryRun: boolean): Promise<Rewound> {
+    return ask(`${this.base}/rewind`, { method: "POST", body: { to_seq: toSeq, dry_run: dryRun } });
+  }
+  document(document: ID, version: number): Promise<DocumentVersion> {
+    return ask(`${this.base}/documents/${document}?version=${version}`);
+  }
+  blob(digest: Digest): Promise<string> {
+    return askText(`${this.base}/blobs/${digest}`);
+  }
+}
