@@ -197,7 +197,7 @@ func TestEveryMethodSurvivesALostConnection(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(post.Close)
-	for range 10 {
+	for range 5 {
 		cutter.cut()
 		l.Append(10)
 		content := bytes.Repeat([]byte(bustest.NewID(t)), 40_000) // three chunks

@@ -13,8 +13,9 @@ import (
 	"choiros/internal/choir"
 )
 
-// Patience is how long a test waits for what must happen.
-const Patience = 20 * time.Second
+// Patience is how long a test waits for what must happen: long enough for a
+// loaded machine under the race detector.
+const Patience = 60 * time.Second
 
 // Start starts a bus in a folder of the test and ends it with the test.
 func Start(t testing.TB) *hub.Server {

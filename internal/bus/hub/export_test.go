@@ -26,8 +26,11 @@ func (s *Server) Nobody(opts ...nats.Option) (*nats.Conn, error) {
 	return s.own(closed(jwt.Permissions{}), newConnection(), opts...)
 }
 
-// RelayTail is how much a relay repeats when the stream is gone.
-const RelayTail = relayTail
+// WithTail changes how much a relay repeats when the stream is gone.
+func (r *Relay) WithTail(n uint64) *Relay {
+	r.tail = n
+	return r
+}
 
 // RelayBatch is how much a relay publishes at a time.
 const RelayBatch = relayBatch

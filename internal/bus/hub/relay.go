@@ -47,12 +47,13 @@ type Relay struct {
 	user, computer choir.ID
 	saved          time.Time // when the cursor was last written
 	refused        uint64    // the event the stream said no to in the last session
+	tail           uint64    // relayTail, but for tests
 }
 
 // NewRelay makes the relay of a computer. cursor is the file that remembers how
 // far it is.
 func NewRelay(s *Server, src EventSource, cursor string, user, computer choir.ID) *Relay {
-	return &Relay{bus: s, src: src, path: cursor, user: user, computer: computer}
+	return &Relay{bus: s, src: src, path: cursor, user: user, computer: computer, tail: relayTail}
 }
 
 // Serve publishes until ctx ends. An outage of the bus delays it: it tries again

@@ -21,9 +21,14 @@ import (
 // relaying runs a relay until stop, which waits for it.
 func relaying(t *testing.T, s *hub.Server, l *bustest.Log, cursor string) (stop func()) {
 	t.Helper()
+	return running(t, hub.NewRelay(s, l, cursor, l.Home.User, l.Home.Computer))
+}
+
+func running(t *testing.T, r *hub.Relay) (stop func()) {
+	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
-	go func() { done <- hub.NewRelay(s, l, cursor, l.Home.User, l.Home.Computer).Serve(ctx) }()
+	go func() { done <- r.Serve(ctx) }()
 	var once sync.Once
 	stop = func() {
 		once.Do(func() {
@@ -194,7 +199,7 @@ func TestALostStreamGetsTheTailAgain(t *testing.T) {
 	}
 	t.Cleanup(func() { s.Close() })
 	l := bustest.NewLog(bustest.NewHome(t))
-	l.Append(hub.RelayTail + 500)
+	l.Append(1500)
 	stop := relaying(t, s, l, cursor)
 	mustBe(t, stored(t, s, l), 1, l.Head())
 	stop()
@@ -205,7 +210,7 @@ func TestALostStreamGetsTheTailAgain(t *testing.T) {
 	if s, err = hub.Start(t.Context(), hub.Config{Dir: dir}); err != nil {
 		t.Fatal(err)
 	}
-	relaying(t, s, l, cursor)
+	running(t, hub.NewRelay(s, l, cursor, l.Home.User, l.Home.Computer).WithTail(1000))
 	mustBe(t, stored(t, s, l), 501, l.Head())
 }
 

@@ -62,14 +62,14 @@ func (r *Relay) resume(ctx context.Context, js jetstream.JetStream) (uint64, err
 // one whose events it lost.
 func (r *Relay) resumeEmpty(ctx context.Context) (uint64, error) {
 	at, err := loadCursor(r.path)
-	if err != nil || at <= relayTail {
+	if err != nil || at <= r.tail {
 		return 0, err
 	}
 	// A cursor beyond the log belongs to another log.
 	if has, err := r.logHas(ctx, at, ""); err != nil || !has {
 		return 0, err
 	}
-	return at - relayTail, nil
+	return at - r.tail, nil
 }
 
 // logHas reports whether the log has an event with this number and, unless it
