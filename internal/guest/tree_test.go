@@ -156,3 +156,24 @@ func BenchmarkScanOverTheWire(b *testing.B) {
 		})
 	}
 }
+
+func BenchmarkRestore100Of1000(b *testing.B) {
+	in, k, ctx := serve(b, nil), newKeeper(b), context.Background()
+	for i := range 1000 {
+		put(b, in.workspace, fmt.Sprintf("d%02d/f%d", i%20, i), fmt.Sprint(i))
+	}
+	base, err := in.Scan(ctx, k)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		b.StopTimer()
+		for i := range 100 {
+			put(b, in.workspace, fmt.Sprintf("d%02d/f%d", i%20, i), "other")
+		}
+		b.StartTimer()
+		if _, err := in.Restore(ctx, base.Root, k, RestoreOptions{}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
