@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -107,6 +108,7 @@ type rig struct {
 	cfg   modelgw.Config
 	gw    *modelgw.Gateway
 	http  *httptest.Server
+	addr  atomic.Value // of http; clients dial while it changes
 }
 
 func newID() (choir.ID, error) { return choir.NewID(choir.TimeOf(time.Now()), rand.Reader) }
@@ -147,6 +149,7 @@ func newRig(t testing.TB, change func(*modelgw.Config)) *rig {
 func (r *rig) open(testing.TB) {
 	r.gw = modelgw.New(r.cfg)
 	r.http = httptest.NewServer(r.gw)
+	r.addr.Store(strings.TrimPrefix(r.http.URL, "http://"))
 }
 
 func (r *rig) close() {
@@ -158,7 +161,7 @@ func (r *rig) close() {
 func (r *rig) client(t testing.TB, role choir.Role) *gateway.Client {
 	t.Helper()
 	tr := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		return (&net.Dialer{}).DialContext(ctx, "tcp", strings.TrimPrefix(r.http.URL, "http://"))
+		return (&net.Dialer{}).DialContext(ctx, "tcp", r.addr.Load().(string))
 	}}
 	t.Cleanup(tr.CloseIdleConnections)
 	return gateway.New(&http.Client{Transport: asRole{tr, role}})
