@@ -169,10 +169,11 @@ func hog(args []string) (any, error) {
 	return number(args[0]), nil
 }
 
-// burn keeps two cores busy for some milliseconds of wall time and says how many
-// milliseconds of CPU it got.
+// burn keeps two cores busy for some milliseconds of wall time and says what it
+// got. Being held up, it may take longer.
 func burn(args []string) (any, error) {
-	end := time.Now().Add(time.Duration(number(args[0])) * time.Millisecond)
+	began := time.Now()
+	end := began.Add(time.Duration(number(args[0])) * time.Millisecond)
 	var wg sync.WaitGroup
 	for range 2 {
 		wg.Go(func() {
@@ -184,5 +185,5 @@ func burn(args []string) (any, error) {
 	wg.Wait()
 	var u unix.Rusage
 	err := unix.Getrusage(unix.RUSAGE_SELF, &u)
-	return (u.Utime.Nano() + u.Stime.Nano()) / 1e6, err
+	return probed.Burnt{CPUMS: (u.Utime.Nano() + u.Stime.Nano()) / 1e6, WallMS: time.Since(began).Milliseconds()}, err
 }

@@ -11,6 +11,12 @@ type Result struct {
 	Value json.RawMessage `json:"value,omitempty"`
 }
 
+// Burnt is the CPU time that a busy process got, and the time it took.
+type Burnt struct {
+	CPUMS  int64 `json:"cpu_ms"`
+	WallMS int64 `json:"wall_ms"`
+}
+
 // Facts is what a process inside sees of itself and its surroundings.
 type Facts struct {
 	UID        int               `json:"uid"`
