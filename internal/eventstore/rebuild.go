@@ -20,6 +20,10 @@ func (s *Store) Rebuild(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	head, _ := s.journal.Head()
+	if err := s.applier.reach(ctx, head); err != nil {
+		return err
+	}
 	return s.applier.rebuild(ctx, s.journal, s.applier.reached(), 0)
 }
 

@@ -1,0 +1,81 @@
+package eventstore
+
+import (
+	"context"
+
+	"zombiezen.com/go/sqlite"
+	"zombiezen.com/go/sqlite/sqlitex"
+
+	"choiros/internal/choir"
+)
+
+// Plain is the log kept by SQLite alone, on the same driver and schema with
+// synchronous = FULL: the peer of benchmarks. It is for one goroutine at a time.
+type Plain struct {
+	checks      Store // only its configuration is used
+	a           applier
+	projections bool
+	seq         uint64
+	prev        choir.Digest
+}
+
+// OpenPlain makes a log in a new file, with or without the projections.
+func OpenPlain(path string, cfg Config, projections bool) (*Plain, error) {
+	conn, err := openWriter(path)
+	if err != nil {
+		return nil, sqliteError("eventstore.plain", err)
+	}
+	if err := execute(conn, "PRAGMA synchronous = FULL"); err != nil {
+		conn.Close() // nothing was written
+		return nil, sqliteError("eventstore.plain", err)
+	}
+	p := &Plain{checks: Store{cfg: cfg}, projections: projections, prev: choir.ZeroHash}
+	p.a.start(conn)
+	return p, nil
+}
+
+// Append adds the drafts in one transaction, which is durable when it returns.
+// It does what Store.Append does to a draft, but looks for no duplicates.
+func (p *Plain) Append(ctx context.Context, role choir.Role, drafts ...choir.Draft) error {
+	items := make([]item, 0, len(drafts))
+	seq, prev := p.seq, p.prev
+	for i := range drafts {
+		d := drafts[i]
+		payload, err := p.checks.check(ctx, role, &d)
+		if err != nil {
+			return underDraft(i, len(drafts), err)
+		}
+		seq++
+		e := choir.Event{
+			Seq: seq, ID: d.ID, Time: p.checks.cfg.Now(), Computer: p.checks.cfg.Computer, User: p.checks.cfg.User,
+			Source: role.Source(), Type: d.Type, Run: d.Run, Task: d.Task, Cause: d.Cause, Payload: d.Payload, Blob: d.Blob,
+		}
+		raw, err := choir.SealEvent(&e, prev)
+		if err != nil {
+			return underDraft(i, len(drafts), err)
+		}
+		prev = e.Hash
+		items = append(items, item{event: e, payload: payload, raw: raw})
+	}
+	write := p.a.transact
+	if !p.projections {
+		write = func(items []item) error { return insertOnly(p.a.conn, items) }
+	}
+	if err := write(items); err != nil {
+		return sqliteError("eventstore.plain", err)
+	}
+	p.seq, p.prev = seq, prev
+	return nil
+}
+
+func insertOnly(conn *sqlite.Conn, items []item) (err error) {
+	end, err := sqlitex.ImmediateTransaction(conn)
+	if err != nil {
+		return err
+	}
+	defer end(&err)
+	return insertEvents(conn, items)
+}
+
+// Close closes the file.
+func (p *Plain) Close() error { return sqliteError("eventstore.plain", p.a.conn.Close()) }
