@@ -4,6 +4,7 @@ package bedrock
 import (
 	"context"
 	"net/http"
+	"strings"
 
 	"github.com/anthropics/anthropic-sdk-go/bedrock"
 	"github.com/anthropics/anthropic-sdk-go/option"
@@ -18,20 +19,16 @@ import (
 // streamType is how Bedrock sends a stream.
 const streamType = "application/vnd.amazon.eventstream"
 
-// Credentials sign requests. Session is empty for long-lived ones.
-type Credentials struct {
-	AccessKey, Secret, Session string
-}
-
 // Config of the provider.
 type Config struct {
 	Region string
-	// Credentials are asked for at every call, as a model.KeySource is. The SDK
-	// prefers AWS_BEARER_TOKEN_BEDROCK of the control plane's environment.
-	Credentials func(ctx context.Context) (Credentials, error)
-	BaseURL     string       // default: Bedrock's endpoint in the region
-	HTTP        *http.Client // default: one of its own
-	Retry       attempt.Policy
+	// Key is a Bedrock API key, or access key and secret (and session token) of
+	// an account as ACCESS:SECRET or ACCESS:SECRET:SESSION. The SDK prefers
+	// AWS_BEARER_TOKEN_BEDROCK of the control plane's environment.
+	Key     model.KeySource
+	BaseURL string       // default: Bedrock's endpoint in the region
+	HTTP    *http.Client // default: one of its own
+	Retry   attempt.Policy
 }
 
 // Provider implements model.Provider.
@@ -50,26 +47,33 @@ func (p *Provider) Name() string { return "bedrock" }
 
 // Stream implements model.Provider.
 func (p *Provider) Stream(ctx context.Context, req model.Request, on func(model.Delta)) (model.Response, error) {
-	c, err := p.cfg.Credentials(ctx)
-	if err != nil || c.AccessKey == "" || c.Secret == "" {
-		return model.Response{}, choir.E("bedrock.stream", choir.CodeUnavailable, "there are no credentials for the provider bedrock").
-			WithRemedy("set its access key and secret in the configuration")
+	key, err := p.cfg.Key(ctx)
+	if err != nil || key == "" {
+		return model.Response{}, choir.E("bedrock.stream", choir.CodeUnavailable, "there is no key for the provider bedrock").
+			WithRemedy("set its API key, or ACCESS:SECRET, in the configuration")
 	}
-	opts := []option.RequestOption{
-		bedrock.WithConfig(aws.Config{Region: p.cfg.Region, Credentials: signing(c)}),
-		option.WithHTTPClient(p.http),
-	}
+	opts := []option.RequestOption{bedrock.WithConfig(p.account(key)), option.WithHTTPClient(p.http)}
 	if p.cfg.BaseURL != "" {
 		opts = append(opts, option.WithBaseURL(p.cfg.BaseURL))
 	}
+	secrets := append(strings.Split(key, ":"), key)
 	return attempt.Do(ctx, p.cfg.Retry, on, func(ctx context.Context, on func(model.Delta)) (model.Response, error) {
 		resp, err := messages.Stream(ctx, req, on, opts...)
-		return resp, attempt.Redacted(err, c.Secret, c.Session, c.AccessKey)
+		return resp, attempt.Redacted(err, secrets...)
 	})
 }
 
-func signing(c Credentials) aws.CredentialsProvider {
-	return aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
-		return aws.Credentials{AccessKeyID: c.AccessKey, SecretAccessKey: c.Secret, SessionToken: c.Session}, nil
+// account is how requests are authorised: signed, or by a bearer token.
+func (p *Provider) account(key string) aws.Config {
+	cfg := aws.Config{Region: p.cfg.Region}
+	access, secret, signed := strings.Cut(key, ":")
+	if !signed {
+		cfg.BearerAuthTokenProvider = bedrock.NewStaticBearerTokenProvider(key)
+		return cfg
+	}
+	secret, session, _ := strings.Cut(secret, ":")
+	cfg.Credentials = aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
+		return aws.Credentials{AccessKeyID: access, SecretAccessKey: secret, SessionToken: session}, nil
 	})
+	return cfg
 }

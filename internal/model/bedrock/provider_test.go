@@ -17,15 +17,21 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("net/http.(*persistConn).readLoop"), goleak.IgnoreAnyFunction("net/http.(*persistConn).writeLoop"))
 }
 
-func credentials(context.Context) (bedrock.Credentials, error) {
-	return bedrock.Credentials{AccessKey: "AKIATEST", Secret: modeltest.Key, Session: modeltest.Key + "-session"}, nil
-}
-
 func TestProvider(t *testing.T) {
-	modeltest.Run(t, modeltest.Harness{
-		Wire: wiretest.Bedrock,
-		New: func(t *testing.T, url string, retry attempt.Policy) model.Provider {
-			return bedrock.New(bedrock.Config{Region: "eu-central-1", Credentials: credentials, BaseURL: url, Retry: retry})
-		},
-	})
+	for name, key := range map[string]string{
+		"signed":  "AKIATEST:" + modeltest.Key + ":" + modeltest.Key + "-session",
+		"API key": modeltest.Key,
+	} {
+		t.Run(name, func(t *testing.T) {
+			modeltest.Run(t, modeltest.Harness{
+				Wire: wiretest.Bedrock,
+				New: func(t *testing.T, url string, retry attempt.Policy) model.Provider {
+					return bedrock.New(bedrock.Config{
+						Region: "eu-central-1", BaseURL: url, Retry: retry,
+						Key: func(context.Context) (string, error) { return key, nil },
+					})
+				},
+			})
+		})
+	}
 }
