@@ -8,6 +8,7 @@ import { useStore } from "../state/store";
 import { listComputers } from "../transport/api";
 import { Desk } from "./Desk";
 import { Session, SessionContext } from "./session";
+import "../kit/toast.css";
 
 const queries = new QueryClient({ defaultOptions: { queries: { retry: 1, refetchOnWindowFocus: false } } });
 
@@ -38,7 +39,7 @@ export function App() {
       )}
       {stage.is === "login" && <Login onDone={loggedIn} />}
       {stage.is === "failed" && <Failed why={stage.why} onRetry={open} />}
-      <Toaster position="bottom-right" theme="system" closeButton />
+      <Toaster position="bottom-right" theme="system" closeButton mobileOffset={{ bottom: 168 }} />
     </QueryClientProvider>
   );
 }

@@ -12,14 +12,19 @@ export interface StepView {
 }
 
 /** What verification says, for people. Unknown is never called verified. */
-export function verdictOf(verify: VerifyOutcome | undefined): { tone: "good" | "bad" | "unsure"; words: string } {
+export function verdictOf(verify: VerifyOutcome | undefined): {
+  tone: "good" | "bad" | "unsure" | "neutral";
+  words: string;
+} {
   switch (verify?.status) {
     case "pass":
       return { tone: "good", words: "Verified" };
     case "fail":
       return { tone: "bad", words: "Verification failed" };
     default:
-      return { tone: "unsure", words: verify?.mode === "none" ? "Not verified (none asked)" : "Not verified" };
+      return verify?.mode === "none"
+        ? { tone: "neutral", words: "No check asked" }
+        : { tone: "unsure", words: "Not verified" };
   }
 }
 

@@ -27,11 +27,11 @@ const sentences: Sentences = {
   "tool.called": (p) => `The Associate ${toolWords(p.tool, p.input)}`,
   "tool.returned": (p) =>
     p.ok ? `The tool finished in ${p.duration_ms} ms` : `The tool ended with ${p.code ?? "an error"}`,
-  "model.called": (p) => `The ${role(p.caller)} asked ${p.model}`,
+  "model.called": (p) => `The ${role(p.caller)} asked ${modelName(p)}`,
   "model.returned": (p) =>
     p.code
-      ? `${p.model} failed: ${clip(p.error ?? p.code)}`
-      : `${p.recorded ? "The recording" : p.model} answered, ${count(p.output_tokens, "token")}`,
+      ? `${role(modelName(p))} failed: ${clip(p.error ?? p.code)}`
+      : `${p.recorded ? "The recording" : role(modelName(p))} answered, ${count(p.output_tokens, "token")}`,
   "file.written": (p) => `${files(p.files.map((f) => f.path))} written`,
   "file.removed": (p) => `${files(p.paths)} removed`,
   "snapshot.taken": (p) => `A snapshot of ${count(p.files, "file")} was taken (${p.reason.replaceAll("_", " ")})`,
@@ -59,6 +59,11 @@ export function sentenceOf(event: Event): string {
 
 function role(name: string): string {
   return name.charAt(0).toUpperCase() + name.slice(1);
+}
+
+/** A recording has no model but the role's own name. */
+function modelName(p: { caller: string; model: string }): string {
+  return p.model === p.caller ? "its model" : p.model;
 }
 
 function verification(r: AssociateResult): string {

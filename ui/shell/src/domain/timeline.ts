@@ -1,5 +1,5 @@
 import type { Event, ID, Time } from "./contracts";
-import type { Checkpoint } from "./views";
+import type { Checkpoint, Run } from "./views";
 
 /** One moment that can be looked at or gone back to. */
 export interface Moment {
@@ -14,6 +14,11 @@ export interface Moment {
   target: number;
 }
 
+type Prompts = ReadonlyMap<ID, string>;
+
+/** A subject that only says when; the prompt of its run says more. */
+const plain = /^checkpoint: [\d-]+$/;
+
 const triggers: Record<string, string> = {
   task: "after a task",
   manual: "by hand",
@@ -23,17 +28,22 @@ const triggers: Record<string, string> = {
 };
 
 /** Checkpoints from the server and what the log tells beside them, newest first. */
-export function timelineOf(checkpoints: readonly Checkpoint[], events: readonly Event[]): Moment[] {
+export function timelineOf(
+  checkpoints: readonly Checkpoint[],
+  events: readonly Event[],
+  runs: readonly Pick<Run, "id" | "prompt">[],
+): Moment[] {
+  const prompts = new Map(runs.map((r) => [r.id, r.prompt]));
   const moments = new Map<number, Moment>();
-  for (const c of checkpoints) moments.set(c.seq, ofCheckpoint(c));
+  for (const c of checkpoints) moments.set(c.seq, ofCheckpoint(c, prompts));
   for (const e of events) {
-    const moment = ofEvent(e);
+    const moment = ofEvent(e, prompts);
     if (moment) moments.set(moment.seq, moment);
   }
   return [...moments.values()].sort((a, b) => b.seq - a.seq);
 }
 
-function ofCheckpoint(c: Omit<Checkpoint, "id" | "snapshot">): Moment {
+function ofCheckpoint(c: Omit<Checkpoint, "id" | "snapshot">, prompts: Prompts): Moment {
   const commit = c.commits?.[0]?.commit.slice(0, 7);
   const parts = [`Checkpoint ${triggers[c.trigger] ?? ""}`.trim(), commit ? `commit ${commit}` : "no commit needed"];
   if (c.withheld?.length) parts.push(`${c.withheld.length} kept out of the commit: looks like keys`);
@@ -41,7 +51,7 @@ function ofCheckpoint(c: Omit<Checkpoint, "id" | "snapshot">): Moment {
     seq: c.seq,
     at: c.at,
     kind: "checkpoint",
-    title: c.subject,
+    title: plain.test(c.subject) ? (prompts.get(c.run ?? "") ?? c.subject) : c.subject,
     detail: parts.join(" · "),
     verified: c.verified,
     target: c.seq,
@@ -49,10 +59,10 @@ function ofCheckpoint(c: Omit<Checkpoint, "id" | "snapshot">): Moment {
   };
 }
 
-function ofEvent(e: Event): Moment | undefined {
+function ofEvent(e: Event, prompts: Prompts): Moment | undefined {
   switch (e.type) {
     case "checkpoint.created":
-      return ofCheckpoint({ ...e.payload, seq: e.seq, at: e.time, ...(e.run ? { run: e.run } : {}) });
+      return ofCheckpoint({ ...e.payload, seq: e.seq, at: e.time, ...(e.run ? { run: e.run } : {}) }, prompts);
     case "timeline.rewound": {
       const n = e.payload.files;
       return {

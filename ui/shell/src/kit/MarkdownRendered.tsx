@@ -1,7 +1,14 @@
+import { Children, type ReactNode } from "react";
 import ReactMarkdown, { type Components } from "react-markdown";
 import remarkGfm from "remark-gfm";
 
+/** Keeps an option such as --top from being broken after its hyphens. */
+function unbroken(children: ReactNode): ReactNode {
+  return Children.map(children, (c) => (typeof c === "string" ? c.replace(/(?<=\s|^)--(?=\w)/g, "-\u2060-\u2060") : c));
+}
+
 const components: Components = {
+  h1: ({ children }) => <h1>{unbroken(children)}</h1>,
   a: ({ children, href }) => (
     <a href={href} target="_blank" rel="noreferrer noopener">
       {children}

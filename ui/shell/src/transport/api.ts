@@ -9,7 +9,12 @@ export function login(token: string): Promise<void> {
 
 /** The computers of whoever is logged in. */
 export function listComputers(): Promise<Computer[]> {
-  return ask("/api/computers");
+  return list("/api/computers");
+}
+
+/** A list; Go writes an empty one as null. */
+async function list<T>(path: string): Promise<T[]> {
+  return (await ask<T[] | null>(path)) ?? [];
 }
 
 /** Everything one computer answers. */
@@ -27,7 +32,7 @@ export class ComputerAPI {
     return ask(`${this.base}/bus`, { method: "POST" });
   }
   runs(): Promise<Run[]> {
-    return ask(`${this.base}/runs?limit=200`);
+    return list(`${this.base}/runs?limit=200`);
   }
   /** Events in order after `after`, at most 1,000; of one run when given. */
   events(after: number, run?: ID): Promise<EventPage> {
@@ -49,10 +54,10 @@ export class ComputerAPI {
     return ask(`${this.base}/runs/${run}/answers`, { method: "POST", body: { question, text } });
   }
   repos(): Promise<RepoAdded[]> {
-    return ask(`${this.base}/repos`);
+    return list(`${this.base}/repos`);
   }
   checkpoints(): Promise<Checkpoint[]> {
-    return ask(`${this.base}/checkpoints?limit=200`);
+    return list(`${this.base}/checkpoints?limit=200`);
   }
   checkpoint(subject: string): Promise<AssociateResult> {
     return ask(`${this.base}/checkpoints`, { method: "POST", body: subject ? { subject } : {} });

@@ -1,7 +1,7 @@
 import { useEffect, useState } from "react";
 import { explain } from "../../domain/problem";
 import { login } from "../../transport/api";
-import "./login.css";
+import "../../styles/notice.css";
 
 /** Trades the token behind # for a session; without one it says where the link is. */
 export function Login({ onDone }: { onDone(): void }) {

@@ -17,6 +17,7 @@ export function Document({ story }: { story: Story }) {
   const at = Math.min(chosen ?? last, last);
   const version = doc.versions[at];
   if (!version) return null;
+  const about = version.note ?? (version.version === 0 ? "as asked" : "");
   const go = (to: number) => setChosen(to >= last ? undefined : Math.max(0, to));
   return (
     <article className="document" aria-label={doc.title}>
@@ -43,7 +44,8 @@ export function Document({ story }: { story: Story }) {
           <ChevronRight size={17} aria-hidden />
         </Button>
         <span className="document-note">
-          {version.note ?? (version.version === 0 ? "as asked" : "")} · <When time={version.at} />
+          {about && `${about} · `}
+          <When time={version.at} />
         </span>
         {chosen !== undefined && (
           <Button look="quiet" onClick={() => setChosen(undefined)}>

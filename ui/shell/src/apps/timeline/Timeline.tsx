@@ -20,10 +20,11 @@ export function Timeline() {
   const session = useSession();
   const perform = usePerform();
   const events = useStore((s) => s.events);
+  const runs = useStore((s) => s.runs);
   const [comparing, setComparing] = useState<Moment>();
   const [rewinding, setRewinding] = useState<Moment>();
   const { data: checkpoints = [] } = useQuery({ queryKey: ["checkpoints"], queryFn: () => session.api.checkpoints() });
-  const moments = useMemo(() => timelineOf(checkpoints, events), [checkpoints, events]);
+  const moments = useMemo(() => timelineOf(checkpoints, events, runs), [checkpoints, events, runs]);
   const make = actions.find((a) => a.id === "checkpoint.make");
   return (
     <div className="timeline">

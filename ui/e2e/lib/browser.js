@@ -1,0 +1,52 @@
+// A real Chromium with a profile of its own, and what a page complained about.
+import { existsSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { chromium } from "playwright-core";
+
+const executablePath = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find(existsSync);
+
+/** Why no browser test can run here, or false. */
+export const noBrowser = executablePath ? false : "no Chromium in /usr/bin: apt-get install chromium";
+
+const args = [
+  "--no-sandbox",
+  "--headless",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+];
+
+/**
+ * Opens a browser with one page.
+ * @param {{ width?: number, height?: number, touch?: boolean, dark?: boolean }} [size]
+ */
+export async function openBrowser({ width = 1440, height = 900, touch = false, dark = false } = {}) {
+  const profile = await mkdtemp(join(tmpdir(), "choir-profile-"));
+  const context = await chromium.launchPersistentContext(profile, {
+    executablePath,
+    args,
+    chromiumSandbox: false,
+    viewport: { width, height },
+    hasTouch: touch,
+    isMobile: touch,
+    colorScheme: dark ? "dark" : "light",
+  });
+  const page = context.pages()[0] ?? (await context.newPage());
+  const complaints = [];
+  page.on("console", (m) => m.type() === "error" && complaints.push(m.text()));
+  page.on("pageerror", (e) => complaints.push(String(e)));
+  return {
+    context,
+    page,
+    complaints,
+    async close() {
+      await context.close();
+      await rm(profile, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
+    },
+  };
+}
