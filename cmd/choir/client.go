@@ -8,7 +8,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 
@@ -137,17 +136,32 @@ func asCLI(next http.Handler) http.Handler {
 	})
 }
 
-// inProcess calls a handler without a network.
+// inProcess calls a handler without a network. It is for answers that fit in
+// memory, as those of the reading verbs do.
 type inProcess struct{ handler http.Handler }
 
 func (t inProcess) RoundTrip(r *http.Request) (*http.Response, error) {
 	if r.Body == nil {
 		r.Body = http.NoBody
 	}
-	w := httptest.NewRecorder()
+	w := &answer{header: http.Header{}, status: http.StatusOK}
 	t.handler.ServeHTTP(w, r)
-	return w.Result(), nil
+	return &http.Response{
+		Status: http.StatusText(w.status), StatusCode: w.status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Header: w.header, Body: io.NopCloser(&w.body), ContentLength: int64(w.body.Len()), Request: r,
+	}, nil
 }
+
+// answer collects what a handler writes.
+type answer struct {
+	header http.Header
+	status int
+	body   bytes.Buffer
+}
+
+func (a *answer) Header() http.Header         { return a.header }
+func (a *answer) WriteHeader(status int)      { a.status = status }
+func (a *answer) Write(b []byte) (int, error) { return a.body.Write(b) }
 
 // listenSocket listens for the CLI, for the owner alone.
 func listenSocket(data string) (net.Listener, error) {
