@@ -25,8 +25,6 @@ type limiter interface {
 	// sweep removes groups without processes that an earlier control plane of
 	// the same data folder left.
 	sweep()
-	// drop removes what holds the groups, when there are none left.
-	drop()
 }
 
 // The names of the limiters, which handles carry.
@@ -154,15 +152,13 @@ func removeGroup(dir string) error {
 	return choir.Wrap("local.cgroup", choir.CodeInternal, err, "remove the cgroup %s", dir)
 }
 
-// sweepBelow removes the empty groups below dir; those with processes refuse.
-func sweepBelow(dir string) {
-	entries, err := os.ReadDir(dir)
+// sweepBeside removes the empty groups whose path begins with prefix.
+func sweepBeside(prefix string) {
+	dirs, err := filepath.Glob(prefix + "*")
 	if err != nil {
-		return // there never was one
+		return // a mount point with a bracket in its name; nothing else is affected
 	}
-	for _, e := range entries {
-		if e.IsDir() {
-			unix.Rmdir(filepath.Join(dir, e.Name())) // busy when its sandbox lives
-		}
+	for _, dir := range dirs {
+		unix.Rmdir(dir) // busy when its sandbox lives
 	}
 }

@@ -10,6 +10,8 @@ import (
 
 	"choiros/internal/choir"
 	"choiros/internal/sandbox"
+
+	"golang.org/x/sys/unix"
 )
 
 // cpuPeriodUS is the period the CPU limit is counted over, in microseconds.
@@ -25,7 +27,7 @@ type v1Limiter struct {
 type v1Parent struct {
 	controllers []string
 	own         string // this process's folder, where threads return to
-	base        string // <own>/<label>
+	prefix      string // of the paths of its groups
 }
 
 // newV1 returns nil when the needed controllers are not here or not writable.
@@ -36,20 +38,17 @@ func newV1(all []hierarchy, label string) *v1Limiter {
 		if h.version != 1 || !slices.ContainsFunc(h.controllers, usesV1) {
 			continue
 		}
-		base := filepath.Join(h.own, label)
-		if err := os.Mkdir(base, 0o755); err != nil && !isDir(base) {
-			continue
-		}
-		if !writable(filepath.Join(base, "tasks")) {
+		if unix.Access(h.own, unix.W_OK) != nil || !writable(filepath.Join(h.own, "tasks")) {
 			continue
 		}
 		for _, c := range h.controllers {
 			found[c] = true
 		}
-		l.parents = append(l.parents, v1Parent{controllers: h.controllers, own: h.own, base: base})
+		l.parents = append(l.parents, v1Parent{
+			controllers: h.controllers, own: h.own, prefix: filepath.Join(h.own, label) + "-",
+		})
 	}
 	if !found["pids"] || !found["memory"] || !found["cpu"] {
-		l.drop()
 		return nil
 	}
 	return l
@@ -72,24 +71,15 @@ func (l *v1Limiter) name() string { return limitsV1 }
 
 func (l *v1Limiter) sweep() {
 	for _, p := range l.parents {
-		sweepBelow(p.base)
-	}
-}
-
-func (l *v1Limiter) drop() {
-	for _, p := range l.parents {
-		syscall.Rmdir(p.base) // busy when a sandbox lives
+		sweepBeside(p.prefix)
 	}
 }
 
 func (l *v1Limiter) create(id string, limits sandbox.Limits) (group, error) {
 	g := &v1Group{parents: l.parents}
 	for _, p := range l.parents {
-		dir := filepath.Join(p.base, id)
+		dir := p.prefix + id
 		err := os.Mkdir(dir, 0o755)
-		if os.IsNotExist(err) { // the base went with the last sandbox of another driver
-			err = os.MkdirAll(dir, 0o755)
-		}
 		if err == nil {
 			g.dirs = append(g.dirs, dir)
 			err = setV1(dir, p.controllers, limits)

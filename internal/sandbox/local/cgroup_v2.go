@@ -12,12 +12,14 @@ import (
 
 	"choiros/internal/choir"
 	"choiros/internal/sandbox"
+
+	"golang.org/x/sys/unix"
 )
 
 // v2Limiter holds limits in cgroups version 2, below a folder that was
 // delegated to us.
 type v2Limiter struct {
-	base string
+	prefix string // of the paths of its groups
 }
 
 // newV2 returns nil when pids, memory and cpu cannot be handed to groups of
@@ -31,27 +33,12 @@ func newV2(all []hierarchy, label string) *v2Limiter {
 			continue
 		}
 		for _, parent := range []string{h.own, h.top} {
-			if l := newV2Below(parent, label); l != nil {
-				return l
+			if unix.Access(parent, unix.W_OK) == nil && handDown(parent) == nil {
+				return &v2Limiter{prefix: filepath.Join(parent, label) + "-"}
 			}
 		}
 	}
 	return nil
-}
-
-func newV2Below(parent, label string) *v2Limiter {
-	base := filepath.Join(parent, label)
-	if handDown(parent) != nil {
-		return nil
-	}
-	if err := os.Mkdir(base, 0o755); err != nil && !isDir(base) {
-		return nil
-	}
-	if handDown(base) != nil {
-		syscall.Rmdir(base) // busy when it is in use
-		return nil
-	}
-	return &v2Limiter{base: base}
 }
 
 // handDown lets the groups below dir have the controllers we need. Only a group
@@ -99,12 +86,10 @@ func stepAside(dir string) error {
 
 func (l *v2Limiter) name() string { return limitsV2 }
 
-func (l *v2Limiter) sweep() { sweepBelow(l.base) }
-
-func (l *v2Limiter) drop() { syscall.Rmdir(l.base) } // busy when a sandbox lives
+func (l *v2Limiter) sweep() { sweepBeside(l.prefix) }
 
 func (l *v2Limiter) create(id string, limits sandbox.Limits) (group, error) {
-	g := &v2Group{dir: filepath.Join(l.base, id)}
+	g := &v2Group{dir: l.prefix + id}
 	if err := os.Mkdir(g.dir, 0o755); err != nil {
 		return nil, choir.Wrap("local.cgroup", choir.CodeUnavailable, err, "make a sandbox's cgroup")
 	}

@@ -60,10 +60,7 @@ func newMachine(cfg Config) (*machine, error) {
 	return m, nil
 }
 
-func (m *machine) close() {
-	m.filter.Close()
-	m.limits.drop()
-}
+func (m *machine) close() { m.filter.Close() }
 
 func (m *machine) cgroups() bool { return m.limits.name() != limitsRlimits }
 

@@ -27,8 +27,7 @@ func (d *Driver) Probe(ctx context.Context) sandbox.Report {
 	if check.OK {
 		r.Checks = append(r.Checks, probeNamespaces(ctx, bwrap), probeFilter(ctx, bwrap))
 	}
-	m := &machine{root: os.Geteuid() == 0, limits: findLimiter(d.cfg, groupLabel(d.cfg.StateDir)+"-probe")}
-	defer m.limits.drop()
+	m := &machine{root: os.Geteuid() == 0, limits: findLimiter(d.cfg, groupLabel(d.cfg.StateDir))}
 	r.Checks = append(r.Checks, probeLimits(m), probeHostUser(m), probeLandlock())
 	r.Level = levelOf(m.limits.name(), m.root)
 	for _, c := range r.Checks {

@@ -16,7 +16,6 @@ type noLimiter struct{}
 func (noLimiter) name() string                                 { return limitsRlimits }
 func (noLimiter) create(string, sandbox.Limits) (group, error) { return noGroup{}, nil }
 func (noLimiter) sweep()                                       {}
-func (noLimiter) drop()                                        {}
 
 type noGroup struct{}
 

@@ -69,7 +69,7 @@ func cgroupsOf(spec sandbox.Spec) []string {
 		if err != nil {
 			return nil // gone meanwhile, of another test
 		}
-		if d.IsDir() && strings.HasPrefix(d.Name(), string(spec.Computer)) {
+		if d.IsDir() && strings.Contains(d.Name(), string(spec.Computer)) {
 			out = append(out, path)
 		}
 		return nil
