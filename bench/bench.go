@@ -4,24 +4,117 @@ package bench
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"io"
+	"slices"
 
 	"choiros/internal/choir"
 )
 
 // Options of a run.
 type Options struct {
-	Names   []string
-	Quick   bool
-	JSON    bool
-	Out     io.Writer
+	Names []string // what to measure; see Names
+	Quick bool     // few samples, to see that it runs
+	JSON  bool     // one Row a line instead of a table
+	Out   io.Writer
+	// Dir is where the scratch folder is made, on the file system that is to be
+	// measured; empty means /var/tmp, which is on a disk where /tmp may not be.
+	Dir     string
 	Version string
 }
 
-// Names lists the benchmarks.
-func Names() []string { return nil }
+// benchmark measures something and gives its rows as they are finished.
+type benchmark struct {
+	name string
+	run  func(ctx context.Context, l *lab, emit func(Row)) error
+}
 
-// Run runs benchmarks and reports whether every measured target was met.
-func Run(context.Context, Options) (bool, error) {
-	return false, choir.E("bench", choir.CodeUnavailable, "no benchmark is built into this version")
+var benchmarks = []benchmark{
+	{"tti", benchTTI},
+	{"append", benchAppend},
+	{"replay", benchReplay},
+	{"task", benchTask},
+	{"snapshot", benchSnapshot},
+	{"checkpoint", benchCheckpoint},
+}
+
+// Names lists the benchmarks.
+func Names() []string {
+	var out []string
+	for _, b := range benchmarks {
+		out = append(out, b.name)
+	}
+	return out
+}
+
+// Run runs benchmarks in the order given and reports whether every target that
+// was measured was met. Everything it made is gone when it returns, also when
+// the context ends. Code invalid: there is no such benchmark.
+func Run(ctx context.Context, o Options) (met bool, err error) {
+	met = true
+	for _, name := range o.Names {
+		at := slices.IndexFunc(benchmarks, func(b benchmark) bool { return b.name == name })
+		if at < 0 {
+			return false, choir.Invalid("name", "%q is no benchmark", name)
+		}
+		m, err := runOne(ctx, benchmarks[at], o)
+		if err != nil {
+			return false, err
+		}
+		met = met && m
+	}
+	return met, nil
+}
+
+// runOne gives a benchmark a lab of its own, so that none sees what another left.
+func runOne(ctx context.Context, b benchmark, o Options) (met bool, err error) {
+	l, err := newLab(o)
+	if err != nil {
+		return false, err
+	}
+	defer func() {
+		if cerr := l.close(); err == nil {
+			err = cerr
+		}
+	}()
+	p := printer{out: o.Out, json: o.JSON, met: true}
+	p.head(b.name)
+	err = b.run(ctx, l, func(r Row) {
+		r.Bench, r.Host, r.Versions = b.name, l.host(), l.versions
+		r.judge()
+		p.row(r)
+	})
+	if ctx.Err() != nil {
+		return false, choir.Wrap("bench", choir.CodeCancelled, ctx.Err(), "%s was stopped", b.name)
+	}
+	return p.met, choir.Wrap("bench", "", err, "measure %s", b.name)
+}
+
+// printer writes rows and remembers whether a target was missed.
+type printer struct {
+	out  io.Writer
+	json bool
+	met  bool
+}
+
+func (p *printer) row(r Row) {
+	if r.Met != nil && !*r.Met {
+		p.met = false
+	}
+	if !p.json {
+		io.WriteString(p.out, r.text())
+		return
+	}
+	line, err := json.Marshal(r)
+	if err != nil { // only a number that JSON does not have
+		line = fmt.Appendf(nil, `{"bench":%q,"case":%q,"skipped":%q}`, r.Bench, r.Case, err.Error())
+	}
+	p.out.Write(append(line, '\n'))
+}
+
+func (p *printer) head(name string) {
+	if !p.json {
+		fmt.Fprintf(p.out, "%s\n", name)
+	}
 }

@@ -34,21 +34,27 @@ func OpenPlain(path string, cfg Config, projections bool) (*Plain, error) {
 	return p, nil
 }
 
+// PlainDraft is a draft and the role whose it is.
+type PlainDraft struct {
+	Role  choir.Role
+	Draft choir.Draft
+}
+
 // Append adds the drafts in one transaction, which is durable when it returns.
 // It does what Store.Append does to a draft, but looks for no duplicates.
-func (p *Plain) Append(ctx context.Context, role choir.Role, drafts ...choir.Draft) error {
+func (p *Plain) Append(ctx context.Context, drafts ...PlainDraft) error {
 	items := make([]item, 0, len(drafts))
 	seq, prev := p.seq, p.prev
 	for i := range drafts {
-		d := drafts[i]
-		payload, err := p.checks.check(ctx, role, &d)
+		d := drafts[i].Draft
+		payload, err := p.checks.check(ctx, drafts[i].Role, &d)
 		if err != nil {
 			return underDraft(i, len(drafts), err)
 		}
 		seq++
 		e := choir.Event{
 			Seq: seq, ID: d.ID, Time: p.checks.cfg.Now(), Computer: p.checks.cfg.Computer, User: p.checks.cfg.User,
-			Source: role.Source(), Type: d.Type, Run: d.Run, Task: d.Task, Cause: d.Cause, Payload: d.Payload, Blob: d.Blob,
+			Source: drafts[i].Role.Source(), Type: d.Type, Run: d.Run, Task: d.Task, Cause: d.Cause, Payload: d.Payload, Blob: d.Blob,
 		}
 		raw, err := choir.SealEvent(&e, prev)
 		if err != nil {

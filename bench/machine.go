@@ -1,0 +1,102 @@
+package bench
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"log/slog"
+	"path/filepath"
+	"time"
+
+	"choiros/internal/blob"
+	"choiros/internal/blob/fs"
+	"choiros/internal/choir"
+	"choiros/internal/computer"
+	"choiros/internal/config"
+	"choiros/internal/control/supervisor"
+	"choiros/internal/guestbin"
+)
+
+// machine is a whole choir without its doors: bus, log, both sandboxes.
+type machine struct {
+	sys  *supervisor.System
+	c    *computer.Computer
+	dir  string
+	stop func() error
+}
+
+// project is the tree that a machine works in.
+const project = "tree"
+
+// cannotServe says why no whole choir can run here; empty when one can.
+func (l *lab) cannotServe(ctx context.Context) string {
+	for _, name := range guestbin.Names() {
+		if _, err := guestbin.Read(name); err != nil {
+			return err.Error()
+		}
+	}
+	return l.cannotIsolate(ctx)
+}
+
+// start starts a choir with a project of so many files, which is under git.
+func (l *lab) start(ctx context.Context, files int) (*machine, error) {
+	dir, err := l.folder()
+	if err != nil {
+		return nil, err
+	}
+	sys, err := supervisor.Open(ctx, supervisor.Config{
+		Data: dir, File: config.Default(), Driver: l.driver,
+		OpenBlobs: func(dir string) (blob.Store, error) { return fs.Open(dir) },
+		Version:   l.version, Now: time.Now, Random: rand.Reader, Log: slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		return nil, err
+	}
+	m := &machine{sys: sys, c: sys.Computers()[0], dir: dir}
+	// It stops in order also when the context ends, to leave nothing behind.
+	serving, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	done := make(chan error, 1)
+	go func() { done <- sys.Serve(serving) }()
+	m.stop = func() error {
+		cancel()
+		return errors.Join(<-done, sys.Close())
+	}
+	if err := m.lay(ctx, files); err != nil {
+		return nil, errors.Join(err, m.stop())
+	}
+	return m, nil
+}
+
+// lay brings the project in; that waits for the Associate.
+func (m *machine) lay(ctx context.Context, files int) error {
+	tar, err := tarOf(files)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Minute)
+	defer cancel()
+	first := &computer.FirstCommit{Message: "Begin", At: benchTime.Std()}
+	_, err = m.c.AddRepo(ctx, choir.RoleCLI, computer.NewRepo{Name: project, Commit: first}, tar)
+	return err
+}
+
+// file is where a file of the project lies on the host.
+func (m *machine) file(name string) string {
+	return filepath.Join(m.dir, "computers", string(m.c.ID()), "associate", "workspace", "workspace", project, name)
+}
+
+// do submits a task and waits for its durable result.
+func (m *machine) do(ctx context.Context, t choir.DirectorTask) (choir.AssociateResult, error) {
+	t, err := m.c.NewTask(t)
+	if err != nil {
+		return choir.AssociateResult{}, err
+	}
+	if _, err := m.c.SubmitTask(ctx, choir.RoleCLI, t); err != nil {
+		return choir.AssociateResult{}, err
+	}
+	res, err := m.c.WaitTask(ctx, t.TaskID)
+	if err == nil && res.Status != choir.StatusOK {
+		err = choir.E("bench.task", choir.CodeInternal, "the task ended %s (%s): %s", res.Status, res.Code, res.Summary)
+	}
+	return res, err
+}

@@ -1,0 +1,52 @@
+package bench
+
+// Quantity is the number of a row that a target is about.
+type Quantity string
+
+// The quantities.
+const (
+	Median   Quantity = "median"   // in the row's unit
+	Ratio    Quantity = "ratio"    // median by the peer's
+	Failures Quantity = "failures" // samples that failed
+)
+
+// Target is what one case must reach. Anchor is the sentence of ANCHORS it
+// stands for; a test holds the number against it.
+type Target struct {
+	Bench, Case string
+	Of          Quantity
+	Op          string // "<=" or ">="
+	Value       float64
+	Anchor      string
+}
+
+// targets are the numbers of ANCHORS, all of those this package measures.
+var targets = []Target{
+	{"tti", "sequential", Ratio, "<=", 2, "`local` median <= 2x bare bwrap running the same command in the same run"},
+	{"tti", "warm claim", Median, "<=", 2, "claim of a warm one <= 2 ms"},
+	{"tti", "burst", Failures, "<=", 0, "0 failures in the burst"},
+	{"append", "64 writers", Ratio, ">=", 10, "at 64 writers, projections on, >= 10x one-transaction-per-event"},
+	{"append", "1 writer", Ratio, "<=", 1.2, "1 writer within 1.2x of a bare fdatasync loop of the same bytes"},
+	{"replay", "1,500 events", Median, "<=", 5, "1,500 events <= 5 ms"},
+	{"replay", "1,000,000 events", Median, "<=", 8000, "1,000,000 events <= 8 s"},
+	{"task", "one task", Median, "<=", 10, "median <= 10 ms per task"},
+	{"task", "flow of three", Median, "<=", 25, "<= 25 ms for the flow"},
+	{"snapshot", "10,000 files", Ratio, "<=", 0.25, "snapshot <= 0.25x"},
+	{"checkpoint", "10,000 files", Ratio, "<=", 0.5, "checkpoint <= 0.5x"},
+}
+
+func findTarget(bench, name string) (Target, bool) {
+	for _, t := range targets {
+		if t.Bench == bench && t.Case == name {
+			return t, true
+		}
+	}
+	return Target{}, false
+}
+
+func (t Target) holds(value float64) bool {
+	if t.Op == ">=" {
+		return value >= t.Value
+	}
+	return value <= t.Value
+}
