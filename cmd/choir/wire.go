@@ -113,15 +113,18 @@ func (a *app) provider(p config.Provider) (model.Provider, error) {
 	case "anthropic":
 		return anthropic.New(anthropic.Config{BaseURL: p.BaseURL, Key: key}), nil
 	case "bedrock":
-		return bedrock.New(bedrock.Config{Region: p.Region, BaseURL: p.BaseURL, Credentials: awsCredentials(p.Name, key)}), nil
+		return bedrock.New(bedrock.Config{Region: p.Region, BaseURL: p.BaseURL, Key: key}), nil
 	default:
 		return openai.New(openai.Config{BaseURL: p.BaseURL, Key: key}), nil
 	}
 }
 
 // keySource reads a key when it is needed, so that it can be changed while choir
-// runs and never lies in a configuration.
+// runs and never lies in a configuration; nil for a service that needs none.
 func (a *app) keySource(p config.Provider) model.KeySource {
+	if p.KeyFile == "" && p.KeyEnv == "" {
+		return nil
+	}
 	return func(context.Context) (string, error) {
 		switch {
 		case p.KeyFile != "":
@@ -141,25 +144,6 @@ func (a *app) keySource(p config.Provider) model.KeySource {
 	}
 }
 
-// awsCredentials reads a key of the form ID:SECRET or ID:SECRET:SESSION.
-func awsCredentials(provider string, key model.KeySource) func(context.Context) (bedrock.Credentials, error) {
-	return func(ctx context.Context) (bedrock.Credentials, error) {
-		raw, err := key(ctx)
-		if err != nil {
-			return bedrock.Credentials{}, err
-		}
-		parts := strings.SplitN(raw, ":", 3)
-		if len(parts) < 2 {
-			return bedrock.Credentials{}, choir.E("models.key", choir.CodeInvalid, "the key of provider %s is not ID:SECRET or ID:SECRET:SESSION", provider)
-		}
-		c := bedrock.Credentials{AccessKey: parts[0], Secret: parts[1]}
-		if len(parts) == 3 {
-			c.Session = parts[2]
-		}
-		return c, nil
-	}
-}
-
 func openBlobs(dir string) (blob.Store, error) { return fs.Open(dir) }
 
 // play puts a recording in the place of both models.
@@ -169,8 +153,9 @@ func play(recording []byte) (map[string]modelgw.Route, error) {
 		return nil, err
 	}
 	player := replay.New(rec)
-	return map[string]modelgw.Route{
-		modelgw.AliasDirector:  {Provider: player, Model: modelgw.AliasDirector},
-		modelgw.AliasAssociate: {Provider: player, Model: modelgw.AliasAssociate},
-	}, nil
+	routes := map[string]modelgw.Route{}
+	for _, alias := range []string{modelgw.AliasDirector, modelgw.AliasAssociate} {
+		routes[alias] = modelgw.Route{Provider: player, Model: rec.Model(alias)}
+	}
+	return routes, nil
 }

@@ -114,6 +114,9 @@ func OpenReadOnly(ctx context.Context, cfg Config) (*Computer, error) {
 
 // begin makes the first event of a new log, and records repairs of an old one.
 func (c *Computer) begin(ctx context.Context) error {
+	if c.store.ReadOnly() != "" {
+		return nil
+	}
 	var payloads []choir.Payload
 	if seq, _ := c.store.Head(); seq == 0 {
 		payloads = append(payloads, choir.ComputerCreated{Name: c.cfg.Name, Format: 1})

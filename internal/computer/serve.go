@@ -15,6 +15,12 @@ import (
 // Serve wakes the computer and runs it until the context ends: the relay, the
 // verbs, the dispatcher and both sandboxes, under one supervisor.
 func (c *Computer) Serve(ctx context.Context) error {
+	if why := c.store.ReadOnly(); why != "" {
+		// What is intact can be read; nothing may run on top of a damaged log.
+		c.cfg.Log.Error("the log is read-only", "computer", c.cfg.ID, "reason", why)
+		<-ctx.Done()
+		return nil
+	}
 	sup := suture.New("computer "+string(c.cfg.ID), suture.Spec{
 		EventHook:      c.supervised,
 		FailureBackoff: time.Second,

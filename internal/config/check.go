@@ -74,7 +74,7 @@ func (c Config) checkRanges() error {
 		{"limits.run_cost_usd", l.RunCostUSD, 0, 1e6},
 		{"limits.run_seconds", float64(l.RunSeconds), 1, 604_800},
 		{"limits.run_tasks", float64(l.RunTasks), 1, 10_000},
-		{"limits.day_cost_usd", l.DayCostUSD, 0, 1e6},
+		{"limits.cost_usd", l.CostUSD, 0, 1e6},
 		{"limits.prompt_burst", float64(l.PromptBurst), 1, 1000},
 		{"limits.prompt_window", float64(l.PromptWindow), 1, 3600},
 		{"bus.stream_mb", float64(c.Bus.StreamMB), 16, 1 << 20},
@@ -97,6 +97,8 @@ func (c Config) checkModels() error {
 			return choir.Invalid(at+".name", "%q is given twice", p.Name)
 		case !slices.Contains([]string{"anthropic", "openai", "bedrock"}, p.Kind):
 			return choir.Invalid(at+".kind", "must be anthropic, openai or bedrock, not %q", p.Kind)
+		case p.Kind != "openai" && p.KeyFile == "" && p.KeyEnv == "":
+			return choir.Invalid(at+".key_file", "or key_env must say where the key of %s is", p.Name)
 		case p.KeyFile != "" && p.KeyEnv != "":
 			return choir.Invalid(at+".key_env", "give key_file or key_env, not both")
 		}

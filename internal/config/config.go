@@ -93,7 +93,7 @@ type Limits struct {
 	RunCostUSD   float64 `toml:"run_cost_usd" doc:"Cost of one run, US dollars."`
 	RunSeconds   int     `toml:"run_seconds" doc:"Wall time of one run."`
 	RunTasks     int     `toml:"run_tasks" doc:"Tasks of one run."`
-	DayCostUSD   float64 `toml:"day_cost_usd" doc:"Cost of one computer in a day, US dollars."`
+	CostUSD      float64 `toml:"cost_usd" doc:"Cost of one computer altogether, US dollars."`
 	PromptBurst  int     `toml:"prompt_burst" doc:"Prompts within prompt_window seconds."`
 	PromptWindow int     `toml:"prompt_window" doc:"Seconds, see prompt_burst."`
 }
@@ -120,7 +120,7 @@ func Default() Config {
 		Auth:    Auth{Mode: "local"},
 		Limits: Limits{
 			Processes: 1024, MemoryMB: 4096, CPUMilli: 2000,
-			RunSteps: 60, RunTokens: 2_000_000, RunCostUSD: 5, RunSeconds: 3600, RunTasks: 40, DayCostUSD: 50,
+			RunSteps: 60, RunTokens: 2_000_000, RunCostUSD: 5, RunSeconds: 3600, RunTasks: 40, CostUSD: 100,
 			PromptBurst: 5, PromptWindow: 10,
 		},
 		Bus: Bus{Mode: "embedded", StreamMB: 512},

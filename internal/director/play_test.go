@@ -28,7 +28,6 @@ type play struct {
 	script runscript.Script
 	ground *ground
 	server *wiretest.Scripted
-	pauses []time.Duration
 
 	killAt uint64 // the Director is killed once the log is this long; 0 never
 	killed bool   // it was; only the Director's owner uses it

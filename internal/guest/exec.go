@@ -77,7 +77,8 @@ func (e *execution) run(ctx context.Context, timeout time.Duration) error {
 	if err == nil {
 		x := end.exit()
 		x.TimedOut = timedOut
-		err = e.w.writeJSON(frameReply, &x)
+		// A client that has gone does not need the answer.
+		_ = e.w.writeJSON(frameReply, &x)
 	} else {
 		e.w.writeError(err)
 	}

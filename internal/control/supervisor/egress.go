@@ -66,7 +66,7 @@ func (s *System) newGateway(c *computer.Computer) *modelgw.Gateway {
 	played := &recordings{c: c, play: s.cfg.Demo.Play, all: map[choir.ID]map[string]modelgw.Route{}}
 	return modelgw.New(modelgw.Config{
 		Computer: c.ID(), Routes: s.cfg.Routes, RunRoutes: played.routes, Log: c.Store(), Blobs: c.Blobs(),
-		Budget:  modelgw.Budget{RunTokens: l.RunTokens, RunCostUSD: l.RunCostUSD, ComputerCostUSD: l.DayCostUSD},
+		Budget:  modelgw.Budget{RunTokens: l.RunTokens, RunCostUSD: l.RunCostUSD, ComputerCostUSD: l.CostUSD},
 		Caller:  computer.Caller,
 		Running: func(*http.Request) (run, task choir.ID) { return c.Running() },
 		Now:     func() choir.Time { return choir.TimeOf(s.cfg.Now()) },
