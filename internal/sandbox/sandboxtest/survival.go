@@ -36,10 +36,7 @@ func (s suite) survival(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		again := inside{Sandbox: b, spec: o.Spec}
-		if f := again.facts(t); !strings.Contains(strings.Join(values(f.Processes), "\n"), "probe sleep") {
-			t.Errorf("its processes are %v", f.Processes)
-		}
+		inside{Sandbox: b, spec: o.Spec}.seeSleeper(t)
 		destroy(t, b)
 		ended(t, b)
 		nothingLeft(t, o.Spec)
@@ -56,6 +53,25 @@ func (s suite) survival(t *testing.T) {
 		nothingLeft(t, o.Spec)
 	})
 	t.Run("kept alive while attached", func(t *testing.T) { s.attached(t) })
+}
+
+// seeSleeper waits until the process that was left behind is seen to run; it may
+// still be on its way from fork to exec.
+func (b inside) seeSleeper(t *testing.T) {
+	t.Helper()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for deadline := timeout(t); ; {
+		seen := b.facts(t).Processes
+		if strings.Contains(strings.Join(values(seen), "\n"), "probe sleep") {
+			return
+		}
+		select {
+		case <-tick.C:
+		case <-deadline.Done():
+			t.Fatalf("its processes are %v", seen)
+		}
+	}
 }
 
 func (s suite) newOrders(t *testing.T, orphan time.Duration) orders {
