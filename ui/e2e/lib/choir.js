@@ -24,7 +24,11 @@ export async function startChoir(extra = "") {
   const config = `[listen]\naddress = "127.0.0.1:0"\n${extra}`;
   await writeFile(join(data, "choir.toml"), config);
   const began = performance.now();
-  const child = spawn(binary, ["up", "--json", "--data", data], { stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(binary, ["up", "--json", "--data", data], {
+    stdio: ["ignore", "pipe", "pipe"],
+    // For a scripted model, which does not look at it.
+    env: { ...process.env, CHOIR_E2E_KEY: "none" },
+  });
   const said = [];
   child.stderr.on("data", (chunk) => said.push(chunk));
   const lines = createInterface({ input: child.stdout });

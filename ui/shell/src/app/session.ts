@@ -4,6 +4,7 @@ import type { Event, ID } from "../domain/contracts";
 import { pathOf, type Route } from "../domain/route";
 import type { Computer } from "../domain/views";
 import { notifyAnswer, notifyDone } from "../kit/notify";
+import { keysIn } from "../state/events";
 import { useStore } from "../state/store";
 import { ComputerAPI } from "../transport/api";
 import { openLine } from "../transport/bus";
@@ -11,6 +12,9 @@ import { Feed } from "../transport/feed";
 
 /** Events read at the start and with each look further back. */
 const PAGE = 400;
+
+/** Pages read at most in search of the key of an old answer. */
+const KEY_LOOKS = 10;
 
 /** One computer, opened in this page: what a person can do with it. */
 export class Session {
@@ -132,6 +136,15 @@ export class Session {
       `Rewound ${done.files.length} ${done.files.length === 1 ? "file" : "files"}`,
       undo ? { label: "Undo", run: () => void this.rewind(undo - 1) } : undefined,
     );
+  }
+
+  /** Looks further back for a key that may have signed what stands at `seq`. */
+  async findKeys(seq: number): Promise<void> {
+    for (let end = seq, looks = 0; end > 0 && looks < KEY_LOOKS; end -= PAGE, looks++) {
+      const page = await this.api.events(Math.max(0, end - PAGE));
+      const keys = keysIn(page.events.filter((e) => e.seq <= seq));
+      if (keys.length > 0) return useStore.getState().addKeys(keys);
+    }
   }
 
   /** Reads the events before those that are here. */

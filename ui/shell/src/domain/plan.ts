@@ -2,7 +2,7 @@ import type { PlanStep, VerifyOutcome } from "./contracts";
 import type { Story, TaskStory } from "./story";
 
 /** How a step of the plan stands. */
-export type StepState = "waiting" | "working" | "judging" | "revising" | "done" | "failed";
+export type StepState = "waiting" | "working" | "judging" | "revising" | "done" | "failed" | "cancelled";
 
 /** One step of the plan with the tasks that served it. */
 export interface StepView {
@@ -44,7 +44,7 @@ function stateOf(tasks: TaskStory[], story: Story): StepState {
   if (!last) return "waiting";
   if (last.judgement?.verdict === "accept") return "done";
   if (last.judgement?.verdict === "abort") return "failed";
-  if (over) return story.state === "done" ? "done" : "failed";
+  if (over) return story.state === "done" || story.state === "cancelled" ? story.state : "failed";
   if (last.judgement?.verdict === "revise") return "revising";
   return last.state === "returned" ? "judging" : "working";
 }

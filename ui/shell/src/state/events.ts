@@ -40,6 +40,7 @@ export const eventsSlice: StateCreator<State, [], [], EventsSlice> = (set, get) 
   },
 });
 
-function keysIn(events: readonly Event[]): string[] {
+/** The keys the Director made, as its sandboxes told. */
+export function keysIn(events: readonly Event[]): string[] {
   return events.flatMap((e) => (e.type === "sandbox.started" && e.payload.public_key ? [e.payload.public_key] : []));
 }

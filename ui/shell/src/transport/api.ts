@@ -29,7 +29,8 @@ export class ComputerAPI {
     return ask(this.base);
   }
   credentials(): Promise<Grant> {
-    return ask(`${this.base}/bus`, { method: "POST" });
+    // One that hangs must not use up all patience.
+    return ask(`${this.base}/bus`, { method: "POST", signal: AbortSignal.timeout(4_000) });
   }
   runs(): Promise<Run[]> {
     return list(`${this.base}/runs?limit=200`);

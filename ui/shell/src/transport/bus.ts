@@ -29,7 +29,7 @@ export async function openLine(grant: Grant, hear: Hear): Promise<Line> {
     ignoreClusterUpdates: true,
     pingInterval: 15_000,
     maxPingOut: 2,
-    timeout: 8_000,
+    timeout: 4_000,
   });
   listen(nc, grant, hear);
   // The subscriptions are in force once the server has answered.

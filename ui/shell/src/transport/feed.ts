@@ -58,9 +58,10 @@ export class Feed {
         if (error instanceof Refusal && error.problem.code === "unauthenticated") return this.end("logged_out");
       }
       if (this.stopped) return;
-      if (!everLive && this.parts.now() - began >= PATIENCE_MS) return this.end("given_up");
+      const patience = everLive ? Number.POSITIVE_INFINITY : PATIENCE_MS - (this.parts.now() - began);
+      if (patience <= 0) return this.end("given_up");
       this.parts.onState(everLive ? "reconnecting" : "connecting");
-      await this.parts.sleep(backoff(attempt++, this.parts.chance()));
+      await this.parts.sleep(Math.min(patience, backoff(attempt++, this.parts.chance())));
     }
   }
 
@@ -83,6 +84,7 @@ export class Feed {
     });
     this.renewAt = Date.parse(grant.expires) - RENEW_EARLY_MS;
     this.hangUp(before);
+    if (this.stopped) return this.hangUp(this.line);
     await this.catchUp();
     this.parts.onState("live");
   }

@@ -27,20 +27,33 @@ export function Isolation() {
       <h2>Agents work in sandboxes</h2>
       <p>No network but the model gateway and the bus, nothing of your home folder, no secrets inside.</p>
       <dl className="isolation">
-        {computer.isolation.map((s) => (
-          <Details key={s.role} sandbox={s} />
+        {alike(computer.isolation).map((group) => (
+          <Details key={group[0]?.role} sandboxes={group} />
         ))}
       </dl>
     </Popover>
   );
 }
 
-function Details({ sandbox: { role, running, level } }: { sandbox: Sandbox }) {
+/** Sandboxes that are isolated alike, together. */
+function alike(sandboxes: readonly Sandbox[]): Sandbox[][] {
+  const groups = new Map<string, Sandbox[]>();
+  for (const s of sandboxes) {
+    const key = JSON.stringify([s.running, s.level]);
+    groups.set(key, [...(groups.get(key) ?? []), s]);
+  }
+  return [...groups.values()];
+}
+
+function Details({ sandboxes }: { sandboxes: Sandbox[] }) {
+  const [first] = sandboxes;
+  if (!first) return null;
+  const { running, level } = first;
   return (
     <div>
       <dt>
-        {names[role]}
-        {!running && <span className="isolation-off"> is not running</span>}
+        {sandboxes.map((s) => names[s.role]).join(" and ")}
+        {!running && <span className="isolation-off">, not running</span>}
       </dt>
       {level.name && <dd>{level.name}</dd>}
       {level.limits && <dd>Limits: {level.limits}</dd>}

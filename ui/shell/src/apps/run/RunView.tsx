@@ -37,30 +37,34 @@ export function RunView({ run }: { run: ID }) {
         aria-label={tab === "document" ? "Document" : "Changes"}
         className="run-panel"
       >
+        <Questions story={story} />
         {tab === "document" ? <Document story={story} /> : <Changes story={story} />}
-        <Open story={story} />
+        <Live story={story} />
       </div>
     </div>
   );
 }
 
-/** What waits for the person, and what is being said right now. */
-function Open({ story }: { story: Story }) {
+/** What waits for the person, before anything else. */
+function Questions({ story }: { story: Story }) {
+  if (story.finished) return null;
+  return story.questions
+    .filter((q) => q.answer === undefined)
+    .map((q) => <QuestionCard key={q.question.id} run={story.run} question={q.question} />);
+}
+
+const speakers: Record<string, string> = { director: "The Director, live", associate: "The Associate, live" };
+
+/** What is being said right now; the log has it once it is whole. */
+function Live({ story }: { story: Story }) {
   const live = useStore((s) => s.live[story.run]);
-  const open = story.finished ? [] : story.questions.filter((q) => q.answer === undefined);
-  const said = Object.entries(live ?? {}).filter(([, text]) => text.trim() !== "");
-  return (
-    <>
-      {open.map((q) => (
-        <QuestionCard key={q.question.id} run={story.run} question={q.question} />
-      ))}
-      {!story.finished &&
-        said.map(([role, text]) => (
-          <figure key={role} className="run-live">
-            <figcaption>{role === "director" ? "The Director" : "The Associate"} is writing</figcaption>
-            <p>{text.slice(-1200)}</p>
-          </figure>
-        ))}
-    </>
-  );
+  if (story.finished) return null;
+  return Object.entries(live ?? {})
+    .filter(([, text]) => text.trim() !== "")
+    .map(([role, text]) => (
+      <figure key={role} className="run-live">
+        <figcaption>{speakers[role] ?? role}</figcaption>
+        <p>{text.slice(-1200)}</p>
+      </figure>
+    ));
 }

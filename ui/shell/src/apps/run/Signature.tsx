@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { BadgeCheck, BadgeX } from "lucide-react";
+import { useSession } from "../../app/session";
 import { authenticate } from "../../domain/signature";
 import type { Story } from "../../domain/story";
 import { Badge } from "../../kit/Badge";
@@ -13,6 +14,7 @@ const words = {
 
 /** Whether the answer is really the Director's. */
 export function Signature({ story }: { story: Story }) {
+  const session = useSession();
   const keys = useStore((s) => s.keys);
   const finished = story.finished;
   const toast = finished?.answer ? undefined : story.toasts.at(-1);
@@ -20,8 +22,8 @@ export function Signature({ story }: { story: Story }) {
   const { data } = useQuery({
     queryKey: ["signature", story.run, story.seq, keys],
     enabled: text !== "",
-    queryFn: () =>
-      authenticate(
+    queryFn: async () => {
+      const found = await authenticate(
         {
           type: toast ? "toast.shown" : "run.finished",
           run: story.run,
@@ -29,7 +31,11 @@ export function Signature({ story }: { story: Story }) {
           signature: toast ? toast.signature : finished?.signature,
         },
         keys,
-      ),
+      );
+      // An answer from before a restart was signed with an earlier key.
+      if (found === "unknown_key") await session.findKeys(story.seq);
+      return found;
+    },
   });
   // A run that failed or was stopped by the system has nobody to sign for it.
   if (!data || (data === "unsigned" && finished?.outcome !== "done")) return null;

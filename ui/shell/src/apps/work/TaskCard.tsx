@@ -1,5 +1,5 @@
 import { Check, GitCommitHorizontal, X } from "lucide-react";
-import type { AssociateResult, TaskJudged } from "../../domain/contracts";
+import type { AssociateResult, CommandRun, TaskJudged } from "../../domain/contracts";
 import { verdictOf } from "../../domain/plan";
 import type { TaskStory } from "../../domain/story";
 import { span } from "../../domain/time";
@@ -42,7 +42,9 @@ function Outcome({ result }: { result: AssociateResult }) {
   const verdict = verdictOf(result.verify);
   return (
     <>
-      {result.status !== "ok" && <Badge tone="bad">{result.code?.replaceAll("_", " ") ?? result.status}</Badge>}
+      {result.status !== "ok" && result.code !== "verify_failed" && (
+        <Badge tone="bad">{result.code?.replaceAll("_", " ") ?? result.status}</Badge>
+      )}
       <Badge tone={verdict.tone}>{verdict.words}</Badge>
       <span className="task-time">{span(result.usage.wall_ms)}</span>
     </>
@@ -50,21 +52,11 @@ function Outcome({ result }: { result: AssociateResult }) {
 }
 
 function Returned({ result }: { result: AssociateResult }) {
-  const checks = result.verify.commands ?? [];
   return (
     <div className="task-returned">
       <p>{result.summary}</p>
-      {checks.length > 0 && (
-        <ul className="task-checks" aria-label="Checks">
-          {checks.map((c) => (
-            <li key={c.started + c.command}>
-              {c.exit_code === 0 ? <Check size={14} aria-label="passed" /> : <X size={14} aria-label="failed" />}
-              <code>{c.command}</code>
-              <span className="task-time">{span(c.duration_ms)}</span>
-            </li>
-          ))}
-        </ul>
-      )}
+      <Commands label="Commands" commands={result.commands_run} />
+      <Commands label="Checks" commands={result.verify.commands ?? []} />
       {result.verify.status !== "pass" && result.verify.log && (
         <details className="task-log">
           <summary>{result.verify.status === "fail" ? "What failed" : "Why it is not verified"}</summary>
@@ -76,6 +68,21 @@ function Returned({ result }: { result: AssociateResult }) {
         <p className="task-conflict">You changed these too, yours are kept: {result.conflicts.join(", ")}</p>
       ) : null}
     </div>
+  );
+}
+
+function Commands({ label, commands }: { label: string; commands: readonly CommandRun[] }) {
+  if (commands.length === 0) return null;
+  return (
+    <ul className="task-checks" aria-label={label}>
+      {commands.map((c) => (
+        <li key={c.started + c.command}>
+          {c.exit_code === 0 ? <Check size={14} aria-label="passed" /> : <X size={14} aria-label="failed" />}
+          <code>{c.command}</code>
+          <span className="task-time">{span(c.duration_ms)}</span>
+        </li>
+      ))}
+    </ul>
   );
 }
 

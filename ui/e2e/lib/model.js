@@ -1,0 +1,119 @@
+// A model that follows a script, speaking the wire format of an
+// OpenAI-compatible endpoint. What it does depends on the prompt's first word.
+import { once } from "node:events";
+import { createServer } from "node:http";
+
+const step = (over) => ({
+  goal: "The work is done.",
+  steps: [
+    {
+      id: "one",
+      title: "Do the work",
+      kind: "run",
+      instruction: "Run the command.",
+      acceptance_criteria: ["the command ran"],
+      verify_profile: { mode: "none" },
+      ...over,
+    },
+  ],
+});
+
+const judge = (verdict, met) => ({
+  step: "one",
+  verdict,
+  criteria: [{ criterion: "the command ran", met, evidence: "the result" }],
+  reason: met ? "It ran." : "Verification failed.",
+});
+
+const toast = (text) => [{ name: "show_toast", input: { text } }];
+const plan = (over) => [{ name: "submit_plan", input: step(over) }];
+
+/** By the prompt's first word: what the Director does at each of its turns. */
+const scripts = {
+  hello: [{ calls: toast("Hello! What shall we do?") }],
+  linger: [
+    { text: "First a command that takes its time.", calls: plan({ commands: [{ shell: "echo begun; sleep 600" }] }) },
+    { calls: [{ name: "judge_result", input: judge("abort", false) }] },
+  ],
+  slowly: [{ text: "I look at what there is, and think about it for a while. ".repeat(40), pauseMs: 40, calls: toast("Done.") }],
+  ask: [
+    { calls: [{ name: "ask_user", input: { text: "Which colour shall it be?", choices: ["Blue", "Green"] } }] },
+    { calls: [{ name: "answer", input: { text: "It shall be as you say." } }] },
+  ],
+  break: [
+    {
+      calls: plan({
+        kind: "edit_repo",
+        commands: [{ shell: "echo attempted > attempt.txt" }],
+        verify_profile: { mode: "smoke", commands: [{ shell: "echo it is broken; exit 1" }] },
+      }),
+    },
+    { calls: [{ name: "judge_result", input: judge("abort", false) }] },
+  ],
+};
+
+/** Where a conversation is: how often the model has spoken in it. */
+function turnOf(messages) {
+  return messages.filter((m) => m.role === "assistant").length;
+}
+
+function textOf(message) {
+  return typeof message.content === "string" ? message.content : (message.content ?? []).map((c) => c.text ?? "").join("");
+}
+
+function replyTo({ messages }) {
+  const asked = textOf(messages.find((m) => m.role === "user") ?? { content: "" });
+  const word = Object.keys(scripts).find((w) => asked.includes(`\n\n${w}`)) ?? "hello";
+  const script = scripts[word];
+  return script[Math.min(turnOf(messages), script.length - 1)];
+}
+
+async function stream(response, { text = "", calls = [], pauseMs = 0 }) {
+  const send = (choice, rest = {}) =>
+    response.write(`data: ${JSON.stringify({ id: "c", object: "chat.completion.chunk", created: 1, model: "scripted", choices: choice ? [choice] : [], ...rest })}\n\n`);
+  const delta = (d) => send({ index: 0, delta: d, finish_reason: null });
+  response.writeHead(200, { "Content-Type": "text/event-stream" });
+  delta({ role: "assistant", content: "" });
+  for (const word of text.match(/\S+\s*/g) ?? []) {
+    delta({ content: word });
+    if (pauseMs) await new Promise((done) => setTimeout(done, pauseMs));
+    if (response.destroyed) return;
+  }
+  calls.forEach(({ name, input }, index) => {
+    const call = { name, arguments: JSON.stringify(input) };
+    delta({ tool_calls: [{ index, id: `call_${Math.random().toString(36).slice(2)}`, type: "function", function: call }] });
+  });
+  send({ index: 0, delta: {}, finish_reason: calls.length ? "tool_calls" : "stop" });
+  send(undefined, { usage: { prompt_tokens: 100, completion_tokens: 20, total_tokens: 120 } });
+  response.end("data: [DONE]\n\n");
+}
+
+/** Starts the model. `config` connects a choir to it. */
+export async function startModel() {
+  const server = createServer(async (request, response) => {
+    const parts = [];
+    for await (const part of request) parts.push(part);
+    await stream(response, replyTo(JSON.parse(Buffer.concat(parts).toString())));
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const url = `http://127.0.0.1:${server.address().port}/v1`;
+  return {
+    config: `
+[models]
+director = "scripted/director"
+associate = "scripted/associate"
+
+[[models.provider]]
+name = "scripted"
+kind = "openai"
+base_url = "${url}"
+key_env = "CHOIR_E2E_KEY"
+`,
+    async stop() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, "close");
+    },
+  };
+}

@@ -1,0 +1,25 @@
+import { expect, it } from "vitest";
+import type { Event } from "./contracts";
+import { sentenceOf, toolWords } from "./sentence";
+import { event } from "./testing";
+
+it("says what happened, shortened", () => {
+  expect(sentenceOf(event(1, "prompt.submitted", { text: `a\n${"b".repeat(300)}` }))).toHaveLength(
+    "You asked: ".length + 160,
+  );
+});
+
+it("never calls what is unknown verified", () => {
+  const base = { version: 1, status: "ok", verify: { mode: "smoke", status: "unknown" } };
+  const returned = { type: "task.returned", payload: { result: base } } as unknown as Event;
+  expect(sentenceOf(returned)).toBe("The task came back done, not verified");
+});
+
+it("names a type it does not know", () => {
+  expect(sentenceOf({ type: "later.added", payload: {} } as unknown as Event)).toBe("later.added");
+});
+
+it("tells tools apart", () => {
+  expect(toolWords("bash", { command: "make test" })).toBe("ran make test");
+  expect(toolWords("new_tool", {})).toBe("used new_tool");
+});
