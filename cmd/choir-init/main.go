@@ -1,11 +1,9 @@
 // Command choir-init is PID 1 of every sandbox: it serves the control door that
-// the driver passes as file descriptor 3. As "choir-init reap -- COMMAND..." it
-// runs a command as a process tree that ends as a whole.
+// the driver passes as file descriptor 3.
 package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"net"
@@ -16,7 +14,6 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"choiros/internal/choir"
 	"choiros/internal/guest"
 	"choiros/internal/sandbox"
 )
@@ -28,38 +25,13 @@ func main() {
 	// Before anything else: a tool could otherwise trace this process and speak
 	// in its name.
 	err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0)
-	if err == nil && len(os.Args) > 1 && os.Args[1] == "reap" {
-		err = reap(os.Args[2:])
-	} else if err == nil {
+	if err == nil {
 		err = serve(os.Args[1:])
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "choir-init:", err)
-		os.Exit(exitCode(err))
+		os.Exit(1)
 	}
-}
-
-// exitCode is 127 for a command that is not there, as in a shell.
-func exitCode(err error) int {
-	if choir.CodeOf(err) == choir.CodeNotFound {
-		return 127
-	}
-	return 1
-}
-
-func reap(args []string) error {
-	if len(args) > 0 && args[0] == "--" {
-		args = args[1:]
-	}
-	if len(args) == 0 {
-		return errors.New("usage: choir-init reap -- COMMAND [ARGUMENT...]")
-	}
-	end, err := guest.Reap(guest.ReapConfig{Argv: args, Env: os.Environ(), Lifeline: os.Stdin})
-	if err != nil {
-		return err
-	}
-	end.Leave()
-	return nil
 }
 
 func serve(args []string) error {

@@ -227,22 +227,6 @@ func (b *box) signalInit(t *testing.T) {
 	}
 }
 
-func TestReapInsideASandbox(t *testing.T) {
-	t.Parallel()
-	b := boot(t)
-	out, err := b.Run(within(t), guest.ExecSpec{Argv: []string{"/tmp/choir-init", "reap", "--", "sh", "-c", "setsid sleep 1234 & exit 6"}}, nil, 100)
-	if err != nil || out.Exit.Code != 6 {
-		t.Fatalf("got %+v, %v", out, err)
-	}
-	if got := b.sh(t, "grep -l '^sleep' /proc/[0-9]*/comm"); got != "" {
-		t.Errorf("left %s", got)
-	}
-	out, err = b.Run(within(t), guest.ExecSpec{Argv: []string{"/tmp/choir-init", "reap", "--", "no-such-program"}}, nil, 1000)
-	if err != nil || out.Exit.Code != 127 {
-		t.Errorf("got %+v, %v", out, err)
-	}
-}
-
 // Init is not dumpable and has no capabilities; what it restores by
 // /proc/self/fd must work all the same.
 func TestSnapshotsInside(t *testing.T) {
