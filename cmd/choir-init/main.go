@@ -38,12 +38,18 @@ func serve(args []string) error {
 	flags := flag.NewFlagSet("choir-init", flag.ContinueOnError)
 	orphan := flags.Duration("orphan", sandbox.OrphanSeconds*time.Second, "how long to live without a control plane")
 	workspace := flags.String("workspace", defaultWorkspace(), "folder of files and snapshots; empty for none")
+	walled := flags.Bool("landlock", false, "write only in the workspace and in folders in memory")
 	limit := limitFlags(flags) // drivers pass these: see limits.go
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
 	if err := limit(); err != nil {
 		return err
+	}
+	if *walled {
+		if err := landlock(*workspace); err != nil {
+			return err
+		}
 	}
 	door := os.NewFile(3, "control")
 	listener, err := net.FileListener(door)

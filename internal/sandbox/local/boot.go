@@ -113,6 +113,9 @@ func (m *machine) argv(spec sandbox.Spec) []string {
 	if spec.Workspace == "" {
 		argv = append(argv, "--workspace", "")
 	}
+	if hasLandlock() {
+		argv = append(argv, "--landlock")
+	}
 	if !m.cgroups() {
 		argv = append(argv, "--max-processes", strconv.Itoa(spec.Limits.Processes),
 			"--max-data", strconv.FormatInt(spec.Limits.MemoryBytes, 10))

@@ -10,13 +10,17 @@ const (
 )
 
 // levelOf is what sandboxes really have whose limits are held in the named way,
-// made by a control plane that is root or not.
-func levelOf(limits string, root bool) sandbox.Level {
+// made by a control plane that is root or not, on a kernel with Landlock or not.
+func levelOf(limits string, root, landlock bool) sandbox.Level {
 	l := sandbox.Level{
 		Driver:  Name,
-		Name:    "local: namespaces, seccomp, no capabilities, " + limits,
+		Name:    "local: namespaces, seccomp, landlock, no capabilities, " + limits,
 		Limits:  limits + ": processes, memory, CPU; rlimits: open files, no core files",
-		Missing: []string{"Disk space is not limited.", "Landlock is not applied: the mounts alone decide what can be written."},
+		Missing: []string{"Disk space is not limited."},
+	}
+	if !landlock {
+		l.Name = "local: namespaces, seccomp, no capabilities, " + limits
+		l.Missing = append(l.Missing, "This kernel lacks Landlock: the mounts alone decide what can be written.")
 	}
 	if limits == limitsRlimits {
 		l.Limits = "rlimits: processes, memory of each process, open files, no core files"

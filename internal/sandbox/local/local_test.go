@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"choiros/internal/choir"
+	"choiros/internal/guest"
 	"choiros/internal/sandbox"
 	"choiros/internal/sandbox/local"
 	"choiros/internal/sandbox/sandboxtest"
@@ -33,6 +34,31 @@ func TestHostSide(t *testing.T) {
 		if !strings.Contains(status, want) {
 			t.Errorf("no %q in\n%s", want, status)
 		}
+	}
+}
+
+// TestLandlock tries what the mounts alone would allow.
+func TestLandlock(t *testing.T) {
+	if !local.HasLandlock() {
+		t.Skip("this kernel lacks the version of Landlock that is needed")
+	}
+	d := local.New(local.Config{StateDir: sandboxtest.DataDir(t)})
+	defer d.Close()
+	b, err := d.Create(t.Context(), sandboxtest.SpecIn(t, sandboxtest.DataDir(t), sandboxtest.ProbeDir(t), choir.RoleAssociate))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Destroy(t.Context())
+	if !strings.Contains(b.Level().Name, "landlock") {
+		t.Errorf("the level is %q", b.Level().Name)
+	}
+	const script = "mkdir -p a b && echo 1 >a/f && mv a/f b/f && cat b/f && echo 2 >/tmp/f && echo 3 >/dev/null; echo x >/proc/self/comm"
+	out, err := guest.NewClient(b.Dial).Run(t.Context(), guest.ExecSpec{Argv: []string{"sh", "-c", script}}, nil, 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(out.Stdout) != "1\n" || out.Exit.Code == 0 || !strings.Contains(string(out.Stderr), "Permission denied") {
+		t.Errorf("got %+v: %s%s", out.Exit, out.Stdout, out.Stderr)
 	}
 }
 

@@ -29,7 +29,7 @@ func (d *Driver) Probe(ctx context.Context) sandbox.Report {
 	}
 	m := &machine{root: os.Geteuid() == 0, limits: findLimiter(d.cfg, groupLabel(d.cfg.StateDir))}
 	r.Checks = append(r.Checks, probeLimits(m), probeHostUser(m), probeLandlock())
-	r.Level = levelOf(m.limits.name(), m.root)
+	r.Level = levelOf(m.limits.name(), m.root, hasLandlock())
 	for _, c := range r.Checks {
 		r.Usable = r.Usable && (c.OK || !c.Required)
 	}
@@ -109,7 +109,7 @@ func try(ctx context.Context, bwrap string, extra *os.File, more ...string) erro
 }
 
 func probeLimits(m *machine) sandbox.Check {
-	c := sandbox.Check{Name: "limits", OK: m.cgroups(), Detail: levelOf(m.limits.name(), m.root).Limits}
+	c := sandbox.Check{Name: "limits", OK: m.cgroups(), Detail: levelOf(m.limits.name(), m.root, hasLandlock()).Limits}
 	if !c.OK {
 		c.Remedy = remedyCgroups
 	}
@@ -123,13 +123,26 @@ func probeHostUser(m *machine) sandbox.Check {
 	return sandbox.Check{Name: "host user", Detail: "sandboxes run as the user of the control plane", Remedy: "run choir as root"}
 }
 
-func probeLandlock() sandbox.Check {
-	c := sandbox.Check{Name: "landlock"}
+// landlockNeeded is the first version of Landlock that allows a rename between
+// folders (Linux 5.19).
+const landlockNeeded = 2
+
+// hasLandlock reports whether init can put Landlock in force.
+func hasLandlock() bool { return landlockVersion() >= landlockNeeded }
+
+// landlockVersion is 0 where the kernel has none.
+func landlockVersion() int {
 	version, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
 	if errno != 0 {
-		c.Detail = "this kernel has no Landlock; the mounts alone decide what can be written"
-		return c
+		return 0
 	}
-	c.OK, c.Detail = true, fmt.Sprintf("this kernel has version %d", version)
+	return int(version)
+}
+
+func probeLandlock() sandbox.Check {
+	c := sandbox.Check{Name: "landlock", OK: hasLandlock(), Detail: fmt.Sprintf("version %d is in force", landlockVersion())}
+	if !c.OK {
+		c.Detail = fmt.Sprintf("this kernel has version %d, and %d is needed; the mounts alone decide what can be written", landlockVersion(), landlockNeeded)
+	}
 	return c
 }
