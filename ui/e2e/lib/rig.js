@@ -1,0 +1,58 @@
+// A choir, a browser and, where wanted, a scripted model, for one test file.
+import { existsSync } from "node:fs";
+import { after, before } from "node:test";
+import { noBrowser, openBrowser } from "./browser.js";
+import { binary, startChoir } from "./choir.js";
+import { startModel } from "./model.js";
+
+/** Why the tests cannot run here, or false. */
+export const skip = noBrowser || (existsSync(binary) ? false : `${binary} is not built: make build`);
+
+/** How long anything may take to appear, in milliseconds. */
+const PATIENCE_MS = 15_000;
+
+/**
+ * Starts what a file's tests share, logged in, and ends it after them.
+ * @param {{ model?: boolean, config?: string, browser?: object }} [wants]
+ */
+export function rig({ model = false, config = "", browser = {} } = {}) {
+  const it = {};
+  if (skip) return it;
+  before(async () => {
+    if (model) it.model = await startModel();
+    it.choir = await startChoir(`${config}${it.model?.config ?? ""}`);
+    Object.assign(it, await openBrowser(browser));
+    it.page.setDefaultTimeout(PATIENCE_MS);
+    const began = performance.now();
+    await it.page.goto(it.choir.login);
+    await it.page.waitForSelector("#prompt");
+    it.promptMs = performance.now() - began;
+  });
+  after(async () => {
+    // Whatever started is ended, whatever failed.
+    const ends = [() => it.close?.(), () => it.choir?.stop(), () => it.model?.stop()];
+    for (const end of ends) await end();
+  });
+  return it;
+}
+
+/** Writes a prompt and sends it; gives the run's id once its page is shown. */
+export async function ask(page, text) {
+  const before = page.url();
+  await page.fill("#prompt", text);
+  await page.press("#prompt", "Enter");
+  await page.waitForURL((url) => url.pathname.startsWith("/runs/") && url.href !== before);
+  return new URL(page.url()).pathname.slice("/runs/".length);
+}
+
+/** Calls the API as the page does, with its cookie. */
+export function api(page, path, options) {
+  return page.evaluate(
+    async ([path, options]) => {
+      const [computer] = await (await fetch("/api/computers")).json();
+      const answer = await fetch(`/api/computers/${computer.id}${path}`, options);
+      return { status: answer.status, body: await answer.json() };
+    },
+    [path, options],
+  );
+}
