@@ -2,12 +2,14 @@ package main
 
 import (
 	"context"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
 	"choiros/internal/choir"
 	"choiros/internal/control/api"
 	"choiros/internal/control/supervisor"
+	"choiros/internal/sandbox/local"
 )
 
 func newDoctorCommand(a *app) *cobra.Command {
@@ -28,7 +30,9 @@ func runDoctor(ctx context.Context, a *app) error {
 		if err != nil {
 			return err
 		}
-		d = supervisor.NewDoctor(cfg, cfg.Driver.Probe(ctx))
+		driver := local.New(local.Config{StateDir: filepath.Join(a.data, "sandbox")})
+		defer driver.Close()
+		d = supervisor.NewDoctor(cfg, driver.Probe(ctx))
 	}
 	if a.json {
 		a.printJSON(d)

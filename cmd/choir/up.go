@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"os"
@@ -18,6 +19,7 @@ import (
 	"choiros/internal/control/api"
 	"choiros/internal/control/gateway"
 	"choiros/internal/control/supervisor"
+	"choiros/internal/sandbox/local"
 	"choiros/internal/webui"
 )
 
@@ -42,6 +44,7 @@ func newUpCommand(a *app) *cobra.Command {
 // socket for the CLI.
 type server struct {
 	sys    *supervisor.System
+	driver io.Closer
 	api    *api.API
 	socket *http.Server
 	web    *http.Server
@@ -61,12 +64,14 @@ func openServer(ctx context.Context, a *app, web bool) (*server, []net.Listener,
 		}
 		return nil, nil, err
 	}
+	driver := local.New(local.Config{StateDir: filepath.Join(a.data, "sandbox")})
+	cfg.Driver = driver
 	sys, err := supervisor.Open(ctx, cfg)
 	if err != nil {
-		return fail(err)
+		return fail(errors.Join(err, driver.Close()))
 	}
-	s := &server{sys: sys, api: newAPI(sys, cfg)}
-	closing := func(err error) (*server, []net.Listener, error) { return fail(errors.Join(err, sys.Close())) }
+	s := &server{sys: sys, driver: driver, api: newAPI(sys, cfg)}
+	closing := func(err error) (*server, []net.Listener, error) { return fail(errors.Join(err, s.close())) }
 	ln, err := listenSocket(a.data)
 	if err != nil {
 		return closing(err)
@@ -123,8 +128,11 @@ func (s *server) serve(ctx context.Context, listeners []net.Listener) error {
 			return nil
 		})
 	}
-	return errors.Join(group.Wait(), s.sys.Close())
+	return errors.Join(group.Wait(), s.close())
 }
+
+// close gives back what openServer opened. Sandboxes that still run live on.
+func (s *server) close() error { return errors.Join(s.sys.Close(), s.driver.Close()) }
 
 func (s *server) servers() []*http.Server {
 	if s.web == nil {
@@ -140,7 +148,7 @@ func runUp(ctx context.Context, a *app) error {
 	}
 	token, err := s.sys.NewLink()
 	if err != nil {
-		return errors.Join(err, s.sys.Close())
+		return errors.Join(err, s.close())
 	}
 	a.printAddress(s.origin, token, s.sys.Models())
 	err = s.serve(ctx, listeners)

@@ -25,7 +25,6 @@ import (
 	"choiros/internal/model/bedrock"
 	"choiros/internal/model/openai"
 	"choiros/internal/model/replay"
-	"choiros/internal/sandbox/local"
 )
 
 // loadConfig reads the configuration the flags ask for.
@@ -48,7 +47,7 @@ func (a *app) systemConfig() (supervisor.Config, error) {
 		return supervisor.Config{}, err
 	}
 	return supervisor.Config{
-		Data: a.data, File: file, From: from, Driver: local.New(local.Config{StateDir: filepath.Join(a.data, "sandbox")}),
+		Data: a.data, File: file, From: from,
 		OpenBlobs: openBlobs, Routes: routes, Models: state,
 		Demo: supervisor.DemoConfig{
 			Name: demo.Name, Prompt: demo.Prompt, Notice: demo.Notice, At: demo.Stamp(), Recording: demo.Recording(), Repo: tar, Play: play,
