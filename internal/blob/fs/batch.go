@@ -2,18 +2,26 @@ package fs
 
 import (
 	"context"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 
+	"golang.org/x/sync/errgroup"
 	"golang.org/x/sys/unix"
 
 	"choiros/internal/blob"
 	"choiros/internal/choir"
 )
 
-// fewFiles is up to how many files a sync of each is cheaper than one of the
-// whole file system, which also waits for what others wrote.
-const fewFiles = 16
+const (
+	// fewFiles is up to how many files a sync of each is cheaper than one of the
+	// whole file system, which also waits for what others wrote.
+	fewFiles = 64
+	// syncs is how many run at the same time: the file system makes one
+	// transaction of those that wait together.
+	syncs = 16
+)
 
 // Batch implements blob.Batcher.
 func (s *Store) Batch(ctx context.Context) (blob.Batch, error) {
@@ -75,12 +83,7 @@ func (b *batch) Commit() error {
 	if len(folders) > fewFiles {
 		return fail("blob.batch", syncFileSystem(b.store.dir), b.store.dir)
 	}
-	for folder := range folders {
-		if err := syncDir(folder); err != nil {
-			return fail("blob.batch", err, b.store.dir)
-		}
-	}
-	return nil
+	return fail("blob.batch", together(slices.Collect(maps.Keys(folders)), syncDir), b.store.dir)
 }
 
 func (b *batch) syncContent() error {
@@ -93,12 +96,20 @@ func (b *batch) syncContent() error {
 	if len(files) > fewFiles {
 		return syncFileSystem(filepath.Join(b.store.dir, tempDir))
 	}
-	for _, f := range files {
-		if err := f.Sync(); err != nil {
-			return err
-		}
+	return together(files, (*os.File).Sync)
+}
+
+// together syncs all at about the same time and gives the first error.
+func together[T any](all []T, sync func(T) error) error {
+	if len(all) == 1 {
+		return sync(all[0])
 	}
-	return nil
+	var g errgroup.Group
+	g.SetLimit(syncs)
+	for _, one := range all {
+		g.Go(func() error { return sync(one) })
+	}
+	return g.Wait()
 }
 
 // Discard implements blob.Batch.

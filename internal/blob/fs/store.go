@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -34,12 +35,31 @@ func Open(dir string) (*Store, error) {
 		err = os.MkdirAll(filepath.Join(dir, tempDir), 0o700)
 	}
 	if err == nil {
-		err = syncDir(dir)
+		err = s.makeFolders()
+	}
+	if err == nil {
+		err = syncDir(dir) // whoever made a folder may not have come to this
 	}
 	if err != nil {
 		return nil, fail("blob.open", err, dir)
 	}
 	return s, nil
+}
+
+// makeFolders makes all folders that content can be in, so that no Put has to
+// make one and wait until it is durable.
+func (s *Store) makeFolders() error {
+	there, err := os.ReadDir(s.dir)
+	if err != nil || len(there) > 256 { // and the temporary one
+		return err
+	}
+	for i := range 256 {
+		err := os.Mkdir(filepath.Join(s.dir, fmt.Sprintf("%02x", i)), 0o700)
+		if err != nil && !errors.Is(err, os.ErrExist) {
+			return err
+		}
+	}
+	return nil
 }
 
 // Put implements blob.Store.
@@ -105,19 +125,7 @@ func (s *Store) has(d choir.Digest, size int64) bool {
 }
 
 // settle gives synced content its name. The caller syncs the folder.
-func (s *Store) settle(t *temporary, d choir.Digest) error {
-	err := os.Rename(t.name, s.path(d))
-	if !errors.Is(err, os.ErrNotExist) {
-		return err
-	}
-	if err := os.Mkdir(s.folder(d), 0o700); err != nil && !errors.Is(err, os.ErrExist) {
-		return err
-	}
-	if err := syncDir(s.dir); err != nil {
-		return err
-	}
-	return os.Rename(t.name, s.path(d))
-}
+func (s *Store) settle(t *temporary, d choir.Digest) error { return os.Rename(t.name, s.path(d)) }
 
 // temporary is content without a name yet.
 type temporary struct {
