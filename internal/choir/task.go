@@ -16,6 +16,7 @@ type DirectorTask struct {
 	BaseRef            string         `json:"base_ref,omitempty" choir:"len=1..200" doc:"Git ref or snapshot the task expects; a mismatch fails with stale_base."`
 	GitAction          GitAction      `json:"git_action,omitempty" choir:"enum=git_checkpoint|git_reset|git_checkout|git_status" doc:"Only for kind git, required there."`
 	GitArgs            []string       `json:"git_args,omitempty" choir:"len=0..64,each=0..4096" doc:"Arguments of the git action."`
+	Trigger            string         `json:"trigger,omitempty" choir:"enum=manual|count|time|deploy" doc:"Why a git_checkpoint is made. Default manual."`
 	AllowedTools       []Tool         `json:"allowed_tools,omitempty" choir:"len=0..16,enum=read_file|write_file|edit_file|list_files|search_files|bash|fetch_url" doc:"Anything else the model calls is refused and recorded. Default: all that the kind permits."`
 	EgressProfile      *EgressProfile `json:"egress_profile,omitempty" doc:"What the task may reach outside; never wider than the computer's policy."`
 	VerifyProfile      *VerifyProfile `json:"verify_profile,omitempty" doc:"How the change is verified. Default smoke."`
@@ -141,6 +142,8 @@ func (t *DirectorTask) Check() error {
 		return Invalid("git_action", "is only for kind git, not %s", t.Kind)
 	case t.GitAction == "" && len(t.GitArgs) > 0:
 		return Invalid("git_args", "need a git_action")
+	case t.Trigger != "" && t.GitAction != GitCheckpoint:
+		return Invalid("trigger", "is only for git_checkpoint")
 	case t.Kind == TaskGit && len(t.Commands) > 0:
 		return Invalid("commands", "are not for kind git")
 	}

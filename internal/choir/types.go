@@ -83,7 +83,7 @@ var types = []TypeInfo{
 	{Type: "run.finished", Class: ClassFact, Run: true, Roles: []Role{RoleDirector, RoleControl}, Sample: RunFinished{}, Doc: "A run ended, with the Director's signed answer or the reason it failed."},
 	{Type: "plan.made", Class: ClassFact, Run: true, Roles: director, Sample: PlanMade{}, Doc: "The Director accepted a plan."},
 	{Type: "plan.refused", Class: ClassFact, Run: true, Roles: director, Sample: PlanRefused{}, Doc: "A plan did not hold; the model is told why."},
-	{Type: "task.dispatched", Class: ClassFact, Run: true, Roles: []Role{RoleDirector, RoleShell, RoleCLI}, Sample: TaskDispatched{}, Doc: "A DirectorTask is to be executed."},
+	{Type: "task.dispatched", Class: ClassFact, Run: true, Roles: []Role{RoleDirector, RoleShell, RoleCLI, RoleControl}, Sample: TaskDispatched{}, Doc: "A DirectorTask is to be executed."},
 	{Type: "task.started", Class: ClassFact, Run: true, Roles: control, Sample: TaskStarted{}, Doc: "The Associate took a task up; the workspace as it was then."},
 	{Type: "task.progressed", Class: ClassFact, Run: true, Roles: associate, Sample: TaskProgressed{}, Doc: "The Associate speaks to the Conductor while it works."},
 	{Type: "task.returned", Class: ClassFact, Run: true, Roles: []Role{RoleAssociate, RoleControl}, Sample: TaskReturned{}, Doc: "The one AssociateResult of a task."},

@@ -1,6 +1,7 @@
 package taskrunner
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -12,7 +13,7 @@ import (
 // and where none was asked for it is taken back.
 func (j *job) keep(work context.Context) error {
 	if j.task.GitAction == choir.GitCheckpoint {
-		return j.named(j.made, j.subject, "manual") // what changed is what it committed
+		return j.named(j.made, j.subject, cmp.Or(j.task.Trigger, "manual")) // what changed is what it committed
 	}
 	c, err := j.changed()
 	if err != nil {

@@ -63,12 +63,15 @@ func mendCommand(t *rapid.T, c *choir.Command) {
 
 func mendGit(task *choir.DirectorTask) {
 	if task.Kind != choir.TaskGit {
-		task.GitAction, task.GitArgs = "", nil
+		task.GitAction, task.GitArgs, task.Trigger = "", nil, ""
 		return
 	}
 	task.Commands = nil
 	if task.GitAction == "" {
 		task.GitAction = choir.GitStatus
+	}
+	if task.GitAction != choir.GitCheckpoint {
+		task.Trigger = ""
 	}
 }
 

@@ -45,6 +45,8 @@ export interface DirectorTask {
   git_action?: "git_checkpoint" | "git_reset" | "git_checkout" | "git_status";
   /** Arguments of the git action. */
   git_args?: string[];
+  /** Why a git_checkpoint is made. Default manual. */
+  trigger?: "manual" | "count" | "time" | "deploy";
   /** Anything else the model calls is refused and recorded. Default: all that the kind permits. */
   allowed_tools?: ("read_file" | "write_file" | "edit_file" | "list_files" | "search_files" | "bash" | "fetch_url")[];
   /** What the task may reach outside; never wider than the computer's policy. */
