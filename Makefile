@@ -40,7 +40,7 @@ test: ## everything: build, checks, tests with the race detector, browser
 	@$(REPORT) sum $(OUT)
 
 bench: build ## measure beside the peers, see bin/choir bench --help
-	@bin/choir bench
+	@bin/choir bench tti append replay task snapshot checkpoint
 
 soak: build ## fuzz every decoder and repeat all tests (FUZZTIME=30s ROUNDS=5)
 	@tools/soak.sh
