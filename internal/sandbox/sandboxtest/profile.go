@@ -124,7 +124,7 @@ func (b inside) noNetwork(t *testing.T, interfaces []string) {
 		t.Fatal(err)
 	}
 	defer tcp.Close()
-	abstract, err := net.Listen("unix", "@choir-test-"+strconv.Itoa(os.Getpid()))
+	abstract, err := net.Listen("unix", "@choir-test-"+strings.ReplaceAll(tcp.Addr().String(), ":", "-"))
 	if err != nil {
 		t.Fatal(err)
 	}
