@@ -2,7 +2,6 @@ package taskrunner
 
 import (
 	"context"
-	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -23,9 +22,6 @@ func (j *job) run(work context.Context) (choir.AssociateResult, error) {
 	if f := j.read(); f != nil {
 		return j.failedResult(f), nil
 	}
-	if errors.Is(context.Cause(work), ErrCancelled) {
-		return j.failedResult(fail(choir.ResultCancelled, "the task was stopped by a person before it began")), nil
-	}
 	begun, err := j.cfg.Tree.Begin(j.life, j.event.Task)
 	if choir.CodeOf(err) == choir.CodeConflict {
 		return j.result, errAnswered
@@ -45,6 +41,11 @@ func (j *job) run(work context.Context) (choir.AssociateResult, error) {
 	work, cancel := context.WithTimeoutCause(work, time.Duration(j.budget())*time.Second, errBudget)
 	defer cancel()
 	err = j.resume(begun)
+	if err == nil {
+		// A task that was stopped while it waited still has to take back what an
+		// earlier attempt left.
+		err = work.Err()
+	}
 	if err == nil {
 		err = j.guard(work)
 	}
