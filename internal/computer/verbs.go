@@ -3,12 +3,22 @@ package computer
 import (
 	"context"
 
+	"choiros/internal/bus/hub"
 	"choiros/internal/choir"
 )
 
 // Handle answers one verb of a connection on the bus. The caller's role follows
 // from its credentials; which role may use which verb was checked by the bus.
 func (c *Computer) Handle(ctx context.Context, who choir.Caller, verb choir.Verb, body []byte) (any, error) {
+	reply, err := c.answer(ctx, who, verb, body)
+	if p := choir.ProblemOf(err); p != nil && p.Code == choir.CodeInternal {
+		// The caller is not told what lies behind it.
+		c.cfg.Log.Error("a command failed", "computer", c.cfg.ID, "verb", verb, "role", who.Role, "error", err)
+	}
+	return reply, err
+}
+
+func (c *Computer) answer(ctx context.Context, who choir.Caller, verb choir.Verb, body []byte) (any, error) {
 	switch verb {
 	case choir.VerbAppend:
 		return handle(body, func(r choir.AppendRequest) (choir.AppendReply, error) {
@@ -52,23 +62,13 @@ func handle[Req, Rep any](body []byte, answer func(Req) (Rep, error)) (any, erro
 	return rep, nil
 }
 
-// answerBytes bounds one answer of events, below the bus's largest message.
-const answerBytes = 700 << 10
-
 func (c *Computer) eventsAfter(ctx context.Context, r choir.EventsAfterRequest) (choir.EventsAfterReply, error) {
 	if r.Limit == 0 {
 		r.Limit = choir.MaxEventsAfter
 	}
 	head, _ := c.store.Head()
 	events, err := c.store.EventsAfter(ctx, r.Seq, r.Limit)
-	size := 0
-	for i, e := range events {
-		if size += len(e.Payload) + 600; size > answerBytes && i > 0 {
-			events = events[:i]
-			break
-		}
-	}
-	return choir.EventsAfterReply{Events: events, Head: head}, err
+	return choir.EventsAfterReply{Events: hub.Fit(events), Head: head}, err
 }
 
 // hello takes note of the Director's key and logs that its sandbox runs.
