@@ -5,11 +5,11 @@ import { useStore } from "../state/store";
 import { type Action, actionFor } from "./registry";
 
 /** Performs actions and says what went wrong. */
-export function usePerform(): (action: Action) => void {
+export function usePerform(): (action: Action) => Promise<void> {
   const session = useSession();
   return (action) => {
     const done = async () => action.run(session, useStore.getState());
-    done().catch(notifyProblem);
+    return done().catch(notifyProblem);
   };
 }
 
@@ -27,7 +27,7 @@ export function useHotkeys(): void {
       const action = actionFor(e, state);
       if (!action) return;
       e.preventDefault();
-      perform(action);
+      void perform(action);
     };
     document.addEventListener("keydown", press);
     return () => document.removeEventListener("keydown", press);

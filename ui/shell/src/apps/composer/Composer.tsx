@@ -15,13 +15,14 @@ export function Composer() {
   const session = useSession();
   const run = useStore(openRun);
   const [text, setText] = useState("");
-  const [adding, setAdding] = useState(false);
+  // Tied to one run, so that Enter never means another thing on the next.
+  const [addingTo, setAddingTo] = useState<string>();
   const [busy, setBusy] = useState(false);
   const [wait, setWait] = useWait();
   // One key for one text: sending it twice begins one run.
   const key = useRef(crypto.randomUUID());
   const box = useRef<HTMLTextAreaElement>(null);
-  const steers = adding && run !== undefined;
+  const steers = run !== undefined && run.id === addingTo;
   const size = room(text);
   const blank = text.trim() === "";
   useEffect(() => box.current?.focus(), []);
@@ -66,7 +67,7 @@ export function Composer() {
         onKeyDown={press}
       />
       <div className="composer-foot">
-        {run && <Mode adding={adding} onChange={setAdding} />}
+        {run && <Mode adding={steers} onChange={(adding) => setAddingTo(adding ? run.id : undefined)} />}
         {!steers && <Projects />}
         <span id="prompt-hint" className="composer-hint">
           <kbd>Enter</kbd> sends · <kbd>Shift Enter</kbd> new line

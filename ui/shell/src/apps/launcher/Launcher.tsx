@@ -27,7 +27,7 @@ function useEntries(): Entry[] {
       title: a.title,
       icon: a.icon,
       ...(a.keys ? { keys: a.keys } : {}),
-      go: () => perform(a),
+      go: () => void perform(a),
     }));
   const runs = state.runs.map((r) => ({
     id: r.id,

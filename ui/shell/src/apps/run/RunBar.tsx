@@ -42,7 +42,7 @@ export function RunBar({ story }: { story: Story }) {
         <Spent story={story} />
       </span>
       {isOpen(story.state) && stop && (
-        <Button look="danger" className="run-stop" disabled={story.stopping} onClick={() => perform(stop)}>
+        <Button look="danger" className="run-stop" disabled={story.stopping} onClick={() => void perform(stop)}>
           <OctagonX size={15} aria-hidden /> Stop <kbd>Ctrl .</kbd>
         </Button>
       )}

@@ -28,7 +28,7 @@ export function Timeline() {
   const make = actions.find((a) => a.id === "checkpoint.make");
   return (
     <div className="timeline">
-      {make && <Button onClick={() => perform(make)}>Make a checkpoint</Button>}
+      {make && <Button onClick={() => void perform(make)}>Make a checkpoint</Button>}
       {moments.length === 0 && (
         <p className="side-none">Each verified change becomes a checkpoint. You can go back to any of them.</p>
       )}

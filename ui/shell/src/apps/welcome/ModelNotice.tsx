@@ -1,6 +1,7 @@
 import { Play } from "lucide-react";
+import { useState } from "react";
 import { usePerform } from "../../actions/hotkeys";
-import { actions } from "../../actions/registry";
+import { type Action, actions } from "../../actions/registry";
 import { Button } from "../../kit/Button";
 import { useStore } from "../../state/store";
 
@@ -18,13 +19,19 @@ export function ModelNotice() {
   const perform = usePerform();
   const message = useStore((s) => s.computer?.models.message);
   const demo = actions.find((a) => a.id === "demo.play");
+  const [starting, setStarting] = useState(false);
+  const start = async (action: Action) => {
+    setStarting(true);
+    await perform(action);
+    setStarting(false);
+  };
   return (
     <section className="notice" aria-label="No model is connected">
       <p className="notice-message">{message}</p>
       <div className="notice-row">
         {demo && (
-          <Button look="primary" onClick={() => perform(demo)}>
-            <Play size={15} aria-hidden /> {demo.title}
+          <Button look="primary" disabled={starting} onClick={() => void start(demo)}>
+            <Play size={15} aria-hidden /> {starting ? "Starting…" : demo.title}
           </Button>
         )}
         <span className="notice-hint">Only the model’s words are recorded. The rest really happens.</span>
