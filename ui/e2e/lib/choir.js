@@ -2,6 +2,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -13,6 +14,42 @@ export const binary = process.env.CHOIR_BINARY ?? fileURLToPath(new URL("../../.
 /** How long a start may take before the test gives up, in milliseconds. */
 const START_MS = 30_000;
 
+/** A port that nothing listens on. */
+async function freePort() {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address();
+  server.close();
+  await once(server, "close");
+  return port;
+}
+
+/** Runs `choir up` on a data folder until it has printed where it is. */
+async function up(data) {
+  const child = spawn(binary, ["up", "--json", "--data", data], {
+    stdio: ["ignore", "pipe", "pipe"],
+    // For a scripted model, which does not look at it.
+    env: { ...process.env, CHOIR_E2E_KEY: "none" },
+  });
+  const said = [];
+  child.stderr.on("data", (chunk) => said.push(chunk));
+  const timer = setTimeout(() => child.kill("SIGKILL"), START_MS);
+  const printed = await Promise.race([
+    once(createInterface({ input: child.stdout }), "line").then(([line]) => JSON.parse(line)),
+    once(child, "exit").then(() => {
+      throw new Error(`choir up ended: ${Buffer.concat(said)}`);
+    }),
+  ]);
+  clearTimeout(timer);
+  return { child, printed };
+}
+
+async function down(child, signal) {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  child.kill(signal);
+  await once(child, "exit");
+}
+
 /**
  * A running choir. `extra` is appended to its choir.toml.
  * @param {string} [extra]
@@ -21,43 +58,21 @@ export async function startChoir(extra = "") {
   const data = await mkdtemp(join(tmpdir(), "choir-e2e-"));
   // Each computer has a user of its own, who must be able to reach its folder.
   await chmod(data, 0o711);
-  const config = `[listen]\naddress = "127.0.0.1:0"\n${extra}`;
-  await writeFile(join(data, "choir.toml"), config);
+  // A port of its own, which it keeps when it is started again.
+  await writeFile(join(data, "choir.toml"), `[listen]\naddress = "127.0.0.1:${await freePort()}"\n${extra}`);
   const began = performance.now();
-  const child = spawn(binary, ["up", "--json", "--data", data], {
-    stdio: ["ignore", "pipe", "pipe"],
-    // For a scripted model, which does not look at it.
-    env: { ...process.env, CHOIR_E2E_KEY: "none" },
-  });
-  const said = [];
-  child.stderr.on("data", (chunk) => said.push(chunk));
-  const lines = createInterface({ input: child.stdout });
-  const timer = setTimeout(() => child.kill("SIGKILL"), START_MS);
-  const up = await Promise.race([
-    once(lines, "line").then(([line]) => JSON.parse(line)),
-    once(child, "exit").then(() => {
-      throw new Error(`choir up ended: ${Buffer.concat(said)}`);
-    }),
-  ]);
-  clearTimeout(timer);
+  let { child, printed } = await up(data);
   return {
-    ...up,
-    data,
+    ...printed,
     startMs: performance.now() - began,
-    /** Runs a verb of the CLI against this choir and gives its output. */
-    async cli(...args) {
-      const verb = spawn(binary, [...args, "--data", data], { stdio: ["ignore", "pipe", "pipe"] });
-      const out = [];
-      verb.stdout.on("data", (chunk) => out.push(chunk));
-      verb.stderr.on("data", (chunk) => out.push(chunk));
-      const [code] = await once(verb, "close");
-      return { code, text: Buffer.concat(out).toString() };
+    /** Kills it, as a crash would. */
+    kill: () => down(child, "SIGKILL"),
+    /** Starts it again on the same data. */
+    async again() {
+      ({ child, printed } = await up(data));
     },
     async stop() {
-      if (child.exitCode === null) {
-        child.kill("SIGTERM");
-        await once(child, "exit");
-      }
+      await down(child, "SIGTERM");
       await rm(data, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
     },
   };

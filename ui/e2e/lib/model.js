@@ -35,7 +35,13 @@ const scripts = {
     { text: "First a command that takes its time.", calls: plan({ commands: [{ shell: "echo begun; sleep 600" }] }) },
     { calls: [{ name: "judge_result", input: judge("abort", false) }] },
   ],
-  slowly: [{ text: "I look at what there is, and think about it for a while. ".repeat(40), pauseMs: 40, calls: toast("Done.") }],
+  slowly: [
+    {
+      text: "I look at what there is, and think about it for a while. ".repeat(40),
+      pauseMs: 40,
+      calls: toast("Done."),
+    },
+  ],
   ask: [
     { calls: [{ name: "ask_user", input: { text: "Which colour shall it be?", choices: ["Blue", "Green"] } }] },
     { calls: [{ name: "answer", input: { text: "It shall be as you say." } }] },
@@ -58,7 +64,9 @@ function turnOf(messages) {
 }
 
 function textOf(message) {
-  return typeof message.content === "string" ? message.content : (message.content ?? []).map((c) => c.text ?? "").join("");
+  return typeof message.content === "string"
+    ? message.content
+    : (message.content ?? []).map((c) => c.text ?? "").join("");
 }
 
 function replyTo({ messages }) {
@@ -70,7 +78,9 @@ function replyTo({ messages }) {
 
 async function stream(response, { text = "", calls = [], pauseMs = 0 }) {
   const send = (choice, rest = {}) =>
-    response.write(`data: ${JSON.stringify({ id: "c", object: "chat.completion.chunk", created: 1, model: "scripted", choices: choice ? [choice] : [], ...rest })}\n\n`);
+    response.write(
+      `data: ${JSON.stringify({ id: "c", object: "chat.completion.chunk", created: 1, model: "scripted", choices: choice ? [choice] : [], ...rest })}\n\n`,
+    );
   const delta = (d) => send({ index: 0, delta: d, finish_reason: null });
   response.writeHead(200, { "Content-Type": "text/event-stream" });
   delta({ role: "assistant", content: "" });
@@ -81,7 +91,9 @@ async function stream(response, { text = "", calls = [], pauseMs = 0 }) {
   }
   calls.forEach(({ name, input }, index) => {
     const call = { name, arguments: JSON.stringify(input) };
-    delta({ tool_calls: [{ index, id: `call_${Math.random().toString(36).slice(2)}`, type: "function", function: call }] });
+    delta({
+      tool_calls: [{ index, id: `call_${Math.random().toString(36).slice(2)}`, type: "function", function: call }],
+    });
   });
   send({ index: 0, delta: {}, finish_reason: calls.length ? "tool_calls" : "stop" });
   send(undefined, { usage: { prompt_tokens: 100, completion_tokens: 20, total_tokens: 120 } });

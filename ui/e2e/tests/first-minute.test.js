@@ -75,7 +75,10 @@ test("files are rewound after a preview, and the rewind is undone", { skip }, as
   const rewound = page.getByRole("listitem").filter({ hasText: "Rewound files to event" }).first();
   await rewound.getByRole("button", { name: "Undo" }).click();
   await dialog.getByRole("button", { name: /^Rewind \d+ files?$/ }).click();
-  await page.getByRole("heading", { name: /Rewound files/ }).nth(1).waitFor();
+  await page
+    .getByRole("heading", { name: /Rewound files/ })
+    .nth(1)
+    .waitFor();
   const made = page.locator(".moment").filter({ hasText: "Verified" });
   await made.getByRole("button", { name: "Compare with now" }).click();
   await page.getByText("The files are as they were then.").waitFor();
@@ -98,7 +101,11 @@ test("a reload shows the same run, from the server alone", { skip }, async () =>
   await page.reload();
   await page.locator(".run-bar").getByText("Signed by the Director").waitFor();
   assert.equal(page.url(), url);
-  const kept = await page.evaluate(async () => [localStorage.length, sessionStorage.length, (await indexedDB.databases()).length]);
+  const kept = await page.evaluate(async () => [
+    localStorage.length,
+    sessionStorage.length,
+    (await indexedDB.databases()).length,
+  ]);
   assert.deepEqual(kept, [0, 0, 0]);
 });
 

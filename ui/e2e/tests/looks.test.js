@@ -60,12 +60,19 @@ async function inspect(page, name, { width, touch }) {
   await mkdir(shots, { recursive: true });
   await page.evaluate(() => document.fonts.ready);
   await page.screenshot({ path: join(shots, `${name}.png`), animations: "disabled" });
-  assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= width, `${name} is wider than the screen`);
+  assert.ok(
+    (await page.evaluate(() => document.documentElement.scrollWidth)) <= width,
+    `${name} is wider than the screen`,
+  );
   // Through the debugger, which the page's own policy does not bind.
   await page.evaluate(await readFile(axe, "utf8"));
   const { violations } = await page.evaluate(() => globalThis.axe.run());
   const serious = violations.filter((v) => v.impact === "serious" || v.impact === "critical");
-  assert.deepEqual(serious.map((v) => `${v.id}: ${v.nodes.map((n) => n.html.slice(0, 160)).join(" | ")}`), [], name);
+  assert.deepEqual(
+    serious.map((v) => `${v.id}: ${v.nodes.map((n) => n.html.slice(0, 160)).join(" | ")}`),
+    [],
+    name,
+  );
   if (touch) assert.deepEqual(await page.evaluate(smallTargets), [], `${name} has targets too small for a finger`);
 }
 

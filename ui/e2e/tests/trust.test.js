@@ -72,7 +72,8 @@ test("the browser's credentials hear its own computer only", { skip }, async () 
   const { user, computer } = grant;
   const foreign = ["user.>", "agent.>", "live.>", "cmd.>", ">", `task.${user}.${computer}.director`, "_INBOX.>"];
   const own = [`user.${user}.${computer}.>`, `agent.${user}.${computer}.*.>`, `live.${user}.${computer}.*.*`];
-  for (const subject of foreign) assert.equal(await it.page.evaluate(subscribe, { grant, subject }), "refused", subject);
+  for (const subject of foreign)
+    assert.equal(await it.page.evaluate(subscribe, { grant, subject }), "refused", subject);
   for (const subject of own) assert.equal(await it.page.evaluate(subscribe, { grant, subject }), "heard", subject);
 });
 

@@ -60,6 +60,8 @@ function quiet(live: Part["live"], event: Event): Part["live"] {
   const run = event.run;
   if (!run || !live[run]) return live;
   if (event.type === "run.finished") return { ...live, [run]: {} };
+  // Its commands speak too, with no model to return.
+  if (event.type === "task.returned") return { ...live, [run]: { ...live[run], associate: "" } };
   if (event.type !== "model.returned") return live;
   return { ...live, [run]: { ...live[run], [event.payload.caller]: "" } };
 }

@@ -31,6 +31,7 @@ export function Login({ onDone }: { onDone(): void }) {
           {trouble.title}. {trouble.remedy}
         </p>
       )}
+      {!trying && trouble && <a href="/">Go on with the session of this browser</a>}
       {!trying && (
         <p>
           Open the link that <code>choir up</code> printed. It works once; <code>choir up --link</code> prints a new

@@ -1,0 +1,63 @@
+import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
+import { readdir, readFile } from "node:fs/promises";
+import { test } from "node:test";
+import { gzipSync } from "node:zlib";
+import { ask, rig, skip } from "../lib/rig.js";
+
+const it = rig({ model: true });
+const connection = () => it.page.locator(".connection");
+
+/** The built shell, as it is embedded. */
+const assets = new URL("../../../internal/webui/dist/shell/assets/", import.meta.url);
+
+test("the sixth prompt in ten seconds waits, and is kept", { skip }, async () => {
+  const { page } = it;
+  for (let n = 1; n <= 5; n++) await ask(page, `hello ${n}`);
+  await page.fill("#prompt", "hello 6");
+  await page.press("#prompt", "Enter");
+  await page.getByText(/^Try again in \d+ s$/).waitFor();
+  await page.getByText(/More than 5 prompts/).waitFor();
+  assert.equal(await page.inputValue("#prompt"), "hello 6");
+  // Told by the browser itself for every answer that is not a success.
+  assert.match(it.complaints.splice(0).join(), /429/);
+  await page.getByRole("button", { name: "Send" }).and(page.locator(":enabled")).waitFor();
+  await ask(page, "hello 6");
+});
+
+test("a crash is seen, and after the restart the page goes on", { skip }, async () => {
+  const { page, choir } = it;
+  await connection().getByText("Live").waitFor();
+  await choir.kill();
+  await connection().getByText("Reconnecting").waitFor();
+  await choir.again();
+  await connection().getByText("Live").waitFor();
+  await ask(page, "hello after the crash");
+  await page.locator(".run-bar").getByText("Signed by the Director").waitFor();
+});
+
+test("an answer from before the restart is still known as the Director's", { skip }, async () => {
+  const { page } = it;
+  await page.reload();
+  await page.getByRole("link", { name: /hello 1/ }).click();
+  await page.locator(".run-bar").getByText("Signed by the Director").waitFor();
+});
+
+test("a computer that cannot be reached at all is said, with a way to try again", { skip }, async () => {
+  const { page, choir } = it;
+  await choir.kill();
+  await connection().getByText("Reconnecting").waitFor();
+  await page.fill("#prompt", "hello nobody");
+  await page.press("#prompt", "Enter");
+  await page.getByText("The computer cannot be reached").waitFor();
+  assert.equal(await page.inputValue("#prompt"), "hello nobody");
+});
+
+const unbuilt = skip || (existsSync(assets) ? false : "the shell is not built: make ui");
+
+test("all script together is at most 250 KB", { skip: unbuilt }, async () => {
+  const scripts = (await readdir(assets)).filter((name) => name.endsWith(".js"));
+  const sizes = await Promise.all(scripts.map(async (name) => gzipSync(await readFile(new URL(name, assets))).length));
+  const sum = sizes.reduce((a, b) => a + b, 0);
+  assert.ok(sum <= 250_000, `${sum} bytes`);
+});
