@@ -35,9 +35,9 @@ func (c *Computer) blobPut(ctx context.Context, who choir.Caller, r choir.BlobPu
 	if size, err := c.blobs.Size(ctx, r.Digest); err == nil && size == r.Size {
 		return choir.BlobPutReply{Next: r.Size, Done: true}, nil
 	}
-	whole, next, err := c.uploads.add(uploadKey{who.Connection, r.Digest}, r)
-	if err != nil || whole == nil {
-		return choir.BlobPutReply{Next: next}, err
+	whole, done, err := c.uploads.add(uploadKey{who.Connection, r.Digest}, r)
+	if err != nil || !done {
+		return choir.BlobPutReply{Next: int64(len(whole))}, err
 	}
 	if got := choir.DigestOf(whole); got != r.Digest {
 		return choir.BlobPutReply{}, choir.Invalid("digest", "the content has the digest %s", got)
@@ -48,40 +48,56 @@ func (c *Computer) blobPut(ctx context.Context, who choir.Caller, r choir.BlobPu
 	return choir.BlobPutReply{Next: r.Size, Done: true}, nil
 }
 
-// add takes a chunk and returns the whole content with its last one.
-func (u *uploads) add(key uploadKey, r choir.BlobPutRequest) (whole []byte, next int64, err error) {
+// add takes a chunk and returns what there is of the content, and whether that
+// is all of it. A chunk that does not follow on drops what there was.
+func (u *uploads) add(key uploadKey, r choir.BlobPutRequest) (content []byte, done bool, err error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
+	if r.Size > maxUpload || r.Offset+int64(len(r.Chunk)) > r.Size {
+		u.drop(key)
+		return nil, false, choir.E("blob.put", choir.CodeTooLarge, "the chunks are more than was announced, or more than %d MiB together", maxUpload>>20)
+	}
+	if r.Offset == 0 {
+		u.begin(key)
+	}
+	buf := u.open[key]
+	if buf == nil || int64(buf.Len()) != r.Offset {
+		u.drop(key)
+		return nil, false, nil
+	}
+	u.makeRoom(key, len(r.Chunk))
+	buf.Write(r.Chunk)
+	u.bytes += len(r.Chunk)
+	if content = buf.Bytes(); int64(len(content)) == r.Size {
+		u.drop(key)
+		return content, true, nil
+	}
+	return content, false, nil
+}
+
+func (u *uploads) begin(key uploadKey) {
 	if u.open == nil {
 		u.open = map[uploadKey]*bytes.Buffer{}
 	}
-	buf := u.open[key]
-	if r.Offset == 0 {
-		u.drop(key)
-		if len(u.order) >= maxUploads {
-			// The oldest was most likely abandoned; its sender starts again if not.
-			u.drop(u.order[0])
-		}
-		buf = &bytes.Buffer{}
-		u.open[key] = buf
-		u.order = append(u.order, key)
-	}
-	if buf == nil || int64(buf.Len()) != r.Offset {
-		u.drop(key)
-		return nil, 0, nil
-	}
-	if u.bytes+len(r.Chunk) > maxUpload || int64(buf.Len()+len(r.Chunk)) > r.Size {
-		u.drop(key)
-		return nil, 0, choir.E("blob.put", choir.CodeTooLarge, "the chunks are more than was announced or than fits")
-	}
-	buf.Write(r.Chunk)
-	u.bytes += len(r.Chunk)
-	if int64(buf.Len()) < r.Size {
-		return nil, int64(buf.Len()), nil
-	}
-	whole = buf.Bytes()
 	u.drop(key)
-	return whole, r.Size, nil
+	if len(u.order) >= maxUploads {
+		// The oldest was most likely abandoned; its sender starts again if not.
+		u.drop(u.order[0])
+	}
+	u.open[key] = &bytes.Buffer{}
+	u.order = append(u.order, key)
+}
+
+// makeRoom drops the oldest uploads but one's own until n more bytes fit, so
+// that abandoned ones cannot keep others out.
+func (u *uploads) makeRoom(key uploadKey, n int) {
+	for u.bytes+n > maxUpload && len(u.order) > 1 {
+		oldest := u.order[0]
+		if oldest == key {
+			oldest = u.order[1]
+		}
+		u.drop(oldest)
+	}
 }
 
 func (u *uploads) drop(key uploadKey) {
@@ -106,9 +122,19 @@ func (c *Computer) blobGet(ctx context.Context, r choir.BlobGetRequest) (choir.B
 		return choir.BlobGetReply{}, err
 	}
 	defer f.Close()
-	if _, err := io.CopyN(io.Discard, f, r.Offset); err != nil {
+	if err := skip(f, r.Offset); err != nil {
 		return choir.BlobGetReply{}, choir.Wrap("blob.get", "", err, "read blob %s", r.Digest)
 	}
 	chunk, err := io.ReadAll(io.LimitReader(f, choir.BlobChunk))
 	return choir.BlobGetReply{Size: size, Chunk: chunk}, choir.Wrap("blob.get", "", err, "read blob %s", r.Digest)
+}
+
+// skip passes over n bytes, without reading them where the store can.
+func skip(r io.Reader, n int64) error {
+	if s, ok := r.(io.Seeker); ok {
+		_, err := s.Seek(n, io.SeekStart)
+		return err
+	}
+	_, err := io.CopyN(io.Discard, r, n)
+	return err
 }

@@ -13,13 +13,21 @@ type AutoCheckpoint struct {
 	Every time.Duration // after so long, when something changed
 }
 
+// checkpointWait is how long a caller waits for a checkpoint.
+const checkpointWait = 2 * time.Minute
+
 // Checkpoint asks the Associate for a checkpoint in the user's words; the
-// result says whether there was anything to commit.
+// result says whether there was anything to commit. Code timeout: it is still
+// under way.
 func (c *Computer) Checkpoint(ctx context.Context, role choir.Role, repo, subject string) (choir.AssociateResult, error) {
 	task := choir.DirectorTask{Kind: choir.TaskGit, GitAction: choir.GitCheckpoint, Repo: repo, Instruction: "Make a checkpoint."}
 	if subject != "" {
 		task.GitArgs = []string{subject}
 	}
+	return c.checkpoint(ctx, role, task)
+}
+
+func (c *Computer) checkpoint(ctx context.Context, role choir.Role, task choir.DirectorTask) (choir.AssociateResult, error) {
 	task, err := c.NewTask(task)
 	if err != nil {
 		return choir.AssociateResult{}, err
@@ -27,13 +35,24 @@ func (c *Computer) Checkpoint(ctx context.Context, role choir.Role, repo, subjec
 	if _, err := c.SubmitTask(ctx, role, task); err != nil {
 		return choir.AssociateResult{}, err
 	}
-	return c.WaitTask(ctx, task.TaskID)
+	waiting, cancel := context.WithTimeout(ctx, checkpointWait)
+	defer cancel()
+	r, err := c.WaitTask(waiting, task.TaskID)
+	if err != nil && ctx.Err() == nil && waiting.Err() != nil {
+		err = choir.E("computer.checkpoint", choir.CodeTimeout, "the checkpoint is not made yet").
+			WithRemedy("choir timeline shows it once it is; choir run %s --cancel stops it", task.RunID)
+	}
+	return r, err
 }
 
 // autoCheckpoint makes a checkpoint after a number of tasks or a time in which
-// something changed since the last one. It is a service.
+// something changed since the last one. It is a service; what it counts follows
+// from the log, so that a restart forgets nothing.
 type autoCheckpoint struct {
-	c *Computer
+	c       *Computer
+	head    uint64
+	tasks   int
+	changed bool
 }
 
 func (a *autoCheckpoint) String() string { return "auto-checkpoint" }
@@ -45,57 +64,86 @@ func (a *autoCheckpoint) Serve(ctx context.Context) error {
 		<-ctx.Done()
 		return nil
 	}
+	last, err := a.c.store.Checkpoints(ctx, 1, 0)
+	if err != nil {
+		return ended(err)
+	}
+	a.head, a.tasks, a.changed = 0, 0, false
+	if len(last) > 0 {
+		a.head = last[0].Seq
+	}
 	tick := time.NewTicker(limits.Every)
 	defer tick.Stop()
-	head, _ := a.c.store.Head()
-	tasks, changed := 0, false
 	for {
-		due := false
-		grown := make(chan error, 1)
-		waiting, stop := context.WithCancel(ctx)
-		go func() { grown <- a.c.store.WaitPast(waiting, head) }()
-		select {
-		case err := <-grown:
-			stop()
-			if err != nil {
+		if err := a.count(ctx); err != nil {
+			return ended(err)
+		}
+		if a.changed && a.tasks >= limits.Tasks {
+			if err := a.make(ctx, "count"); err != nil {
 				return ended(err)
 			}
-		case <-tick.C:
-			stop()
-			<-grown
-			due = changed
 		}
-		events, err := a.c.store.EventsAfter(ctx, head, choir.MaxEventsAfter)
+		late, err := a.wait(ctx, tick.C)
+		if err == nil && late && a.changed {
+			err = a.make(ctx, "time")
+		}
 		if err != nil {
 			return ended(err)
 		}
-		for _, e := range events {
-			head = e.Seq
-			switch e.Type {
-			case "task.returned":
-				tasks++
-			case "file.written", "file.removed":
-				changed = true
-			case "checkpoint.created":
-				tasks, changed = 0, false
-			}
-		}
-		if due = due || tasks >= limits.Tasks && changed; !due {
-			continue
-		}
-		if err := a.make(ctx); err != nil {
-			return ended(err)
-		}
-		tasks, changed = 0, false
 	}
 }
 
-// make asks for the checkpoint; not while a task writes.
-func (a *autoCheckpoint) make(ctx context.Context) error {
+// wait returns when the log has grown, or when it is late.
+func (a *autoCheckpoint) wait(ctx context.Context, tick <-chan time.Time) (late bool, err error) {
+	waiting, stop := context.WithCancel(ctx)
+	grown := make(chan error, 1)
+	go func() { grown <- a.c.store.WaitPast(waiting, a.head) }()
+	select {
+	case err = <-grown:
+		stop()
+		return false, err
+	case <-tick:
+		stop()
+		<-grown // it may have ended with the wait, which is no error
+		return true, ctx.Err()
+	}
+}
+
+// count takes up what is new in the log.
+func (a *autoCheckpoint) count(ctx context.Context) error {
+	for {
+		events, err := a.c.store.EventsAfter(ctx, a.head, choir.MaxEventsAfter)
+		if err != nil || len(events) == 0 {
+			return err
+		}
+		for _, e := range events {
+			a.head = e.Seq
+			switch e.Type {
+			case "task.returned":
+				a.tasks++
+			case "file.written", "file.removed":
+				a.changed = true
+			case "checkpoint.created":
+				a.tasks, a.changed = 0, false
+			}
+		}
+	}
+}
+
+// make asks for the checkpoint; not while a task works, which is asked again
+// when it has returned.
+func (a *autoCheckpoint) make(ctx context.Context, trigger string) error {
 	open, err := a.c.store.OpenTasks(ctx)
 	if err != nil || len(open) > 0 {
 		return err
 	}
-	_, err = a.c.Checkpoint(ctx, choir.RoleCLI, "", "")
+	_, err = a.c.checkpoint(ctx, choir.RoleControl, choir.DirectorTask{
+		Kind: choir.TaskGit, GitAction: choir.GitCheckpoint, Trigger: trigger, Instruction: "Make a checkpoint.",
+	})
+	if choir.CodeOf(err) == choir.CodeTimeout {
+		err = nil // it is under way, and whoever wonders sees it in the log
+	}
+	// One that could not be made is tried again after the next change.
+	a.tasks, a.changed = 0, false
 	return err
 }

@@ -41,10 +41,22 @@ type Config struct {
 	Egress func(*Computer) http.Handler
 	// AutoCheckpoint is after how many tasks, or how long, a checkpoint is made.
 	AutoCheckpoint AutoCheckpoint
-	Version        string
-	Now            func() time.Time
-	Random         io.Reader
-	Log            *slog.Logger
+	// MaxUpload bounds a project or a file that a person brings, in bytes; 0 is
+	// no limit but the disk's.
+	MaxUpload int64
+	// Patience is for tests; zero means the defaults.
+	Patience Patience
+	Version  string
+	Now      func() time.Time
+	Random   io.Reader
+	Log      *slog.Logger
+}
+
+// Patience is how long a computer waits for its sandboxes.
+type Patience struct {
+	Resend time.Duration // until a task without an answer is sent again; default 3 s
+	Cancel time.Duration // until a stopped task is answered in the Associate's place; default 10 s
+	Guest  time.Duration // for a sandbox that does not run; default 20 s
 }
 
 // Computer is one computer. Its methods may be called at once.
@@ -54,6 +66,8 @@ type Computer struct {
 	blobs  blob.Store
 	keeper *snapshot.Keeper
 	seats  map[choir.Role]*seat
+	// reading says that the computer was opened for reading only.
+	reading bool
 
 	// tree is a one-place queue for whoever scans or restores the workspace.
 	tree chan struct{}
@@ -61,6 +75,10 @@ type Computer struct {
 	ids sync.Mutex
 	// uploads are blobs that the guests send in chunks.
 	uploads uploads
+	// projects are the repositories that were added, as far as the log was read.
+	projects repoIndex
+	// refusals bounds what a sandbox can write by asking for hosts.
+	refusals refusals
 	// recovered says that the session before did not end in order.
 	recovered bool
 }
@@ -68,14 +86,18 @@ type Computer struct {
 // Open opens the computer's log and creates what is missing. It starts nothing;
 // Serve does.
 func Open(ctx context.Context, cfg Config) (*Computer, error) {
-	if err := os.MkdirAll(cfg.Dir, 0o711); err != nil {
+	err := os.MkdirAll(cfg.Dir, 0o711)
+	if err == nil {
+		err = os.Chmod(cfg.Dir, 0o711) // whatever the umask
+	}
+	if err != nil {
 		return nil, choir.Wrap("computer.open", choir.CodeUnavailable, err, "make the computer's folder")
 	}
 	blobs, err := cfg.OpenBlobs(filepath.Join(cfg.Dir, "blobs"))
 	if err != nil {
 		return nil, err
 	}
-	c := &Computer{cfg: cfg, blobs: blobs, keeper: snapshot.NewKeeper(blobs), tree: make(chan struct{}, 1)}
+	c := newComputer(cfg, blobs)
 	c.store, err = eventstore.Open(ctx, cfg.Dir, eventstore.Config{
 		Computer: cfg.ID, User: cfg.User, Blobs: blobs,
 		Now: func() choir.Time { return choir.TimeOf(cfg.Now()) },
@@ -86,11 +108,16 @@ func Open(ctx context.Context, cfg Config) (*Computer, error) {
 	if err := c.begin(ctx); err != nil {
 		return nil, errorsJoin(err, c.store.Close())
 	}
+	return c, nil
+}
+
+func newComputer(cfg Config, blobs blob.Store) *Computer {
+	c := &Computer{cfg: cfg, blobs: blobs, keeper: snapshot.NewKeeper(blobs), tree: make(chan struct{}, 1)}
 	c.seats = map[choir.Role]*seat{
 		choir.RoleDirector:  newSeat(c, choir.RoleDirector),
 		choir.RoleAssociate: newSeat(c, choir.RoleAssociate),
 	}
-	return c, nil
+	return c
 }
 
 // OpenReadOnly opens the log and content of a computer that does not run. Only
@@ -101,13 +128,11 @@ func OpenReadOnly(ctx context.Context, cfg Config) (*Computer, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Computer{cfg: cfg, blobs: blobs, keeper: snapshot.NewKeeper(blobs), tree: make(chan struct{}, 1)}
-	if c.store, err = eventstore.OpenReadOnly(ctx, cfg.Dir); err != nil {
+	c := newComputer(cfg, blobs)
+	c.reading = true
+	c.store, err = eventstore.OpenReadOnly(ctx, cfg.Dir)
+	if err != nil {
 		return nil, err
-	}
-	c.seats = map[choir.Role]*seat{
-		choir.RoleDirector:  newSeat(c, choir.RoleDirector),
-		choir.RoleAssociate: newSeat(c, choir.RoleAssociate),
 	}
 	return c, nil
 }
@@ -136,6 +161,9 @@ func (c *Computer) begin(ctx context.Context) error {
 	_, err := c.append(ctx, choir.RoleControl, payloads...)
 	return err
 }
+
+// String names the computer's service.
+func (c *Computer) String() string { return "computer " + string(c.cfg.ID) }
 
 // ID is the computer's identity.
 func (c *Computer) ID() choir.ID { return c.cfg.ID }
@@ -169,15 +197,24 @@ func (c *Computer) Append(ctx context.Context, role choir.Role, drafts ...choir.
 
 // append makes drafts of payloads that belong to no run.
 func (c *Computer) append(ctx context.Context, role choir.Role, payloads ...choir.Payload) ([]choir.Receipt, error) {
-	drafts := make([]choir.Draft, 0, len(payloads))
+	drafts, err := c.drafts(payloads)
+	if err != nil {
+		return nil, err
+	}
+	return c.store.Append(ctx, role, drafts...)
+}
+
+// drafts gives each payload a fresh id.
+func (c *Computer) drafts(payloads []choir.Payload) ([]choir.Draft, error) {
+	out := make([]choir.Draft, 0, len(payloads))
 	for _, p := range payloads {
 		d, err := c.draft(p)
 		if err != nil {
 			return nil, err
 		}
-		drafts = append(drafts, d)
+		out = append(out, d)
 	}
-	return c.store.Append(ctx, role, drafts...)
+	return out, nil
 }
 
 // draft gives a payload a fresh id.

@@ -1,7 +1,9 @@
 package computer
 
 import (
+	"cmp"
 	"context"
+	"slices"
 	"time"
 
 	"choiros/internal/bus"
@@ -12,18 +14,38 @@ import (
 // resendEvery is how often a task without an answer is sent again.
 const resendEvery = 3 * time.Second
 
+// resendSoon is when a task is sent again to a sandbox that has just started:
+// its role listens within milliseconds.
+const resendSoon = 100 * time.Millisecond
+
 // cancelGrace is how long the Associate has to answer a cancelled task before
 // the control plane answers in its place.
 const cancelGrace = 10 * time.Second
 
-// dispatcher hands committed prompts, tasks and cancels to the sandboxes, and
-// hands tasks on again until they are answered. Its state is the log's.
+// dispatcher hands committed prompts, tasks and cancels to the sandboxes. Tasks
+// go one at a time, in the order of the log, and again until they are answered.
+// Its state is the log's.
 type dispatcher struct {
 	c    *Computer
 	post *hub.Post
-	// open are the tasks that are not answered, cancelled those to be stopped.
-	open      map[choir.ID]choir.Event
-	cancelled map[choir.ID]time.Time
+	tick *time.Ticker // when to send again
+	// open are the tasks that are not answered, oldest first.
+	open []*openTask
+	// ended says which tasks were answered in the Associate's place, or why not.
+	ended chan endedTask
+}
+
+// openTask is one task that waits for its answer.
+type openTask struct {
+	event    choir.Event
+	sent     bool      // to the Associate, in this session
+	since    time.Time // when it was cancelled; zero when it was not
+	stepping bool      // the control plane is answering it
+}
+
+type endedTask struct {
+	id  choir.ID
+	err error
 }
 
 func (d *dispatcher) String() string { return "dispatcher" }
@@ -35,12 +57,16 @@ func (d *dispatcher) Serve(ctx context.Context) error {
 		return err
 	}
 	defer d.post.Close()
+	ctx, cancel := context.WithCancel(ctx)
+	d.open, d.ended = nil, make(chan endedTask)
+	defer d.waitForEnds()
+	defer cancel()
 	head, _ := d.c.store.Head()
 	if err := d.resume(ctx); err != nil {
 		return err
 	}
-	tick := time.NewTicker(resendEvery)
-	defer tick.Stop()
+	d.tick = time.NewTicker(d.c.cfg.resendEvery())
+	defer d.tick.Stop()
 	for {
 		events, err := d.c.store.EventsAfter(ctx, head, choir.MaxEventsAfter)
 		if err != nil {
@@ -48,42 +74,49 @@ func (d *dispatcher) Serve(ctx context.Context) error {
 		}
 		for _, e := range events {
 			head = e.Seq
-			if err := d.take(e); err != nil {
+			if err := d.take(ctx, e); err != nil {
 				return err
 			}
 		}
 		if len(events) > 0 {
 			continue
 		}
-		if err := d.wait(ctx, head, tick.C); err != nil {
+		if err := d.wait(ctx, head); err != nil {
 			return err
 		}
 	}
 }
 
 // wait returns when the log has grown, after sending again what is due.
-func (d *dispatcher) wait(ctx context.Context, head uint64, tick <-chan time.Time) error {
+func (d *dispatcher) wait(ctx context.Context, head uint64) error {
 	grown := make(chan error, 1)
 	waiting, stop := context.WithCancel(ctx)
+	defer stop()
 	go func() { grown <- d.c.store.WaitPast(waiting, head) }()
 	for {
 		select {
 		case err := <-grown:
-			stop()
 			return err
-		case <-tick:
-			if err := d.resend(ctx); err != nil {
-				stop()
-				<-grown
-				return err
-			}
+		case <-d.tick.C:
+			d.tick.Reset(d.c.cfg.resendEvery())
+			d.resend(ctx)
+		case end := <-d.ended:
+			d.stepped(end)
+		}
+	}
+}
+
+// waitForEnds waits for whoever answers in the Associate's place.
+func (d *dispatcher) waitForEnds() {
+	for _, t := range d.open {
+		if t.stepping {
+			<-d.ended
 		}
 	}
 }
 
 // resume collects what was open when the control plane last stopped.
 func (d *dispatcher) resume(ctx context.Context) error {
-	d.open, d.cancelled = map[choir.ID]choir.Event{}, map[choir.ID]time.Time{}
 	tasks, err := d.c.store.OpenTasks(ctx)
 	if err != nil {
 		return err
@@ -93,15 +126,18 @@ func (d *dispatcher) resume(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := d.take(events[0]); err != nil {
-			return err
+		if len(events) == 0 {
+			return choir.E("computer.dispatch", choir.CodeCorrupt, "event %d, which dispatched task %s, cannot be read", t.DispatchedSeq, t.ID)
 		}
+		open := &openTask{event: events[0]}
 		if stopped, err := d.wasCancelled(ctx, t.Run, t.DispatchedSeq); err != nil {
 			return err
 		} else if stopped {
-			d.cancel(t.Run)
+			open.since = d.c.cfg.Now()
 		}
+		d.open = append(d.open, open)
 	}
+	d.next()
 	runs, err := d.c.store.OpenRuns(ctx)
 	for _, r := range runs {
 		d.send(choir.RoleDirector, bus.Delivery{Kind: bus.DeliverRun, Run: r.ID})
@@ -125,31 +161,72 @@ func (d *dispatcher) wasCancelled(ctx context.Context, run choir.ID, after uint6
 }
 
 // take acts on one committed event.
-func (d *dispatcher) take(e choir.Event) error {
+func (d *dispatcher) take(ctx context.Context, e choir.Event) error {
 	switch e.Type {
 	case "prompt.submitted", "steering.submitted", "question.answered":
 		d.send(choir.RoleDirector, bus.Delivery{Kind: bus.DeliverRun, Run: e.Run})
 	case "task.dispatched":
-		d.open[e.Task] = e
-		d.send(choir.RoleAssociate, bus.Delivery{Kind: bus.DeliverTask, Run: e.Run, Task: e.Task, Event: &e})
+		return d.takeTask(ctx, e)
 	case "task.returned":
-		delete(d.open, e.Task)
-		delete(d.cancelled, e.Task)
+		d.open = slices.DeleteFunc(d.open, func(t *openTask) bool { return t.event.Task == e.Task && !t.stepping })
+		d.next()
+	case "sandbox.started":
+		d.tick.Reset(resendSoon)
 	case "run.finished":
 		// A run that ended at a limit leaves nothing running.
-		d.cancel(e.Run)
+		d.cancel(ctx, e.Run)
 	case "run.cancel_requested":
 		d.send(choir.RoleDirector, bus.Delivery{Kind: bus.DeliverCancel, Run: e.Run})
-		d.cancel(e.Run)
+		d.cancel(ctx, e.Run)
 	}
 	return nil
 }
 
-func (d *dispatcher) cancel(run choir.ID) {
-	for id, e := range d.open {
-		if e.Run == run {
-			d.cancelled[id] = d.c.cfg.Now()
-			d.send(choir.RoleAssociate, bus.Delivery{Kind: bus.DeliverCancel, Run: run, Task: id})
+// takeTask queues a task once. A second dispatch of the same id is void, and one
+// that was answered since needs nothing.
+func (d *dispatcher) takeTask(ctx context.Context, e choir.Event) error {
+	t, err := d.c.store.Task(ctx, e.Task)
+	if err != nil || t.DispatchedSeq != e.Seq || t.Result != nil {
+		return err
+	}
+	if slices.ContainsFunc(d.open, func(t *openTask) bool { return t.event.Task == e.Task }) {
+		return nil // resume had it
+	}
+	d.open = append(d.open, &openTask{event: e})
+	d.next()
+	return nil
+}
+
+// next sends the oldest task. The others wait: a tree has one writer, and the
+// Associate of a new session must take up first what it had begun.
+func (d *dispatcher) next() {
+	if len(d.open) == 0 || d.open[0].sent {
+		return
+	}
+	d.open[0].sent = true
+	d.deliver(d.open[0])
+}
+
+// deliver sends a task; one that was stopped too, because an Associate that
+// knows of it is the one to take back what it did.
+func (d *dispatcher) deliver(t *openTask) {
+	d.send(choir.RoleAssociate, bus.Delivery{Kind: bus.DeliverTask, Run: t.event.Run, Task: t.event.Task, Event: &t.event})
+	if !t.since.IsZero() {
+		d.send(choir.RoleAssociate, bus.Delivery{Kind: bus.DeliverCancel, Run: t.event.Run, Task: t.event.Task})
+	}
+}
+
+// cancel stops the tasks of a run. Those that nobody took up are answered here.
+func (d *dispatcher) cancel(ctx context.Context, run choir.ID) {
+	for _, t := range d.open {
+		if t.event.Run != run || !t.since.IsZero() {
+			continue
+		}
+		t.since = d.c.cfg.Now()
+		if t.sent {
+			d.send(choir.RoleAssociate, bus.Delivery{Kind: bus.DeliverCancel, Run: run, Task: t.event.Task})
+		} else {
+			d.step(ctx, t)
 		}
 	}
 }
@@ -162,34 +239,40 @@ func (d *dispatcher) send(role choir.Role, m bus.Delivery) {
 	}
 }
 
-func (d *dispatcher) resend(ctx context.Context) error {
-	for id, e := range d.open {
-		since, stopped := d.cancelled[id]
+// resend sends the oldest task again, and steps in for those whose time to be
+// stopped is over.
+func (d *dispatcher) resend(ctx context.Context) {
+	for i, t := range d.open {
 		switch {
-		case stopped && d.c.cfg.Now().Sub(since) > cancelGrace:
-			if err := d.answerFor(ctx, e, choir.ResultCancelled, "The task was stopped; the Associate did not answer."); err != nil {
-				return err
-			}
-		case stopped:
-			d.send(choir.RoleAssociate, bus.Delivery{Kind: bus.DeliverCancel, Run: e.Run, Task: id})
-		default:
-			d.send(choir.RoleAssociate, bus.Delivery{Kind: bus.DeliverTask, Run: e.Run, Task: id, Event: &e})
+		case t.stepping:
+		case !t.since.IsZero() && d.c.cfg.Now().Sub(t.since) > d.c.cfg.cancelGrace():
+			d.step(ctx, t)
+		case i == 0:
+			d.deliver(t)
 		}
 	}
-	return nil
 }
 
-// answerFor answers a task in the Associate's place.
-func (d *dispatcher) answerFor(ctx context.Context, e choir.Event, code choir.ResultCode, why string) error {
-	p := choir.TaskReturned{Result: choir.AssociateResult{
-		Version: choir.ContractVersion, TaskID: e.Task, RunID: e.Run,
-		Status: choir.StatusFailed, Code: code, Summary: why,
-		FilesChanged: []choir.FileChange{}, CommandsRun: []choir.CommandRun{}, Artifacts: []choir.BlobRef{}, Questions: []choir.Question{},
-		Verify: choir.VerifyOutcome{Mode: choir.VerifyNone, Status: choir.VerifyUnknown},
-	}}
-	draft, err := choir.NewDraft(choir.DeriveID(e.Task, "returned"), p)
-	if err == nil {
-		_, err = d.c.store.Append(ctx, choir.RoleControl, draft.ForRun(e.Run, e.Task).CausedBy(e.ID))
-	}
-	return err
+// step answers a stopped task in the Associate's place, beside the queue: it may
+// have to wait for the sandbox.
+func (d *dispatcher) step(ctx context.Context, t *openTask) {
+	t.stepping = true
+	e, ended := t.event, d.ended
+	go func() { ended <- endedTask{e.Task, d.c.standIn(ctx, e)} }()
 }
+
+// stepped notes how answering went; what failed is tried again at the next tick.
+func (d *dispatcher) stepped(end endedTask) {
+	i := slices.IndexFunc(d.open, func(t *openTask) bool { return t.event.Task == end.id })
+	d.open[i].stepping = false
+	if end.err != nil {
+		d.c.cfg.Log.Warn("a stopped task is not answered yet", "computer", d.c.cfg.ID, "task", end.id, "error", end.err)
+		return
+	}
+	d.open = slices.Delete(d.open, i, i+1)
+	d.next()
+}
+
+// resendEvery and cancelGrace are the constants unless a test shortens them.
+func (c *Config) resendEvery() time.Duration { return cmp.Or(c.Patience.Resend, resendEvery) }
+func (c *Config) cancelGrace() time.Duration { return cmp.Or(c.Patience.Cancel, cancelGrace) }

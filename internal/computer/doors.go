@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"time"
 
+	"golang.org/x/net/netutil"
 	"golang.org/x/sys/unix"
 
 	"choiros/internal/bus/hub"
@@ -34,15 +35,24 @@ func (s *seat) openDoors(ctx context.Context, l *live) error {
 	if err != nil {
 		return err
 	}
+	requests, end := context.WithCancel(context.WithoutCancel(ctx))
 	srv := &http.Server{
 		Handler:           s.identify(s.c.cfg.Egress(s.c)),
+		BaseContext:       func(net.Listener) context.Context { return requests },
 		ReadHeaderTimeout: 10 * time.Second,
+		IdleTimeout:       2 * time.Minute,
 		ConnContext:       func(ctx context.Context, conn net.Conn) context.Context { return withPeer(ctx, conn) },
 	}
 	done := make(chan error, 1)
-	go func() { done <- srv.Serve(ln) }()
+	go func() { done <- srv.Serve(netutil.LimitListener(ln, maxAtEgress)) }()
 	l.doors = append(l.doors, func() error {
-		err := srv.Close()
+		end()
+		grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), egressGrace)
+		defer cancel()
+		err := srv.Shutdown(grace)
+		if err != nil {
+			err = srv.Close()
+		}
 		if served := <-done; !errors.Is(served, http.ErrServerClosed) {
 			err = errors.Join(err, served)
 		}
@@ -51,32 +61,52 @@ func (s *seat) openDoors(ctx context.Context, l *live) error {
 	return nil
 }
 
-// makeFolders gives the sandbox's user what it must reach and nothing more.
+// egressGrace is how long requests at the egress door may take to notice that
+// they ended.
+const egressGrace = 2 * time.Second
+
+// maxAtEgress bounds the connections at one egress door, so that a sandbox
+// cannot use up the control plane's descriptors.
+const maxAtEgress = 256
+
+// makeFolders gives the sandbox's user what it must reach and nothing more. Each
+// mode and owner is set again, whatever the umask was or a crash left undone.
 func (s *seat) makeFolders(doors string) error {
-	root := os.Geteuid() == 0
-	if err := os.MkdirAll(s.dir, 0o711); err != nil {
-		return err
+	uid := s.c.cfg.HostUID
+	folders := []folder{{s.dir, 0o711, -1, -1}, {doors, 0o750, 0, uid}}
+	if s.role == choir.RoleAssociate {
+		folders = append(folders, folder{filepath.Join(s.dir, "workspace"), 0o700, uid, uid})
 	}
-	if err := os.MkdirAll(doors, 0o750); err != nil {
-		return err
-	}
-	if root {
-		if err := os.Chown(doors, 0, s.c.cfg.HostUID); err != nil {
+	for _, f := range folders {
+		if err := f.make(); err != nil {
 			return err
 		}
 	}
-	if s.role != choir.RoleAssociate {
-		return nil
+	return nil
+}
+
+// folder is one that a sandbox can reach; uid and gid count for root only.
+type folder struct {
+	path     string
+	mode     os.FileMode
+	uid, gid int
+}
+
+func (f folder) make() error {
+	err := os.Mkdir(f.path, f.mode)
+	made := err == nil
+	if err != nil && !errors.Is(err, os.ErrExist) {
+		return err
 	}
-	workspace := filepath.Join(s.dir, "workspace")
-	err := os.Mkdir(workspace, 0o700)
-	if errors.Is(err, os.ErrExist) {
-		return nil
+	if os.Geteuid() == 0 {
+		if err := os.Lchown(f.path, f.uid, f.gid); err != nil {
+			return err
+		}
 	}
-	if err == nil && root {
-		err = os.Chown(workspace, s.c.cfg.HostUID, s.c.cfg.HostUID)
+	if !made && f.mode == 0o700 {
+		return nil // the workspace's mode is its owner's business, and part of its snapshots
 	}
-	return err
+	return os.Chmod(f.path, f.mode)
 }
 
 // listenUnix listens in a folder whose path may be longer than a socket address
@@ -97,7 +127,10 @@ func listenUnix(dir, name string) (net.Listener, error) {
 	}
 	// The address is only valid while d is open, so closing must not unlink it.
 	ln.(*net.UnixListener).SetUnlinkOnClose(false)
-	return ln, choir.Wrap("computer.doors", choir.CodeUnavailable, os.Chmod(path, 0o666), "open the %s door", name)
+	if err := os.Chmod(path, 0o666); err != nil {
+		return nil, choir.Wrap("computer.doors", choir.CodeUnavailable, errors.Join(err, ln.Close()), "open the %s door", name)
+	}
+	return ln, nil
 }
 
 type peerKey struct{}

@@ -19,8 +19,10 @@ func (c *Computer) Prompt(ctx context.Context, role choir.Role, p choir.PromptSu
 		}
 		return "", r, e
 	}
-	if p.Repo != "" && !choir.ValidRepoName(p.Repo) {
-		return "", r, choir.Invalid("repo", "%q is not the name of a project", p.Repo)
+	if p.Repo != "" {
+		if err := c.mustHaveProject(ctx, p.Repo); err != nil {
+			return "", r, err
+		}
 	}
 	if key == "" {
 		if key, err = c.newID(); err != nil {
@@ -40,9 +42,14 @@ func (c *Computer) Steer(ctx context.Context, role choir.Role, run choir.ID, tex
 	return c.say(ctx, role, run, choir.SteeringSubmitted{Text: text})
 }
 
-// Cancel stops a run. Stopping one that has ended is code conflict.
+// Cancel stops a run, or the tasks of one that a person wrote without a prompt.
+// Stopping one that has ended is code conflict.
 func (c *Computer) Cancel(ctx context.Context, role choir.Role, run choir.ID, reason string) error {
-	if err := c.mustBeOpen(ctx, run); err != nil {
+	err := c.mustBeOpen(ctx, run)
+	if choir.CodeOf(err) == choir.CodeNotFound {
+		err = c.mustHaveTasks(ctx, run, err)
+	}
+	if err != nil {
 		return err
 	}
 	return c.say(ctx, role, run, choir.RunCancelRequested{Reason: reason})
@@ -110,6 +117,24 @@ func (c *Computer) mustBeOpen(ctx context.Context, run choir.ID) error {
 		return choir.E("computer.run", choir.CodeConflict, "run %s has ended: %s", run, r.State)
 	}
 	return nil
+}
+
+// mustHaveTasks is for a run without a prompt: unknown when it has no task, ended
+// when all of them are answered.
+func (c *Computer) mustHaveTasks(ctx context.Context, run choir.ID, unknown error) error {
+	tasks, err := c.store.Tasks(ctx, run)
+	if err != nil {
+		return err
+	}
+	if len(tasks) == 0 {
+		return unknown
+	}
+	for _, t := range tasks {
+		if t.Result == nil {
+			return nil
+		}
+	}
+	return choir.E("computer.run", choir.CodeConflict, "run %s has ended", run)
 }
 
 func (c *Computer) say(ctx context.Context, role choir.Role, run choir.ID, p choir.Payload) error {

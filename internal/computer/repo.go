@@ -1,16 +1,17 @@
 package computer
 
 import (
-	"bytes"
 	"context"
 	"io"
 	"path"
+	"regexp"
 	"strings"
 	"time"
 
 	"choiros/internal/choir"
 	"choiros/internal/guest"
 	"choiros/internal/sandbox"
+	"choiros/internal/snapshot"
 )
 
 // projects is where people's own projects live, below the workspace.
@@ -41,40 +42,87 @@ type FirstCommit struct {
 	At      time.Time
 }
 
-// AddRepo unpacks a tar stream as a project under workspace/ and records it.
+// AddRepo unpacks a tar stream as a project under workspace/ and records it. It
+// is refused while a task works, because that task's rollback would take the
+// project away again. Whatever fails leaves the workspace as it was.
 func (c *Computer) AddRepo(ctx context.Context, role choir.Role, r NewRepo, tar io.Reader) (choir.RepoAdded, error) {
 	added := choir.RepoAdded{Name: r.Name}
 	if !choir.ValidRepoName(r.Name) {
 		return added, choir.Invalid("name", "%q cannot be the name of a project: letters, digits, dot, dash and underscore, not starting with a dot", r.Name)
 	}
-	if open, err := c.store.OpenTasks(ctx); err != nil || len(open) > 0 && r.Replace {
-		return added, errorsJoin(choir.E("computer.repo", choir.CodeConflict, "a task is running in the workspace").WithRemedy("wait for it, or stop its run: choir run ID --cancel"), err)
+	if err := c.mustBeIdle(ctx); err != nil {
+		return added, err
 	}
+	// Whoever sends slowly must not hold the workspace meanwhile.
+	body, err := c.spool(tar)
+	if err != nil {
+		return added, err
+	}
+	defer body.Close()
 	unlock, err := c.lockTree(ctx)
 	if err != nil {
 		return added, err
 	}
 	defer unlock()
-	client, err := c.seats[choir.RoleAssociate].guest(ctx)
+	if err := c.mustBeIdle(ctx); err != nil {
+		return added, err
+	}
+	before, client, err := c.scan(ctx)
 	if err != nil {
 		return added, err
 	}
-	if err := c.unpack(ctx, client, r, tar, &added); err != nil {
+	// What nobody recorded yet is recorded first: it is where a failure goes back
+	// to, and what a rewind finds.
+	if err := c.recordFor(ctx, before, "changed_outside", nil); err != nil {
 		return added, err
 	}
-	now, err := client.Scan(ctx, c.keeper)
-	if err != nil {
-		return added, err
-	}
-	drafts, err := c.record(ctx, now, "repo_added", true)
-	if err != nil {
-		return added, err
-	}
-	if err := c.appendAll(ctx, choir.RoleControl, drafts); err != nil {
-		return added, err
+	if err := c.bringIn(ctx, client, r, body, &added); err != nil {
+		return added, errorsJoin(err, c.undo(ctx, before.Root, path.Join(projects, r.Name)))
 	}
 	_, err = c.append(ctx, role, added)
 	return added, err
+}
+
+// undo puts a path, and what is below it, back to what it was, even when whoever
+// asked for the change has gone. The caller holds the tree.
+func (c *Computer) undo(ctx context.Context, before choir.Digest, dest string) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
+	defer cancel()
+	now, client, err := c.scan(ctx)
+	if err != nil {
+		return err
+	}
+	changes, err := snapshot.Diff(ctx, c.keeper, before, now.Root)
+	if err != nil {
+		return err
+	}
+	var only []string
+	for _, ch := range snapshot.Apart(changes) {
+		if below(ch.Path, []string{dest}) {
+			only = append(only, ch.Path)
+		}
+	}
+	if len(only) == 0 {
+		return nil
+	}
+	_, err = client.Restore(ctx, before, c.keeper, guest.RestoreOptions{Only: only, Narrow: true})
+	return err
+}
+
+// bringIn unpacks the project and records what that changed.
+func (c *Computer) bringIn(ctx context.Context, client *guest.Client, r NewRepo, tar io.Reader, added *choir.RepoAdded) error {
+	if err := c.unpack(ctx, client, r, tar, added); err != nil {
+		return err
+	}
+	now, err := client.Scan(ctx, c.keeper)
+	if err != nil {
+		return err
+	}
+	drafts, err := c.record(ctx, now, "repo_added", true)
+	if err != nil {
+		return err
+	}
+	return c.appendAll(ctx, choir.RoleControl, drafts)
 }
 
 func (c *Computer) unpack(ctx context.Context, client *guest.Client, r NewRepo, tar io.Reader, added *choir.RepoAdded) (err error) {
@@ -103,13 +151,13 @@ func beginHistory(ctx context.Context, client *guest.Client, dir string, first F
 		{"init", "--quiet", "--initial-branch=main"}, {"add", "--all"},
 		{"-c", "user.name=ChoirOS", "-c", "user.email=choir@localhost", "commit", "--quiet", "--no-verify", "--date=" + date, "-m", first.Message},
 	} {
-		var out bytes.Buffer
+		var out words
 		code, err := runGit(ctx, client, dir, &out, &out, []string{"GIT_COMMITTER_DATE=" + date}, args...)
 		if err != nil {
 			return err
 		}
 		if code != 0 {
-			return choir.E("computer.repo", choir.CodeInternal, "git %s failed with exit code %d: %s", args[0], code, strings.TrimSpace(out.String()))
+			return choir.E("computer.repo", choir.CodeInternal, "git %s failed with exit code %d: %s", args[0], code, out.String())
 		}
 	}
 	return nil
@@ -118,112 +166,49 @@ func beginHistory(ctx context.Context, client *guest.Client, dir string, first F
 // gitHead asks git, inside the sandbox, what is checked out; empty when the
 // project has no commit or no repository.
 func gitHead(ctx context.Context, client *guest.Client, dir string) (string, error) {
-	var out bytes.Buffer
-	code, err := runGit(ctx, client, dir, &out, nil, nil, "rev-parse", "--verify", "--quiet", "HEAD")
-	if err != nil || code != 0 {
-		return "", err
-	}
-	return strings.TrimSpace(out.String()), nil
+	return gitCommit(ctx, client, dir, "HEAD")
 }
+
+// gitCommit asks git, inside the sandbox, which commit a name is; empty for none.
+func gitCommit(ctx context.Context, client *guest.Client, dir, name string) (string, error) {
+	var out words
+	code, err := runGit(ctx, client, dir, &out, nil, nil, "rev-parse", "--verify", "--quiet", name+"^{commit}")
+	// The program that answers is in the sandbox, so its answer is checked.
+	if commit := out.String(); err == nil && code == 0 && objectName.MatchString(commit) {
+		return commit, nil
+	}
+	return "", err
+}
+
+// objectName is a commit's name, SHA-1 or SHA-256.
+var objectName = regexp.MustCompile(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
+
+// gitLimit is how long one git command may take. A repository can make git wait
+// for ever, with a fifo in the place of a file.
+const gitLimit = 2 * time.Minute
+
+// words keep the beginning of what a command in a sandbox says.
+type words struct{ b []byte }
+
+func (w *words) Write(b []byte) (int, error) {
+	const most = 4 << 10
+	w.b = append(w.b, b[:min(len(b), most-len(w.b))]...)
+	return len(b), nil
+}
+
+func (w *words) String() string { return strings.TrimSpace(strings.ToValidUTF8(string(w.b), "?")) }
 
 // runGit runs git inside the Associate's sandbox.
 func runGit(ctx context.Context, client *guest.Client, dir string, stdout, stderr io.Writer, env []string, args ...string) (int, error) {
 	// A nested project must not fall through to the repository around it.
 	argv := append([]string{"git", "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-C", path.Join(sandbox.WorkspaceInside, dir)}, args...)
-	p, err := client.Exec(ctx, guest.ExecSpec{Argv: argv, Cwd: sandbox.WorkspaceInside, Env: append(env, "GIT_CEILING_DIRECTORIES="+path.Join(sandbox.WorkspaceInside, path.Dir(dir)), "GIT_TERMINAL_PROMPT=0")})
+	p, err := client.Exec(ctx, guest.ExecSpec{Argv: argv, Cwd: sandbox.WorkspaceInside, TimeoutMS: gitLimit.Milliseconds(), Env: append(env, "GIT_CEILING_DIRECTORIES="+path.Join(sandbox.WorkspaceInside, path.Dir(dir)), "GIT_TERMINAL_PROMPT=0")})
 	if err != nil {
 		return 0, err
 	}
 	exit, err := p.Wait(stdout, stderr)
+	if err == nil && exit.TimedOut {
+		err = choir.E("computer.git", choir.CodeTimeout, "git %s did not end within %s", args[0], gitLimit)
+	}
 	return exit.Code, err
-}
-
-// ExportRepo writes the work on a project since it was added: a git bundle with
-// the branch, or a mailbox of patches. Code not_found when there is none.
-func (c *Computer) ExportRepo(ctx context.Context, role choir.Role, name, format string, w io.Writer) error {
-	if !choir.ValidRepoName(name) {
-		return choir.Invalid("name", "%q is not the name of a project", name)
-	}
-	client, err := c.seats[choir.RoleAssociate].guest(ctx)
-	if err != nil {
-		return err
-	}
-	dir := path.Join(projects, name)
-	head, err := gitHead(ctx, client, dir)
-	if err != nil {
-		return err
-	}
-	base, err := c.repoBase(ctx, name)
-	if err != nil {
-		return err
-	}
-	if head == "" || head == base {
-		return choir.E("computer.export", choir.CodeNotFound, "project %s has no work to export: nothing was committed since it was added", name)
-	}
-	var args []string
-	switch {
-	case format == "patch" && base != "":
-		args = []string{"format-patch", "--stdout", "--binary", "--full-index", base + "..HEAD"}
-	case format == "patch":
-		args = []string{"format-patch", "--stdout", "--binary", "--full-index", "--root", "HEAD"}
-	case format == "bundle" && base != "":
-		args = []string{"bundle", "create", "-", "HEAD", "--branches", "^" + base}
-	case format == "bundle":
-		args = []string{"bundle", "create", "-", "HEAD", "--branches"}
-	default:
-		return choir.Invalid("format", "must be bundle or patch, not %q", format)
-	}
-	var stderr bytes.Buffer
-	code, err := runGit(ctx, client, dir, w, &stderr, nil, args...)
-	if err != nil {
-		return err
-	}
-	if code != 0 {
-		return choir.E("computer.export", choir.CodeInternal, "git %s in project %s failed with exit code %d: %s", args[0], name, code, strings.TrimSpace(stderr.String()))
-	}
-	_, err = c.append(ctx, role, choir.RepoExported{Name: name, Format: format, Commit: head})
-	return err
-}
-
-// Repos lists the projects that were added, newest state of each.
-func (c *Computer) Repos(ctx context.Context) ([]choir.RepoAdded, error) {
-	var out []choir.RepoAdded
-	index := map[string]int{}
-	for after := uint64(0); ; {
-		events, err := c.store.EventsAfter(ctx, after, choir.MaxEventsAfter)
-		if err != nil || len(events) == 0 {
-			return out, err
-		}
-		for _, e := range events {
-			after = e.Seq
-			if e.Type != "repo.added" {
-				continue
-			}
-			p, err := choir.DecodePayload(e.Type, e.Payload)
-			if err != nil {
-				return nil, err
-			}
-			added := *p.(*choir.RepoAdded)
-			if i, ok := index[added.Name]; ok {
-				out[i] = added
-				continue
-			}
-			index[added.Name] = len(out)
-			out = append(out, added)
-		}
-	}
-}
-
-// repoBase is the commit a project came with.
-func (c *Computer) repoBase(ctx context.Context, name string) (string, error) {
-	repos, err := c.Repos(ctx)
-	if err != nil {
-		return "", err
-	}
-	for _, r := range repos {
-		if r.Name == name {
-			return r.Head, nil
-		}
-	}
-	return "", choir.E("computer.repo", choir.CodeNotFound, "there is no project %q", name).WithRemedy("choir repo list shows the projects")
 }

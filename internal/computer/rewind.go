@@ -56,14 +56,15 @@ func (c *Computer) Rewind(ctx context.Context, role choir.Role, seq uint64, dryR
 	if err != nil {
 		return Difference{}, choir.Receipt{}, err
 	}
-	if open, err := c.store.OpenTasks(ctx); err != nil || len(open) > 0 && !dryRun {
-		return Difference{}, choir.Receipt{}, errorsJoin(choir.E("computer.rewind", choir.CodeConflict, "a task is running in the workspace").WithRemedy("stop its run first: choir run --cancel ID"), err)
-	}
 	unlock, err := c.lockTree(ctx)
 	if err != nil {
 		return Difference{}, choir.Receipt{}, err
 	}
 	defer unlock()
+	// Asked with the tree held, so that no task can begin after it.
+	if err := c.mustBeIdle(ctx); err != nil && !dryRun {
+		return Difference{}, choir.Receipt{}, err
+	}
 	now, client, err := c.scan(ctx)
 	if err != nil {
 		return Difference{}, choir.Receipt{}, err
@@ -73,11 +74,7 @@ func (c *Computer) Rewind(ctx context.Context, role choir.Role, seq uint64, dryR
 		return d, choir.Receipt{}, err
 	}
 	// What nobody recorded yet is recorded first, so that this can be undone.
-	drafts, err := c.record(ctx, now, "rewind", false)
-	if err != nil {
-		return d, choir.Receipt{}, err
-	}
-	if err := c.appendAll(ctx, choir.RoleControl, drafts); err != nil {
+	if err := c.recordFor(ctx, now, "rewind", nil); err != nil {
 		return d, choir.Receipt{}, err
 	}
 	if _, err := client.Restore(ctx, target, c.keeper, guest.RestoreOptions{}); err != nil {

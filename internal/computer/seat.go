@@ -1,6 +1,7 @@
 package computer
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -47,6 +48,7 @@ type live struct {
 	client  *guest.Client
 	attach  *guest.Attachment
 	doors   []func() error
+	logged  bool // that it runs is in the log
 }
 
 // seatNote is what survives a restart of the control plane.
@@ -65,8 +67,16 @@ func newSeat(c *Computer, role choir.Role) *seat {
 
 func (s *seat) String() string { return "sandbox of the " + string(s.role) }
 
-// guest waits until the sandbox runs and returns its control client.
+// guestPatience is how long a caller waits for a sandbox that does not run.
+const guestPatience = 20 * time.Second
+
+// guest waits a while until the sandbox runs and returns its control client.
 func (s *seat) guest(ctx context.Context) (*guest.Client, error) {
+	if s.c.reading {
+		return nil, choir.E("computer.guest", choir.CodeUnavailable, "the computer does not run").WithRemedy("start it with: choir up")
+	}
+	ctx, cancel := context.WithTimeout(ctx, cmp.Or(s.c.cfg.Patience.Guest, guestPatience))
+	defer cancel()
 	for {
 		s.mu.Lock()
 		l, changed := s.live, s.waiters
@@ -101,6 +111,9 @@ func (s *seat) level() (sandbox.Level, bool) {
 	return s.live.sandbox.Level(), true
 }
 
+// serving says whether the role's own process runs.
+func (s *seat) serving() bool { return s.rolePID.Load() != 0 }
+
 // Serve runs the sandbox until it ends or the context does. An orderly stop
 // destroys it; a crash of the control plane leaves it to be taken up again.
 func (s *seat) Serve(ctx context.Context) error {
@@ -122,14 +135,14 @@ func (s *seat) open(ctx context.Context) (*live, error) {
 	}
 	recovered, err := s.findOrCreate(ctx, l)
 	if err != nil {
-		return nil, errorsJoin(err, l.closeDoors())
+		return nil, errorsJoin(err, s.close(ctx, l))
 	}
 	l.client = guest.NewClient(l.sandbox.Dial)
 	if l.attach, err = l.client.Attach(ctx); err == nil {
 		err = s.start(ctx, l, recovered)
 	}
 	if err != nil {
-		return nil, errors.Join(err, s.close(ctx, l))
+		return nil, errorsJoin(err, s.close(ctx, l))
 	}
 	return l, nil
 }
@@ -138,7 +151,7 @@ func (s *seat) open(ctx context.Context) (*live, error) {
 func (s *seat) findOrCreate(ctx context.Context, l *live) (recovered bool, err error) {
 	if note, err := s.readNote(); err == nil {
 		if l.sandbox, err = s.c.cfg.Driver.Recover(ctx, note.Handle); err == nil {
-			s.key = note.PublicKey
+			s.setKey(note.PublicKey)
 			return true, nil
 		}
 	}
@@ -146,8 +159,20 @@ func (s *seat) findOrCreate(ctx context.Context, l *live) (recovered bool, err e
 	if err != nil {
 		return false, err
 	}
-	s.key = ""
+	s.setKey("")
 	return false, s.writeNote(seatNote{Handle: l.sandbox.Handle()})
+}
+
+func (s *seat) setKey(key string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.key = key
+}
+
+func (s *seat) publicKey() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.key
 }
 
 func (s *seat) spec() sandbox.Spec {
@@ -191,8 +216,13 @@ func (s *seat) start(ctx context.Context, l *live, recovered bool) error {
 func (s *seat) logStarted(ctx context.Context, l *live, recovered bool) error {
 	level := l.sandbox.Level()
 	_, err := s.c.append(ctx, choir.RoleControl, choir.SandboxStarted{
-		Role: s.role, Driver: level.Driver, Level: level.Name, Missing: level.Missing, PublicKey: s.key, Recovered: recovered,
+		Role: s.role, Driver: level.Driver, Level: level.Name, Missing: level.Missing, PublicKey: s.publicKey(), Recovered: recovered,
 	})
+	if err == nil {
+		s.mu.Lock()
+		l.logged = true
+		s.mu.Unlock()
+	}
 	return err
 }
 
@@ -250,19 +280,24 @@ func (s *seat) attend(ctx context.Context, l *live) error {
 			if !ok {
 				return choir.E("computer.sandbox", choir.CodeUnavailable, "the sandbox of the %s no longer answers", s.role)
 			}
-			if n.Kind == guest.NoticeRoleExited {
+			// An earlier role's end may be told after the next one was started.
+			if n.Kind == guest.NoticeRoleExited && (n.PID == 0 || int64(n.PID) == s.rolePID.Load()) {
 				s.c.cfg.Log.Warn("role exited", "computer", s.c.cfg.ID, "role", s.role, "exit", n.Exit, "output", n.Output)
 				s.rolePID.Store(0)
 				restart.Reset(delay)
 				delay = min(2*delay, 10*time.Second)
 			}
 		case <-restart.C:
+			// What else runs in the sandbox must not end with its role.
 			if err := s.startRole(ctx, l); err != nil {
-				return err
+				s.c.cfg.Log.Warn("role did not start", "computer", s.c.cfg.ID, "role", s.role, "error", err)
+				restart.Reset(delay)
+				delay = min(2*delay, 10*time.Second)
 			}
 		case <-renew.C:
 			delay = 100 * time.Millisecond
-			if err := s.renew(ctx, l); err != nil {
+			// A role that has just exited gets an identity when it starts again.
+			if err := s.renew(ctx, l); err != nil && choir.CodeOf(err) != choir.CodeNotFound {
 				return err
 			}
 		}
@@ -283,12 +318,30 @@ func (s *seat) close(ctx context.Context, l *live) error {
 		errs = append(errs, l.attach.Close())
 	}
 	s.rolePID.Store(0)
-	errs = append(errs, l.sandbox.Destroy(ctx), l.closeDoors())
-	if err := os.Remove(s.notePath()); err != nil && !errors.Is(err, os.ErrNotExist) {
+	if l.sandbox != nil {
+		errs = append(errs, s.destroy(ctx, l))
+	}
+	errs = append(errs, l.closeDoors())
+	s.mu.Lock()
+	logged := l.logged
+	s.mu.Unlock()
+	if logged {
+		_, err := s.c.append(ctx, choir.RoleControl, choir.SandboxStopped{Role: s.role, Reason: reason})
 		errs = append(errs, err)
 	}
-	_, err := s.c.append(ctx, choir.RoleControl, choir.SandboxStopped{Role: s.role, Reason: reason})
-	return errors.Join(append(errs, err)...)
+	return errors.Join(errs...)
+}
+
+// destroy ends the sandbox. The note of one that could not be ended stays, so
+// that the next session finds it.
+func (s *seat) destroy(ctx context.Context, l *live) error {
+	if err := l.sandbox.Destroy(ctx); err != nil {
+		return err
+	}
+	if err := os.Remove(s.notePath()); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return choir.Wrap("computer.note", choir.CodeUnavailable, err, "remove the handle of the %s's sandbox", s.role)
+	}
+	return nil
 }
 
 // fromRole reports whether a process of the host is this seat's role.

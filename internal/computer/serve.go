@@ -23,18 +23,18 @@ func (c *Computer) Serve(ctx context.Context) error {
 	}
 	sup := suture.New("computer "+string(c.cfg.ID), suture.Spec{
 		EventHook:      c.supervised,
-		FailureBackoff: time.Second,
+		FailureBackoff: 5 * time.Second,
 		Timeout:        20 * time.Second,
 	})
 	answers, err := hub.Respond(c.cfg.Bus, c.cfg.User, c.cfg.ID, c.Handle)
 	if err != nil {
 		return err
 	}
-	defer answers.Close()
 	_, err = c.append(ctx, choir.RoleControl, choir.SessionStarted{
 		Version: c.cfg.Version, Isolation: c.cfg.Driver.Name(), Recovered: c.recovered,
 	})
 	if err != nil {
+		answers.Close()
 		return err
 	}
 	sup.Add(hub.NewRelay(c.cfg.Bus, c.store, filepath.Join(c.cfg.Dir, "relay.json"), c.cfg.User, c.cfg.ID))
@@ -44,6 +44,8 @@ func (c *Computer) Serve(ctx context.Context) error {
 	sup.Add(&dispatcher{c: c})
 	sup.Add(&autoCheckpoint{c: c})
 	err = sup.Serve(ctx)
+	// What the sandboxes still asked for is answered before the session's last event.
+	answers.Close()
 	return errorsJoin(c.sleep(ctx), ended(err))
 }
 

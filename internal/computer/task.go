@@ -5,7 +5,6 @@ import (
 
 	"choiros/internal/choir"
 	"choiros/internal/eventstore"
-	"choiros/internal/guest"
 	"choiros/internal/snapshot"
 )
 
@@ -21,6 +20,10 @@ func (c *Computer) taskBegin(ctx context.Context, id choir.ID) (choir.TaskBeginR
 		return choir.TaskBeginReply{}, err
 	}
 	defer unlock()
+	if other, err := c.begun(ctx); err != nil || other != nil && other.ID != id {
+		// A base that holds half of another task's work would keep it for ever.
+		return choir.TaskBeginReply{}, errorsJoin(choir.E("computer.task", choir.CodeUnavailable, "another task works in the workspace").WithRemedy("it is delivered again after that"), err)
+	}
 	reply := choir.TaskBeginReply{Base: t.Base, Attempt: t.Attempt + 1, Resumed: t.Attempt > 0}
 	var drafts []choir.Draft
 	if reply.Resumed {
@@ -144,95 +147,5 @@ func (c *Computer) taskCommit(ctx context.Context, id choir.ID, reason string) (
 	if err != nil {
 		return choir.TaskCommitReply{}, err
 	}
-	for i := range drafts {
-		drafts[i] = drafts[i].ForRun(t.Run, t.ID)
-	}
-	return choir.TaskCommitReply{Snapshot: now.Root, Changes: snapshot.FileChanges(changes)}, c.appendAll(ctx, choir.RoleControl, drafts)
-}
-
-// taskRollback puts the workspace back to the base of a task, in place, except
-// for paths the owner wrote meanwhile and those the caller wants kept.
-func (c *Computer) taskRollback(ctx context.Context, id choir.ID, keep []string) (choir.TaskRollbackReply, error) {
-	t, err := c.startedTask(ctx, id)
-	if err != nil {
-		return choir.TaskRollbackReply{}, err
-	}
-	unlock, err := c.lockTree(ctx)
-	if err != nil {
-		return choir.TaskRollbackReply{}, err
-	}
-	defer unlock()
-	owners, err := c.ownerWrites(ctx, t)
-	if err != nil {
-		return choir.TaskRollbackReply{}, err
-	}
-	return c.restore(ctx, t.Base, append(owners, keep...), owners)
-}
-
-// restore puts the workspace to a snapshot except for kept paths, and records
-// what it is then. Conflicts are owners' paths that stand in the way.
-func (c *Computer) restore(ctx context.Context, target choir.Digest, keep, owners []string) (choir.TaskRollbackReply, error) {
-	now, client, err := c.scan(ctx)
-	if err != nil {
-		return choir.TaskRollbackReply{}, err
-	}
-	changes, err := snapshot.Diff(ctx, c.keeper, target, now.Root)
-	if err != nil {
-		return choir.TaskRollbackReply{}, err
-	}
-	plan := snapshot.PlanRollback(changes, keep, func(path string) bool { return below(path, owners) })
-	reply := choir.TaskRollbackReply{Conflicts: plan.Conflicts, Restored: int64(len(plan.Restore))}
-	if len(plan.Restore) > 0 {
-		opts := guest.RestoreOptions{Only: plan.Restore, Narrow: len(plan.Kept) > 0}
-		if _, err := client.Restore(ctx, target, c.keeper, opts); err != nil {
-			return reply, err
-		}
-	}
-	if now, _, err = c.scan(ctx); err != nil {
-		return reply, err
-	}
-	drafts, err := c.record(ctx, now, "task_ended", false)
-	if err != nil {
-		return reply, err
-	}
-	return reply, c.appendAll(ctx, choir.RoleControl, drafts)
-}
-
-// ownerWrites are the paths that a person wrote since the task began.
-func (c *Computer) ownerWrites(ctx context.Context, t eventstore.Task) ([]string, error) {
-	var paths []string
-	for after := t.DispatchedSeq; ; {
-		events, err := c.store.EventsAfter(ctx, after, choir.MaxEventsAfter)
-		if err != nil || len(events) == 0 {
-			return paths, err
-		}
-		for _, e := range events {
-			after = e.Seq
-			if e.Source != choir.SourceUser && e.Source != choir.SourceDesktop {
-				continue
-			}
-			p, err := choir.DecodePayload(e.Type, e.Payload)
-			if err != nil {
-				return nil, err
-			}
-			switch p := p.(type) {
-			case *choir.FileWritten:
-				for _, f := range p.Files {
-					paths = append(paths, f.Path)
-				}
-			case *choir.FileRemoved:
-				paths = append(paths, p.Paths...)
-			}
-		}
-	}
-}
-
-// below reports whether the path is one of the given or lies below one.
-func below(path string, of []string) bool {
-	for _, p := range of {
-		if path == p || len(path) > len(p) && path[:len(p)] == p && path[len(p)] == '/' {
-			return true
-		}
-	}
-	return false
+	return choir.TaskCommitReply{Snapshot: now.Root, Changes: snapshot.FileChanges(changes)}, c.appendAll(ctx, choir.RoleControl, forTask(drafts, &t))
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"choiros/internal/choir"
+	"choiros/internal/eventstore"
 	"choiros/internal/guest"
 	"choiros/internal/snapshot"
 )
@@ -47,16 +48,53 @@ func (c *Computer) record(ctx context.Context, now snapshot.Result, reason strin
 		}
 		payloads = fileEvents(changes, now.Root)
 	}
-	payloads = append(payloads, choir.SnapshotTaken{Snapshot: now.Root, Reason: reason, Files: now.Files, Bytes: now.Bytes})
-	drafts := make([]choir.Draft, 0, len(payloads))
-	for _, p := range payloads {
-		d, err := c.draft(p)
-		if err != nil {
-			return nil, err
-		}
-		drafts = append(drafts, d)
+	return c.drafts(append(payloads, taken(now, reason)))
+}
+
+func taken(now snapshot.Result, reason string) choir.SnapshotTaken {
+	return choir.SnapshotTaken{Snapshot: now.Root, Reason: reason, Files: now.Files, Bytes: now.Bytes}
+}
+
+// recordFor is record, with the task that runs as the one who changed it, and
+// appends the drafts.
+func (c *Computer) recordFor(ctx context.Context, now snapshot.Result, reason string, t *eventstore.Task) error {
+	drafts, err := c.record(ctx, now, reason, false)
+	if err != nil {
+		return err
 	}
-	return drafts, nil
+	return c.appendAll(ctx, choir.RoleControl, forTask(drafts, t))
+}
+
+// forTask says of drafts that they belong to a task; nil is none.
+func forTask(drafts []choir.Draft, t *eventstore.Task) []choir.Draft {
+	for i := range drafts {
+		if t != nil {
+			drafts[i] = drafts[i].ForRun(t.Run, t.ID)
+		}
+	}
+	return drafts
+}
+
+// begun is the task that works in the workspace now, or nil. The caller holds
+// the tree, so that none begins meanwhile.
+func (c *Computer) begun(ctx context.Context) (*eventstore.Task, error) {
+	open, err := c.store.OpenTasks(ctx)
+	for i := range open {
+		if open[i].Base != "" {
+			return &open[i], err
+		}
+	}
+	return nil, err
+}
+
+// mustBeIdle refuses while a task works, or waits to work, in the workspace.
+func (c *Computer) mustBeIdle(ctx context.Context) error {
+	open, err := c.store.OpenTasks(ctx)
+	if err != nil || len(open) == 0 {
+		return err
+	}
+	return choir.E("computer.tree", choir.CodeConflict, "a task is running in the workspace").
+		WithRemedy("wait for it, or stop its run: choir run %s --cancel", open[0].Run)
 }
 
 // changes lists what differs between two snapshots; from the empty one, every
@@ -96,48 +134,6 @@ func (c *Computer) appendAll(ctx context.Context, role choir.Role, drafts []choi
 		drafts = drafts[n:]
 	}
 	return nil
-}
-
-// eventRoom bounds the lists in one event, in bytes, well below the inline limit.
-const eventRoom = 48 << 10
-
-// fileEvents lists changes as events that each fit inline. What lies in a .git
-// folder is exact in the snapshot and left out here: it is git's bookkeeping.
-func fileEvents(changes []snapshot.Change, root choir.Digest) []choir.Payload {
-	var out []choir.Payload
-	var written []choir.FileState
-	var removed []string
-	var wroteBytes, removedBytes int
-	for _, ch := range changes {
-		if ch.Path == "" || inGit(ch.Path) || ch.TimeOnly() {
-			continue
-		}
-		if ch.From != "" && !inGit(ch.From) {
-			removed = append(removed, ch.From)
-			removedBytes += len(ch.From) + 4
-		}
-		if ch.After == nil {
-			if removed = append(removed, ch.Path); removedBytes+len(ch.Path) > eventRoom || len(removed) == 4096 {
-				out = append(out, choir.FileRemoved{Paths: removed, Snapshot: root})
-				removed, removedBytes = nil, 0
-			}
-			removedBytes += len(ch.Path) + 4
-			continue
-		}
-		st := ch.After.State(ch.Path)
-		written = append(written, st)
-		if wroteBytes += len(st.Path) + len(st.Target) + 200; wroteBytes > eventRoom || len(written) == 4096 {
-			out = append(out, choir.FileWritten{Files: written, Snapshot: root})
-			written, wroteBytes = nil, 0
-		}
-	}
-	if len(written) > 0 {
-		out = append(out, choir.FileWritten{Files: written, Snapshot: root})
-	}
-	if len(removed) > 0 {
-		out = append(out, choir.FileRemoved{Paths: removed, Snapshot: root})
-	}
-	return out
 }
 
 func inGit(path string) bool {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"unicode/utf8"
 
@@ -21,12 +22,13 @@ func (c *Computer) Level(role choir.Role) (level sandbox.Level, running bool) {
 	return c.seats[role].level()
 }
 
+// Serving says whether a role's own process runs in its sandbox; while it is
+// started again it does not.
+func (c *Computer) Serving(role choir.Role) bool { return c.seats[role].serving() }
+
 // PublicKey verifies what the role signs; empty for a role that signs nothing.
 func (c *Computer) PublicKey(role choir.Role) string {
-	s := c.seats[role]
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.key
+	return c.seats[role].publicKey()
 }
 
 // ReadTask decodes a DirectorTask strictly; a person may leave out version,
@@ -36,22 +38,31 @@ func (c *Computer) ReadTask(raw []byte) (choir.DirectorTask, error) {
 	if err := json.Unmarshal(raw, &members); err != nil {
 		return choir.DirectorTask{}, choir.Invalid("$", "is not a JSON object: %v", err)
 	}
+	if members == nil {
+		return choir.DirectorTask{}, choir.Invalid("$", "is not a JSON object")
+	}
 	ids, err := c.NewTask(choir.DirectorTask{})
 	if err != nil {
 		return ids, err
 	}
+	// The ids go in front of what was written, so that the strict decoder sees
+	// all of it, a member given twice too.
+	whole := []byte{'{'}
 	for name, value := range map[string]any{"version": ids.Version, "task_id": ids.TaskID, "run_id": ids.RunID} {
 		if _, given := members[name]; given {
 			continue
 		}
-		if members[name], err = json.Marshal(value); err != nil {
+		whole = fmt.Appendf(whole, `%q:`, name)
+		text, err := json.Marshal(value)
+		if err != nil {
 			return ids, choir.Wrap("computer.task", choir.CodeInternal, err, "encode %s", name)
 		}
+		whole = append(append(whole, text...), ',')
 	}
-	whole, err := json.Marshal(members)
-	if err != nil {
-		return ids, choir.Wrap("computer.task", choir.CodeInternal, err, "encode the task")
+	if len(members) == 0 {
+		whole = bytes.TrimSuffix(whole, []byte{','})
 	}
+	whole = append(whole, bytes.TrimSpace(raw)[1:]...)
 	var task choir.DirectorTask
 	return task, choir.DecodeStrict(whole, &task)
 }
@@ -74,16 +85,19 @@ type FileDiff struct {
 	Binary bool   `json:"binary,omitempty" doc:"Not text, or too large to compare."`
 }
 
-// Bounds on a diff for people: files listed, bytes of one file compared.
+// Bounds on a diff for people: files listed, bytes of one file and of all files
+// compared. What is beyond is listed without its text.
 const (
 	maxDiffFiles = 1000
 	maxDiffBytes = 256 << 10
+	maxDiffTotal = 8 << 20
 )
 
 // TextDiff turns a difference into what people read. Paths in .git are left
 // out; cut says that the list was too long.
 func (c *Computer) TextDiff(ctx context.Context, d Difference) (files []FileDiff, cut bool, err error) {
 	files = []FileDiff{}
+	total := 0
 	for i := range d.Changes {
 		ch := &d.Changes[i]
 		if ch.Path == "" || inGit(ch.Path) || ch.TimeOnly() || isDir(ch.Before) || isDir(ch.After) {
@@ -93,6 +107,11 @@ func (c *Computer) TextDiff(ctx context.Context, d Difference) (files []FileDiff
 			return files, true, nil
 		}
 		f := FileDiff{FileChange: choir.FileChange{Path: ch.Path, Change: ch.Kind, From: ch.From}}
+		if total > maxDiffTotal {
+			f.Binary = true
+			files = append(files, f)
+			continue
+		}
 		before, okBefore, err := c.sideText(ctx, ch.Before)
 		if err != nil {
 			return nil, false, err
@@ -101,6 +120,7 @@ func (c *Computer) TextDiff(ctx context.Context, d Difference) (files []FileDiff
 		if err != nil {
 			return nil, false, err
 		}
+		total += len(before) + len(after)
 		if f.Binary = !okBefore || !okAfter; !f.Binary {
 			from := ch.Path
 			if ch.From != "" {
@@ -130,7 +150,11 @@ func (c *Computer) sideText(ctx context.Context, e *snapshot.Entry) (text string
 		return "", false, err
 	}
 	defer r.Close()
-	raw, err := io.ReadAll(r)
+	// The size is the guest's word.
+	raw, err := io.ReadAll(io.LimitReader(r, maxDiffBytes+1))
+	if len(raw) > maxDiffBytes {
+		return "", false, err
+	}
 	if err != nil || !utf8.Valid(raw) || bytes.IndexByte(raw, 0) >= 0 {
 		return "", false, err
 	}

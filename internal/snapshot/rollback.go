@@ -34,7 +34,7 @@ func (r *Rollback) Only() func(path string) bool {
 func PlanRollback(changes []Change, owner []string, wrote func(path string) bool) Rollback {
 	var r Rollback
 	needed := map[string]bool{} // folders above what is kept and exists now
-	all := split(changes)
+	all := Apart(changes)
 	for i := range all {
 		if c := &all[i]; ownedBy(owner, c.Path) && c.After != nil {
 			needAncestors(needed, c.Path)
@@ -67,8 +67,9 @@ func (c *Change) standsOnFolder() bool {
 	return c.After != nil && c.After.Kind == Dir && (c.Before == nil || c.Before.Kind != Dir)
 }
 
-// split takes renames apart, because each half has a path of its own.
-func split(changes []Change) []Change {
+// Apart takes renames apart, because each half has a path of its own. The result
+// is sorted by path.
+func Apart(changes []Change) []Change {
 	var all []Change
 	for _, c := range changes {
 		if c.Kind != choir.ChangeRenamed {

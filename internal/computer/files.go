@@ -1,0 +1,214 @@
+package computer
+
+import (
+	"context"
+	"io"
+	"slices"
+	"strings"
+
+	"choiros/internal/choir"
+	"choiros/internal/guest"
+	"choiros/internal/snapshot"
+)
+
+// Expect says what must be at a path for a write to go ahead.
+type Expect struct {
+	Digest choir.Digest // a file with this content
+	Absent bool         // nothing
+	// With neither, anything may be there.
+}
+
+// WriteFile makes a file of the workspace what a person wrote, with the folders
+// it needs. When something else is there than was expected, the code is conflict
+// and the state says what. Paths are escaped as in file events.
+func (c *Computer) WriteFile(ctx context.Context, role choir.Role, path string, content io.Reader, want Expect) (choir.FileState, error) {
+	if err := checkPath(path); err != nil {
+		return choir.FileState{}, err
+	}
+	// Whoever sends slowly must not hold the workspace meanwhile.
+	body, err := c.spool(content)
+	if err != nil {
+		return choir.FileState{}, err
+	}
+	defer body.Close()
+	return c.edit(ctx, role, path, want, func(client *guest.Client) error {
+		if err := makeParents(ctx, client, path); err != nil {
+			return err
+		}
+		_, err := client.WriteFile(ctx, path, 0, body)
+		return err
+	})
+}
+
+// RemoveFile removes a path of the workspace and everything below it. Code
+// not_found when nothing is there; otherwise as WriteFile.
+func (c *Computer) RemoveFile(ctx context.Context, role choir.Role, path string, want Expect) (choir.FileState, error) {
+	if err := checkPath(path); err != nil {
+		return choir.FileState{}, err
+	}
+	return c.edit(ctx, role, path, want, func(client *guest.Client) error { return client.Remove(ctx, path, true) })
+}
+
+func checkPath(path string) error {
+	raw, err := snapshot.UnescapePath(path)
+	if err != nil {
+		return choir.Under("path", err)
+	}
+	if len(raw) == 0 || len(path) > 4096 {
+		return choir.Invalid("path", "must have 1 to 4096 characters")
+	}
+	for _, part := range strings.Split(string(raw), "/") {
+		if part == "" || part == "." || part == ".." || len(part) > snapshot.MaxName {
+			return choir.Invalid("path", "%q is no path below the workspace", path)
+		}
+	}
+	if inGit(path) {
+		// File events leave these out, so a rollback could not keep them.
+		return &choir.Error{Op: "computer.file", Code: choir.CodeRefused, Path: path, Msg: "lies in git's own folder"}
+	}
+	return nil
+}
+
+func makeParents(ctx context.Context, client *guest.Client, path string) error {
+	for i, r := range path {
+		if r != '/' {
+			continue
+		}
+		if err := client.Mkdir(ctx, path[:i], 0); err != nil && choir.CodeOf(err) != choir.CodeConflict {
+			return err
+		}
+	}
+	return nil
+}
+
+// edit lets a person change one path. What others changed before, and at the
+// same time, is recorded as theirs, so that a rollback can tell the two apart.
+func (c *Computer) edit(ctx context.Context, role choir.Role, path string, want Expect, do func(*guest.Client) error) (choir.FileState, error) {
+	unlock, err := c.lockTree(ctx)
+	if err != nil {
+		return choir.FileState{}, err
+	}
+	defer unlock()
+	before, client, err := c.scan(ctx)
+	if err != nil {
+		return choir.FileState{}, err
+	}
+	task, err := c.begun(ctx)
+	if err != nil {
+		return choir.FileState{}, err
+	}
+	if err := c.recordFor(ctx, before, "changed_outside", task); err != nil {
+		return choir.FileState{}, err
+	}
+	there, err := c.lookup(ctx, before.Root, path)
+	if err == nil {
+		err = want.check(path, there)
+	}
+	if err != nil {
+		return stateOf(path, there), err
+	}
+	if err := do(client); err != nil {
+		return stateOf(path, there), err
+	}
+	after, _, err := c.scan(ctx)
+	if err != nil {
+		return choir.FileState{}, err
+	}
+	if err := c.recordEdit(ctx, role, path, before, after); err != nil {
+		return choir.FileState{}, err
+	}
+	now, err := c.lookup(ctx, after.Root, path)
+	return stateOf(path, now), err
+}
+
+// recordEdit appends what a person changed, and then, as the task's or nobody's,
+// what else changed meanwhile.
+func (c *Computer) recordEdit(ctx context.Context, role choir.Role, path string, before, after snapshot.Result) error {
+	changes, err := snapshot.Diff(ctx, c.keeper, before.Root, after.Root)
+	if err != nil {
+		return err
+	}
+	var theirs, others []snapshot.Change
+	for _, ch := range snapshot.Apart(changes) {
+		madeFolder := ch.Before == nil && strings.HasPrefix(path, ch.Path+"/")
+		if below(ch.Path, []string{path}) || madeFolder {
+			theirs = append(theirs, ch)
+		} else {
+			others = append(others, ch)
+		}
+	}
+	drafts, err := c.drafts(fileEvents(theirs, after.Root))
+	if err != nil {
+		return err
+	}
+	// The snapshot comes last: it says that everything before it is told.
+	if err := c.appendAll(ctx, role, drafts); err != nil {
+		return err
+	}
+	task, err := c.begun(ctx)
+	if err != nil {
+		return err
+	}
+	if drafts, err = c.drafts(append(fileEvents(others, after.Root), taken(after, "changed_outside"))); err != nil {
+		return err
+	}
+	return c.appendAll(ctx, choir.RoleControl, forTask(drafts, task))
+}
+
+// check holds what is at a path against what was expected.
+func (w Expect) check(path string, there *snapshot.Entry) error {
+	conflict := func(format string, args ...any) error {
+		e := choir.E("computer.file", choir.CodeConflict, format, args...)
+		e.Path = path
+		return e
+	}
+	switch {
+	case w.Absent && there != nil:
+		return conflict("exists already")
+	case w.Digest != "" && there == nil:
+		return conflict("does not exist any more")
+	case w.Digest != "" && (there.Kind != snapshot.File || there.Digest() != w.Digest):
+		return conflict("was changed meanwhile")
+	}
+	return nil
+}
+
+func stateOf(path string, e *snapshot.Entry) choir.FileState {
+	if e == nil {
+		return choir.FileState{}
+	}
+	return e.State(path)
+}
+
+// lookup finds a path in a snapshot; nil when it is not there. A path that leads
+// through a link is refused: only the real one is the owner's.
+func (c *Computer) lookup(ctx context.Context, root choir.Digest, path string) (*snapshot.Entry, error) {
+	raw, err := snapshot.UnescapePath(path)
+	if err != nil {
+		return nil, err
+	}
+	sum, _ := root.Bytes()
+	at := &snapshot.Entry{Kind: snapshot.Dir, Sum: sum}
+	for _, name := range strings.Split(string(raw), "/") {
+		if at.Kind == snapshot.Symlink {
+			return nil, &choir.Error{Op: "computer.file", Code: choir.CodeRefused, Path: path, Msg: "leads through a link", Remedy: "name the file it leads to"}
+		}
+		if at.Kind != snapshot.Dir {
+			return nil, nil
+		}
+		manifest, err := c.keeper.Manifest(ctx, at.Digest())
+		if err != nil {
+			return nil, err
+		}
+		m, err := snapshot.DecodeManifest(manifest)
+		if err != nil {
+			return nil, err
+		}
+		i := slices.IndexFunc(m.Entries, func(e snapshot.Entry) bool { return e.Name == name })
+		if i < 0 {
+			return nil, nil
+		}
+		at = &m.Entries[i]
+	}
+	return at, nil
+}

@@ -1,0 +1,211 @@
+package computer
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+
+	"choiros/internal/choir"
+	"choiros/internal/eventstore"
+	"choiros/internal/guest"
+	"choiros/internal/snapshot"
+)
+
+// taskRollback puts the workspace back to the base of a task, in place, except
+// for the paths the caller wants kept and those the owner wrote meanwhile: these
+// become what the owner wrote, whatever the task did to them after.
+func (c *Computer) taskRollback(ctx context.Context, id choir.ID, keep []string) (choir.TaskRollbackReply, error) {
+	t, err := c.startedTask(ctx, id)
+	if err != nil {
+		return choir.TaskRollbackReply{}, err
+	}
+	unlock, err := c.lockTree(ctx)
+	if err != nil {
+		return choir.TaskRollbackReply{}, err
+	}
+	defer unlock()
+	now, client, err := c.scan(ctx)
+	if err != nil {
+		return choir.TaskRollbackReply{}, err
+	}
+	w, err := c.writersOf(ctx, &t, now.Root)
+	if err != nil {
+		return choir.TaskRollbackReply{}, err
+	}
+	reply, err := c.takeBack(ctx, client, t.Base, now.Root, keep, w)
+	if err != nil {
+		return reply, err
+	}
+	if now, _, err = c.scan(ctx); err != nil {
+		return reply, err
+	}
+	return reply, c.recordFor(ctx, now, "task_ended", &t)
+}
+
+// takeBack restores the base around what is kept, and then what the owner wrote.
+func (c *Computer) takeBack(ctx context.Context, client *guest.Client, base, now choir.Digest, keep []string, w writers) (choir.TaskRollbackReply, error) {
+	changes, err := snapshot.Diff(ctx, c.keeper, base, now)
+	if err != nil {
+		return choir.TaskRollbackReply{}, err
+	}
+	owners := slices.Sorted(maps.Keys(w.owner))
+	plan := snapshot.PlanRollback(changes, append(slices.Clone(owners), keep...), func(path string) bool {
+		return w.task[path] && below(path, owners)
+	})
+	reply := choir.TaskRollbackReply{Restored: int64(len(plan.Restore)), Conflicts: w.conflicts(plan.Conflicts)}
+	if len(plan.Restore) > 0 {
+		opts := guest.RestoreOptions{Only: plan.Restore, Narrow: len(plan.Kept) > 0 || len(owners) > 0}
+		if _, err := client.Restore(ctx, base, c.keeper, opts); err != nil {
+			return reply, err
+		}
+	}
+	again, err := c.lostToTask(ctx, w, now)
+	if err != nil {
+		return reply, err
+	}
+	for _, from := range slices.Sorted(maps.Keys(again)) {
+		if _, err := client.Restore(ctx, from, c.keeper, guest.RestoreOptions{Only: again[from], Narrow: true}); err != nil {
+			return reply, err
+		}
+		reply.Restored += int64(len(again[from]))
+	}
+	return reply, nil
+}
+
+// writers are who wrote what since a task began.
+type writers struct {
+	owner map[string]choir.Digest // paths, and the snapshot in which each is as the owner left it
+	task  map[string]bool
+}
+
+// conflicts are the paths that both wrote, and those the plan found besides.
+func (w writers) conflicts(planned []string) []string {
+	both := slices.Clone(planned)
+	for path := range w.owner {
+		if w.task[path] {
+			both = append(both, path)
+		}
+	}
+	slices.Sort(both)
+	return slices.Compact(both)
+}
+
+// writersOf reads who wrote what from the log; what no event tells of yet is the
+// task's.
+func (c *Computer) writersOf(ctx context.Context, t *eventstore.Task, now choir.Digest) (writers, error) {
+	w := writers{owner: map[string]choir.Digest{}, task: map[string]bool{}}
+	last, err := c.lastSnapshot(ctx)
+	if err != nil {
+		return w, err
+	}
+	changes, err := c.changes(ctx, last, now)
+	if err != nil {
+		return w, err
+	}
+	for i := range changes {
+		if ch := &changes[i]; !ch.TimeOnly() {
+			w.task[ch.Path] = true
+			w.task[ch.From] = true
+		}
+	}
+	for after := t.StartedSeq; ; {
+		events, err := c.store.EventsAfter(ctx, after, choir.MaxEventsAfter)
+		if err != nil || len(events) == 0 {
+			return w, err
+		}
+		for i := range events {
+			after = events[i].Seq
+			if err := w.take(&events[i], t.ID); err != nil {
+				return w, err
+			}
+		}
+	}
+}
+
+// take notes what one event says.
+func (w *writers) take(e *choir.Event, task choir.ID) error {
+	owner := e.Source == choir.SourceUser || e.Source == choir.SourceDesktop
+	if e.Type != "file.written" && e.Type != "file.removed" || !owner && e.Task != task {
+		return nil
+	}
+	p, err := choir.DecodePayload(e.Type, e.Payload)
+	if err != nil {
+		return err
+	}
+	var paths []string
+	var in choir.Digest
+	switch p := p.(type) {
+	case *choir.FileWritten:
+		in = p.Snapshot
+		for _, f := range p.Files {
+			paths = append(paths, f.Path)
+		}
+	case *choir.FileRemoved:
+		in, paths = p.Snapshot, p.Paths
+	}
+	for _, path := range paths {
+		if owner {
+			w.owner[path] = in
+		} else {
+			w.task[path] = true
+		}
+	}
+	return nil
+}
+
+// lostToTask finds the owner's paths that are not what the owner wrote any more,
+// with the folders they need, by the snapshot that has them.
+func (c *Computer) lostToTask(ctx context.Context, w writers, now choir.Digest) (map[choir.Digest][]string, error) {
+	out := map[choir.Digest][]string{}
+	for path, in := range w.owner {
+		if !w.task[path] && !below(path, slices.Collect(maps.Keys(w.task))) {
+			continue
+		}
+		want, err := c.lookup(ctx, in, path)
+		if err != nil {
+			return nil, err
+		}
+		have, err := c.lookup(ctx, now, path)
+		if err != nil {
+			return nil, err
+		}
+		if same(want, have) {
+			continue
+		}
+		out[in] = append(out[in], path)
+		if want == nil {
+			continue
+		}
+		for dir := parent(path); dir != ""; dir = parent(dir) {
+			if e, err := c.lookup(ctx, now, dir); err != nil {
+				return nil, err
+			} else if e == nil || e.Kind != snapshot.Dir {
+				out[in] = append(out[in], dir)
+			}
+		}
+	}
+	return out, nil
+}
+
+// same says whether two entries are one to their owner; what is in a folder is
+// paths of their own.
+func same(a, b *snapshot.Entry) bool {
+	switch {
+	case a == nil || b == nil:
+		return a == b
+	case a.Kind == snapshot.Dir:
+		return b.Kind == snapshot.Dir
+	}
+	return *a == *b
+}
+
+func parent(path string) string {
+	i := strings.LastIndexByte(path, '/')
+	return path[:max(i, 0)]
+}
+
+// below reports whether the path is one of the given or lies below one.
+func below(path string, of []string) bool {
+	return slices.ContainsFunc(of, func(p string) bool { return p != "" && (path == p || strings.HasPrefix(path, p+"/")) })
+}
