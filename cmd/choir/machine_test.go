@@ -158,7 +158,12 @@ func (m *machine) up() *running {
 		<-r.ended
 		m.t.Fatalf("choir up: exit code %d: %s%s", r.cmd.ProcessState.ExitCode(), line, r.errOut)
 	}
-	m.t.Cleanup(r.stop)
+	m.t.Cleanup(func() {
+		r.stop()
+		if m.t.Failed() {
+			m.t.Logf("choir said:\n%s", r.errOut)
+		}
+	})
 	return r
 }
 

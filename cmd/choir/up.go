@@ -102,7 +102,7 @@ func openServer(ctx context.Context, a *app, web bool) (*server, []net.Listener,
 func newAPI(sys api.System, cfg supervisor.Config) *api.API {
 	l := cfg.File.Limits
 	return api.New(sys, api.Config{
-		Version: cfg.Version, PromptBurst: l.PromptBurst, PromptWindow: time.Duration(l.PromptWindow) * time.Second, Now: cfg.Now,
+		Version: cfg.Version, PromptBurst: l.PromptBurst, PromptWindow: time.Duration(l.PromptWindow) * time.Second, Now: cfg.Now, Log: cfg.Log,
 	})
 }
 

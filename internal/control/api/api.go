@@ -4,6 +4,7 @@ package api
 
 import (
 	"context"
+	"log/slog"
 	"net/http"
 	"path"
 	"reflect"
@@ -91,6 +92,7 @@ type Config struct {
 	PromptBurst  int           // prompts of one computer within PromptWindow
 	PromptWindow time.Duration // see PromptBurst
 	Now          func() time.Time
+	Log          *slog.Logger // what lies behind internal errors; nil for nowhere
 }
 
 // New registers every operation on a new mux. The caller authenticates: each
@@ -103,6 +105,13 @@ func New(sys System, cfg Config) *API {
 	hc.CreateHooks = nil
 	reg := huma.NewMapRegistry("#/components/schemas/", schemaName)
 	hc.Components.Schemas = reg
+	hc.Transformers = append(hc.Transformers, func(ctx huma.Context, _ string, v any) (any, error) {
+		if p, ok := v.(*Problem); ok {
+			r, _ := humago.Unwrap(ctx)
+			p.log(cfg.Log, r)
+		}
+		return v, nil
+	})
 	h := humago.New(a.mux, hc)
 	reg.RegisterTypeAlias(reflect.TypeFor[choir.Time](), reflect.TypeFor[time.Time]())
 	a.system(h)

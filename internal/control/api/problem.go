@@ -3,6 +3,7 @@ package api
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"strings"
 
@@ -20,6 +21,8 @@ type Problem struct {
 	Code   choir.Code `json:"code" doc:"Stable reason."`
 	Field  string     `json:"field,omitempty" doc:"The field or thing it is about."`
 	Remedy string     `json:"remedy,omitempty" doc:"What to do next."`
+
+	cause error // of an internal error, for the log and nobody else
 }
 
 // Error implements error.
@@ -37,7 +40,14 @@ func ProblemOf(err error) *Problem {
 	status := p.Code.HTTPStatus()
 	return &Problem{
 		Type: "about:blank", Title: http.StatusText(status), Status: status,
-		Detail: p.Message, Code: p.Code, Field: p.Path, Remedy: p.Remedy,
+		Detail: p.Message, Code: p.Code, Field: p.Path, Remedy: p.Remedy, cause: err,
+	}
+}
+
+// log writes down what lies behind an internal error: the caller is not told.
+func (p *Problem) log(log *slog.Logger, r *http.Request) {
+	if p.Code == choir.CodeInternal && log != nil {
+		log.Error("a request failed", "method", r.Method, "path", r.URL.Path, "error", p.cause)
 	}
 }
 

@@ -64,13 +64,13 @@ func (a *API) addRepo(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	WriteProblem(w, err)
+	a.refuse(w, r, err)
 }
 
 func (a *API) exportRepo(w http.ResponseWriter, r *http.Request) {
 	c, p, err := a.enter(r.Context(), choir.ID(r.PathValue("computer")))
 	if err != nil {
-		WriteProblem(w, err)
+		a.refuse(w, r, err)
 		return
 	}
 	format := r.URL.Query().Get("format")
@@ -83,8 +83,14 @@ func (a *API) exportRepo(w http.ResponseWriter, r *http.Request) {
 			// Too late for a status: cut the response so that the client sees it.
 			panic(http.ErrAbortHandler)
 		}
-		WriteProblem(w, err)
+		a.refuse(w, r, err)
 	}
+}
+
+// refuse answers with a problem.
+func (a *API) refuse(w http.ResponseWriter, r *http.Request, err error) {
+	ProblemOf(err).log(a.cfg.Log, r)
+	WriteProblem(w, err)
 }
 
 // lateHeader sends the headers of a download with its first byte, so that an
