@@ -20,8 +20,9 @@ import (
 // log takes one event and returns when it is durable.
 type log interface {
 	append(ctx context.Context, w work) error
-	// settle returns when all that follows from the events has been written.
-	settle(ctx context.Context) error
+	// settle returns when all that follows from an appended event, and from those
+	// before it, has been written.
+	settle(ctx context.Context, last choir.ID) error
 	close() error
 }
 
@@ -186,7 +187,7 @@ func (r rounds) round(ctx context.Context, to log, waits *samples) (float64, err
 		})
 	}
 	wg.Wait()
-	err = errors.Join(append(errs, to.settle(ctx))...)
+	err = errors.Join(append(errs, to.settle(ctx, load[len(load)-1].Draft.ID))...)
 	rate := float64(len(load)) / time.Since(began).Seconds()
 	*waits = append(*waits, took...)
 	return rate, err
@@ -231,9 +232,10 @@ func (s storeLog) append(ctx context.Context, w work) error {
 	return err
 }
 
-// settle asks a question: reads wait for the projections.
-func (s storeLog) settle(ctx context.Context) error {
-	_, err := s.OpenRuns(ctx)
+// settle asks a question: reads wait for the projections of every event that
+// was durable before.
+func (s storeLog) settle(ctx context.Context, last choir.ID) error {
+	_, err := s.Event(ctx, last)
 	return err
 }
 
@@ -255,7 +257,7 @@ func (j journalLog) append(_ context.Context, w work) error {
 	})
 }
 
-func (journalLog) settle(context.Context) error { return nil }
+func (journalLog) settle(context.Context, choir.ID) error { return nil }
 
 func (j journalLog) close() error { return j.Close() }
 
@@ -276,6 +278,6 @@ func (p plainLog) append(ctx context.Context, w work) error {
 	return p.plain.Append(ctx, w)
 }
 
-func (plainLog) settle(context.Context) error { return nil }
+func (plainLog) settle(context.Context, choir.ID) error { return nil }
 
 func (p plainLog) close() error { return p.plain.Close() }

@@ -1,6 +1,8 @@
 package bench
 
 import (
+	"bytes"
+	"encoding/binary"
 	"strconv"
 	"strings"
 
@@ -24,13 +26,13 @@ func events(from, n int) ([]work, error) {
 	size := len(smallRun(benchComputer, benchComputer, 0))
 	out := make([]work, 0, n)
 	for k := from / size; len(out) < n; k++ {
-		run := choir.DeriveID(benchComputer, "run", strconv.Itoa(k))
-		task := choir.DeriveID(run, "task")
+		run, task := numbered(k*size, "rn"), numbered(k*size, "tk")
 		for i, p := range smallRun(run, task, k) {
-			if at := k*size + i; at < from || len(out) == n {
+			at := k*size + i
+			if at < from || len(out) == n {
 				continue
 			}
-			d, err := choir.NewDraft(choir.DeriveID(run, "event", strconv.Itoa(i)), p)
+			d, err := choir.NewDraft(numbered(at, "ev"), p)
 			if err != nil {
 				return nil, err
 			}
@@ -39,6 +41,17 @@ func events(from, n int) ([]work, error) {
 		}
 	}
 	return out, nil
+}
+
+// numbered is an id as NewID makes them, of event number n: later numbers have
+// later times. kind, of two letters, tells ids of one number apart.
+func numbered(n int, kind string) choir.ID {
+	random := binary.BigEndian.AppendUint64([]byte(kind)[:2:2], uint64(n))
+	id, err := choir.NewID(benchTime+choir.Time(n/10), bytes.NewReader(random))
+	if err != nil {
+		panic(err) // only too few random bytes can fail it
+	}
+	return id
 }
 
 // smallRun is what the parts of the system append for one run with one task.
