@@ -3,6 +3,9 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 
+/** A command nobody else runs, so that it can be looked for. */
+export const lingering = "sleep 6173";
+
 const step = (over) => ({
   goal: "The work is done.",
   steps: [
@@ -32,7 +35,10 @@ const plan = (over) => [{ name: "submit_plan", input: step(over) }];
 const scripts = {
   hello: [{ calls: toast("Hello! What shall we do?") }],
   linger: [
-    { text: "First a command that takes its time.", calls: plan({ commands: [{ shell: "echo begun; sleep 600" }] }) },
+    {
+      text: "First a command that takes its time.",
+      calls: plan({ commands: [{ shell: `echo begun; ${lingering}` }] }),
+    },
     { calls: [{ name: "judge_result", input: judge("abort", false) }] },
   ],
   slowly: [

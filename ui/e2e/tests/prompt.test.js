@@ -1,9 +1,19 @@
 import assert from "node:assert/strict";
+import { readdir, readFile } from "node:fs/promises";
 import { test } from "node:test";
+import { lingering } from "../lib/model.js";
 import { api, ask, rig, skip } from "../lib/rig.js";
 
 const it = rig({ model: true, config: "[limits]\nprompt_burst = 100\n" });
 const bar = () => it.page.locator(".run-bar");
+
+/** How many processes of this machine run a command. */
+async function running(command) {
+  const pids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name));
+  // A process that ends meanwhile does not run.
+  const lines = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "")));
+  return lines.filter((line) => line.replaceAll("\0", " ").trim() === command).length;
+}
 
 test("Shift+Enter breaks the line, Escape clears, Enter sends", { skip }, async () => {
   const { page } = it;
@@ -56,10 +66,14 @@ test("one key stops a run within a second, with its processes", { skip }, async 
   const { page } = it;
   await ask(page, "linger please");
   await page.getByText("begun").waitFor();
+  assert.ok((await running(lingering)) > 0, "the command does not run");
   const began = performance.now();
   await page.keyboard.press("Control+.");
   await bar().getByText("Stopped", { exact: true }).waitFor();
+  while ((await running(lingering)) > 0 && performance.now() - began < 2_000)
+    await page.evaluate(() => new Promise(requestAnimationFrame));
   const took = performance.now() - began;
+  assert.equal(await running(lingering), 0, "its processes are still there");
   assert.ok(took < 1_000, `stopping took ${took} ms`);
 });
 
