@@ -3,7 +3,10 @@ package config
 import (
 	"fmt"
 	"net"
+	"net/url"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"choiros/internal/choir"
@@ -16,14 +19,17 @@ func (c Config) Check() error {
 			return err
 		}
 	}
-	if _, _, err := net.SplitHostPort(c.Listen.Address); err != nil {
+	_, port, err := net.SplitHostPort(c.Listen.Address)
+	if n, perr := strconv.Atoi(port); err != nil || perr != nil || n < 0 || n > 65535 {
 		return choir.Invalid("listen.address", "%q is not host:port", c.Listen.Address)
 	}
-	if c.Listen.Shell == "" || strings.ContainsAny(c.Listen.Shell, "/: ") {
-		return choir.Invalid("listen.shell", "%q is not a host name", c.Listen.Shell)
+	if !hostName.MatchString(c.Listen.Shell) {
+		return choir.Invalid("listen.shell", "%q is not a host name in lower case", c.Listen.Shell)
 	}
 	return nil
 }
+
+var hostName = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$`)
 
 func notYet(key, what string) error {
 	return &choir.Error{Op: "config", Code: choir.CodeUnavailable, Path: key, Msg: "asks for " + what + ", which this version of choir cannot do yet", Remedy: "remove the key"}
@@ -77,9 +83,11 @@ func (c Config) checkRanges() error {
 		{"limits.cost_usd", l.CostUSD, 0, 1e6},
 		{"limits.prompt_burst", float64(l.PromptBurst), 1, 1000},
 		{"limits.prompt_window", float64(l.PromptWindow), 1, 3600},
+		{"limits.upload_mb", float64(l.UploadMB), 1, 1 << 20},
 		{"bus.stream_mb", float64(c.Bus.StreamMB), 16, 1 << 20},
 	} {
-		if r.v < r.low || r.v > r.high {
+		// Said this way round because nothing is less than NaN.
+		if !(r.v >= r.low && r.v <= r.high) {
 			return choir.Invalid(r.key, "must be %g to %g, not %g", r.low, r.high, r.v)
 		}
 	}
@@ -102,6 +110,9 @@ func (c Config) checkModels() error {
 		case p.KeyFile != "" && p.KeyEnv != "":
 			return choir.Invalid(at+".key_env", "give key_file or key_env, not both")
 		}
+		if err := checkBaseURL(at+".base_url", p); err != nil {
+			return err
+		}
 		names[p.Name] = true
 	}
 	for _, m := range []struct{ key, value string }{{"models.director", c.Models.Director}, {"models.associate", c.Models.Associate}} {
@@ -112,6 +123,25 @@ func (c Config) checkModels() error {
 		if !ok || name == "" || !names[provider] {
 			return choir.Invalid(m.key, "%q must be provider/model with a provider from [[models.provider]]", m.value)
 		}
+	}
+	return nil
+}
+
+// checkBaseURL refuses what is no address, and a key that anybody on the way
+// could read.
+func checkBaseURL(at string, p Provider) error {
+	if p.BaseURL == "" {
+		return nil
+	}
+	u, err := url.Parse(p.BaseURL)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil {
+		return choir.Invalid(at, "%q is not an http or https address without a password", p.BaseURL)
+	}
+	host := u.Hostname()
+	ip := net.ParseIP(host)
+	here := host == "localhost" || strings.HasSuffix(host, ".localhost") || ip != nil && ip.IsLoopback()
+	if u.Scheme == "http" && !here && (p.KeyFile != "" || p.KeyEnv != "") {
+		return choir.Invalid(at, "%q would carry the key unencrypted over the network", p.BaseURL).WithRemedy("use https")
 	}
 	return nil
 }

@@ -28,6 +28,9 @@ type Config struct {
 	Limits  Limits  `toml:"limits"`
 	Bus     Bus     `toml:"bus"`
 	MicroVM MicroVM `toml:"microvm"`
+
+	// given are the keys that the file sets, such as "limits.processes".
+	given map[string]bool
 }
 
 // Runtime is where sandboxes run.
@@ -96,6 +99,7 @@ type Limits struct {
 	CostUSD      float64 `toml:"cost_usd" doc:"Cost of one computer altogether, US dollars."`
 	PromptBurst  int     `toml:"prompt_burst" doc:"Prompts within prompt_window seconds."`
 	PromptWindow int     `toml:"prompt_window" doc:"Seconds, see prompt_burst."`
+	UploadMB     int64   `toml:"upload_mb" doc:"Size of a project or a file that is brought in, MiB."`
 }
 
 // Bus is the NATS bus.
@@ -121,7 +125,7 @@ func Default() Config {
 		Limits: Limits{
 			Processes: 1024, MemoryMB: 4096, CPUMilli: 2000,
 			RunSteps: 60, RunTokens: 2_000_000, RunCostUSD: 5, RunSeconds: 3600, RunTasks: 40, CostUSD: 100,
-			PromptBurst: 5, PromptWindow: 10,
+			PromptBurst: 5, PromptWindow: 10, UploadMB: 4096,
 		},
 		Bus: Bus{Mode: "embedded", StreamMB: 512},
 	}
@@ -139,8 +143,11 @@ func Load(explicit string, candidates ...string) (Config, string, error) {
 		if errors.Is(err, fs.ErrNotExist) && explicit == "" {
 			continue
 		}
-		if err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
 			return Config{}, p, choir.Wrap("config.load", choir.CodeNotFound, err, "read the configuration")
+		}
+		if err != nil {
+			return Config{}, p, choir.Wrap("config.load", choir.CodeUnavailable, err, "read the configuration")
 		}
 		c, err := Parse(raw)
 		return c, p, choir.Under(filepath.Base(p), err)
@@ -155,6 +162,16 @@ func Parse(raw []byte) (Config, error) {
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&c); err != nil {
 		return Config{}, refusal(err)
+	}
+	var keys map[string]map[string]any
+	if err := toml.Unmarshal(raw, &keys); err != nil {
+		return Config{}, refusal(err)
+	}
+	c.given = map[string]bool{}
+	for section, in := range keys {
+		for name := range in {
+			c.given[section+"."+name] = true
+		}
 	}
 	return c, c.Check()
 }

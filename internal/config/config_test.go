@@ -27,6 +27,13 @@ func TestRefusalsNameTheKey(t *testing.T) {
 		{"attestation", "[tee]\nattestation_server = 'x'", "tee.attestation_server", choir.CodeUnavailable},
 		{"key server", "[tee]\nkey_server = 'x'", "tee.key_server", choir.CodeUnavailable},
 		{"login", "[auth]\nmode = 'passkey'", "auth.mode", choir.CodeUnavailable},
+		{"not a number", "[limits]\nrun_cost_usd = nan", "limits.run_cost_usd", choir.CodeInvalid},
+		{"no end", "[limits]\nday_cost_usd = inf", "limits.day_cost_usd", choir.CodeInvalid},
+		{"port", "[listen]\naddress = '127.0.0.1:99999'", "listen.address", choir.CodeInvalid},
+		{"shell in capitals", "[listen]\nshell = 'Choir.localhost'", "listen.shell", choir.CodeInvalid},
+		{"shell with a port", "[listen]\nshell = 'choir.localhost:80'", "listen.shell", choir.CodeInvalid},
+		{"no address", "[[models.provider]]\nname = 'a'\nkind = 'openai'\nbase_url = 'file:///etc'", "models.provider[0].base_url", choir.CodeInvalid},
+		{"key in the clear", "[[models.provider]]\nname = 'a'\nkind = 'openai'\nbase_url = 'http://10.0.0.1/v1'\nkey_env = 'K'", "models.provider[0].base_url", choir.CodeInvalid},
 		{"address", "[listen]\naddress = 'nowhere'", "listen.address", choir.CodeInvalid},
 		{"unknown provider", "[models]\ndirector = 'x/y'", "models.director", choir.CodeInvalid},
 		{"provider kind", "[[models.provider]]\nname = 'a'\nkind = 'b'", "models.provider[0].kind", choir.CodeInvalid},
@@ -44,7 +51,7 @@ func TestRefusalsNameTheKey(t *testing.T) {
 
 func TestEveryKeyIsDocumentedAndItsOriginKnown(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "choir.toml")
-	if err := os.WriteFile(file, []byte("[git]\nauto_commit_interval = 60\n"), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte("[git]\nauto_commit_interval = 60\nauto_commit_threshold = 50\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	c, from, err := Load("", filepath.Join(t.TempDir(), "absent.toml"), file)
@@ -56,7 +63,8 @@ func TestEveryKeyIsDocumentedAndItsOriginKnown(t *testing.T) {
 			t.Errorf("%s has no documentation", s.Key)
 		}
 		want := "default"
-		if s.Key == "git.auto_commit_interval" {
+		// The second is set to what is the default too.
+		if s.Key == "git.auto_commit_interval" || s.Key == "git.auto_commit_threshold" {
 			want = file
 		}
 		if s.From != want {
@@ -68,6 +76,19 @@ func TestEveryKeyIsDocumentedAndItsOriginKnown(t *testing.T) {
 func TestAnExplicitFileMustExist(t *testing.T) {
 	if _, _, err := Load(filepath.Join(t.TempDir(), "no.toml")); choir.CodeOf(err) != choir.CodeNotFound {
 		t.Fatalf("got %v", err)
+	}
+}
+
+func TestAFileThatCannotBeReadIsNotTakenForNone(t *testing.T) {
+	if _, _, err := Load("", t.TempDir()); choir.CodeOf(err) != choir.CodeUnavailable {
+		t.Fatalf("a folder in its place: %v", err)
+	}
+}
+
+func TestALocalModelNeedsNoEncryption(t *testing.T) {
+	_, err := Parse([]byte("[[models.provider]]\nname = 'a'\nkind = 'openai'\nbase_url = 'http://127.0.0.1:11434/v1'\nkey_env = 'K'"))
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -16,10 +16,12 @@ type Setting struct {
 // List shows every key with its effective value and where it came from.
 func (c Config) List(file string) []Setting {
 	var out []Setting
-	def := reflect.ValueOf(Default())
 	v := reflect.ValueOf(c)
 	for i := range v.NumField() {
 		section := v.Type().Field(i)
+		if !section.IsExported() {
+			continue
+		}
 		for j := range v.Field(i).NumField() {
 			f := section.Type.Field(j)
 			s := Setting{
@@ -28,7 +30,7 @@ func (c Config) List(file string) []Setting {
 				From:  "default",
 				Doc:   f.Tag.Get("doc"),
 			}
-			if !reflect.DeepEqual(v.Field(i).Field(j).Interface(), def.Field(i).Field(j).Interface()) {
+			if c.given[s.Key] {
 				s.From = file
 			}
 			out = append(out, s)
