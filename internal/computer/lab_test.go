@@ -1,0 +1,269 @@
+package computer
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"choiros/internal/blob"
+	"choiros/internal/blob/fs"
+	"choiros/internal/bus/hub"
+	"choiros/internal/choir"
+	"choiros/internal/guest"
+	"choiros/internal/sandbox"
+	"choiros/internal/sandbox/local"
+	"choiros/internal/sandbox/sandboxtest"
+)
+
+// patience bounds every wait of these tests.
+const patience = 60 * time.Second
+
+// labConfig says which computer of which data folder a test opens; a process of
+// its own reads it.
+type labConfig struct {
+	Data, Guest    string
+	User, Computer choir.ID
+	HostUID        int
+	AutoCheckpoint AutoCheckpoint
+}
+
+// lab is a real computer: bus, log, driver and both sandboxes.
+type lab struct {
+	*Computer
+	t    *testing.T
+	cfg  labConfig
+	stop func() // ends it in order; once
+}
+
+func newLab(t *testing.T, change ...func(*labConfig)) *lab {
+	t.Helper()
+	if _, err := exec.LookPath("bwrap"); err != nil {
+		t.Skip("bubblewrap is not installed")
+	}
+	if r := local.New(local.Config{StateDir: t.TempDir()}).Probe(t.Context()); !r.Usable {
+		t.Skipf("this machine cannot isolate: %+v", r.Checks)
+	}
+	spec := sandboxtest.NewSpec(t, choir.RoleDirector)
+	cfg := labConfig{Data: sandboxtest.DataDir(t), Guest: sandboxtest.GuestDir(t), User: newTestID(t), Computer: newTestID(t), HostUID: spec.UID}
+	for _, c := range change {
+		c(&cfg)
+	}
+	return openLab(t, cfg)
+}
+
+func newTestID(t testing.TB) choir.ID {
+	t.Helper()
+	id, err := choir.NewID(choir.TimeOf(time.Now()), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id
+}
+
+// openLab opens and serves the computer, and stops it with the test.
+func openLab(t *testing.T, cfg labConfig) *lab {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
+	c, bus, err := cfg.open(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := &lab{Computer: c, t: t, cfg: cfg}
+	served := make(chan error, 1)
+	go func() { served <- c.Serve(ctx) }()
+	l.stop = func() {
+		l.stop = func() {}
+		cancel()
+		if err := errors.Join(<-served, c.Close()); err != nil {
+			t.Error(err)
+		}
+		bus.Close()
+	}
+	t.Cleanup(func() { l.stop() })
+	return l
+}
+
+func (cfg labConfig) open(ctx context.Context) (*Computer, *hub.Server, error) {
+	bus, err := hub.Start(ctx, hub.Config{Dir: filepath.Join(cfg.Data, "bus")})
+	if err != nil {
+		return nil, nil, err
+	}
+	c, err := Open(ctx, Config{
+		ID: cfg.Computer, User: cfg.User, Name: "lab", Dir: filepath.Join(cfg.Data, string(cfg.Computer)),
+		Guest: cfg.Guest, HostUID: cfg.HostUID, Driver: cfg.driver(), Bus: bus,
+		OpenBlobs: func(dir string) (blob.Store, error) { return fs.Open(dir) },
+		Egress:    refuseAll, AutoCheckpoint: cfg.AutoCheckpoint, MaxUpload: 1 << 20,
+		Patience: Patience{Resend: 200 * time.Millisecond, Cancel: time.Second},
+		Version:  "test", Now: time.Now, Random: rand.Reader, Log: slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		bus.Close()
+	}
+	return c, bus, err
+}
+
+func (cfg labConfig) driver() sandbox.Driver {
+	return local.New(local.Config{StateDir: filepath.Join(cfg.Data, "sandbox")})
+}
+
+// refuseAll stands behind the egress door and records what was wanted.
+func refuseAll(c *Computer) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if err := c.EgressRefused(r.Context(), r.Host, 443); err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
+		http.Error(w, "refused", http.StatusForbidden)
+	})
+}
+
+// within is a context that ends with the test's patience.
+func (l *lab) within() context.Context {
+	ctx, cancel := context.WithTimeout(l.t.Context(), patience)
+	l.t.Cleanup(cancel)
+	return ctx
+}
+
+// must ends the test at an error.
+func must[T any](v T, err error) func(testing.TB) T {
+	return func(t testing.TB) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+}
+
+// guest is the Associate's control client.
+func (l *lab) guest() *guest.Client {
+	l.t.Helper()
+	return must(l.seats[choir.RoleAssociate].guest(l.within()))(l.t)
+}
+
+// sh runs a command in the Associate's sandbox, as something in it would.
+func (l *lab) sh(line string) string {
+	l.t.Helper()
+	p := must(l.guest().Exec(l.within(), guest.ExecSpec{Argv: []string{"sh", "-c", line}, Cwd: sandbox.WorkspaceInside}))(l.t)
+	var out strings.Builder
+	exit := must(p.Wait(&out, &out))(l.t)
+	if exit.Code != 0 {
+		l.t.Fatalf("%s: exit code %d: %s", line, exit.Code, out.String())
+	}
+	return out.String()
+}
+
+// write writes a file as the owner.
+func (l *lab) write(path, content string) choir.FileState {
+	l.t.Helper()
+	return must(l.WriteFile(l.within(), choir.RoleShell, path, strings.NewReader(content), Expect{}))(l.t)
+}
+
+// commands dispatches a deterministic task.
+func (l *lab) commands(kind choir.TaskKind, lines ...string) choir.DirectorTask {
+	l.t.Helper()
+	task := choir.DirectorTask{Kind: kind, Instruction: "x", VerifyProfile: &choir.VerifyProfile{Mode: choir.VerifyNone}}
+	for _, line := range lines {
+		task.Commands = append(task.Commands, choir.Command{Shell: line})
+	}
+	task = must(l.NewTask(task))(l.t)
+	must(l.SubmitTask(l.within(), choir.RoleCLI, task))(l.t)
+	return task
+}
+
+// result waits for a task's answer.
+func (l *lab) result(task choir.DirectorTask) choir.AssociateResult {
+	l.t.Helper()
+	return must(l.WaitTask(l.within(), task.TaskID))(l.t)
+}
+
+// root is the workspace as it is, by hash.
+func (l *lab) root() choir.Digest {
+	l.t.Helper()
+	return must(l.guest().Scan(l.within(), l.keeper))(l.t).Root
+}
+
+// waitEvent returns the first event for which want holds.
+func (l *lab) waitEvent(want func(choir.Event) bool) choir.Event {
+	l.t.Helper()
+	ctx := l.within()
+	for after := uint64(0); ; {
+		events := must(l.store.EventsAfter(ctx, after, 100))(l.t)
+		for _, e := range events {
+			if after = e.Seq; want(e) {
+				return e
+			}
+		}
+		if len(events) == 0 {
+			if err := l.store.WaitPast(ctx, after); err != nil {
+				l.t.Fatalf("waited in vain: %v\n%v", err, l.types())
+			}
+		}
+	}
+}
+
+func ofType(t choir.Type) func(choir.Event) bool {
+	return func(e choir.Event) bool { return e.Type == t }
+}
+
+// all reads every event of some types.
+func (l *lab) all(types ...choir.Type) []choir.Event {
+	l.t.Helper()
+	var out []choir.Event
+	for _, e := range must(l.store.EventsAfter(l.within(), 0, 0))(l.t) {
+		for _, t := range types {
+			if e.Type == t {
+				out = append(out, e)
+			}
+		}
+	}
+	return out
+}
+
+func (l *lab) types() []choir.Type {
+	var out []choir.Type
+	for _, e := range must(l.store.EventsAfter(context.Background(), 0, 0))(l.t) {
+		out = append(out, e.Type)
+	}
+	return out
+}
+
+func payload[P any](t testing.TB, e choir.Event) P {
+	t.Helper()
+	var p P
+	if err := json.Unmarshal(e.Payload, &p); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// started waits until a task's command has made this file.
+func (l *lab) made(path string) {
+	l.t.Helper()
+	l.sh("while [ ! -e '" + path + "' ]; do sleep 0.02; done")
+}
+
+// serveAsVictim serves a computer until this process is killed.
+func serveAsVictim(raw string) int {
+	var cfg labConfig
+	if err := json.Unmarshal([]byte(raw), &cfg); err != nil {
+		return 1
+	}
+	c, _, err := cfg.open(context.Background())
+	if err == nil {
+		err = c.Serve(context.Background())
+	}
+	if err != nil {
+		os.Stderr.WriteString(err.Error())
+	}
+	return 1
+}
