@@ -29,6 +29,13 @@ const (
 	SessionIdle = 24 * time.Hour
 )
 
+const (
+	// maxSessions bounds what is kept; the one that lay idle longest goes first.
+	maxSessions = 64
+	// saveEvery is how old the file's word on when a session was used may get.
+	saveEvery = 10 * time.Minute
+)
+
 // Principal is who makes a request.
 type Principal struct {
 	Role choir.Role
@@ -54,9 +61,12 @@ type Local struct {
 	path string
 	now  func() time.Time
 
+	saving sync.Mutex // held while the file is written, so that the newest state wins
+
 	mu       sync.Mutex // guards what follows
 	link     string     // hash of the one-time token, empty once used
 	sessions map[string]session
+	saved    time.Time
 }
 
 type session struct {
@@ -64,17 +74,21 @@ type session struct {
 	Seen    time.Time `json:"seen"`
 }
 
-// NewLocal reads the sessions kept at path, which only its owner may read.
+// NewLocal reads the sessions kept at path, which only its owner may read. A
+// file that is damaged holds no sessions: its owner logs in again.
 func NewLocal(path string, now func() time.Time) (*Local, error) {
-	l := &Local{path: path, now: now, sessions: map[string]session{}}
+	l := &Local{path: path, now: now, sessions: map[string]session{}, saved: now()}
 	raw, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return l, nil
 	}
-	if err == nil {
-		err = json.Unmarshal(raw, &l.sessions)
+	if err != nil {
+		return nil, choir.Wrap("auth.open", choir.CodeUnavailable, err, "read the sessions in %s", path)
 	}
-	return l, choir.Wrap("auth.open", choir.CodeCorrupt, err, "read the sessions in %s", path)
+	if json.Unmarshal(raw, &l.sessions) != nil || l.sessions == nil {
+		l.sessions = map[string]session{}
+	}
+	return l, nil
 }
 
 // NewLink makes the one-time token of a login link. An earlier one is void.
@@ -108,15 +122,38 @@ func (l *Local) Login(token string) (*http.Cookie, error) {
 	now := l.now()
 	l.mu.Lock()
 	l.sessions[hashOf(secret)] = session{Started: now, Seen: now}
-	raw, err := l.encode()
+	l.prune(now)
 	l.mu.Unlock()
-	if err == nil {
-		err = l.save(raw)
-	}
+	// A session that cannot be kept over a restart, because the disk is full, is
+	// still one; Save says so at the end.
+	_ = l.Save()
 	return &http.Cookie{
 		Name: Cookie, Value: secret, Path: "/", Secure: true, HttpOnly: true,
 		SameSite: http.SameSiteStrictMode, MaxAge: int(SessionAge.Seconds()),
-	}, err
+	}, nil
+}
+
+// prune drops the sessions that ended, and the idlest beyond the limit. The
+// caller holds mu.
+func (l *Local) prune(now time.Time) {
+	for key, s := range l.sessions {
+		if s.ended(now) {
+			delete(l.sessions, key)
+		}
+	}
+	for len(l.sessions) > maxSessions {
+		var idlest string
+		for key, s := range l.sessions {
+			if idlest == "" || s.Seen.Before(l.sessions[idlest].Seen) {
+				idlest = key
+			}
+		}
+		delete(l.sessions, idlest)
+	}
+}
+
+func (s session) ended(now time.Time) bool {
+	return now.Sub(s.Started) > SessionAge || now.Sub(s.Seen) > SessionIdle
 }
 
 // Check finds the session of a request.
@@ -127,51 +164,64 @@ func (l *Local) Check(r *http.Request) (Principal, error) {
 			WithRemedy("open the link that choir up printed, or print a new one with: choir up --link")
 	}
 	key, now := hashOf(c.Value), l.now()
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	s, ok := l.sessions[key]
-	if !ok || now.Sub(s.Started) > SessionAge || now.Sub(s.Seen) > SessionIdle {
-		delete(l.sessions, key)
+	if !l.touch(key, now) {
 		return Principal{}, choir.E("auth.check", choir.CodeUnauthenticated, "your session has ended").
 			WithRemedy("print a new login link with: choir up --link")
 	}
+	return Principal{Role: choir.RoleShell, Session: key}, nil
+}
+
+// touch notes that a session was used, now and then in the file too, so that a
+// crash does not make it look idle.
+func (l *Local) touch(key string, now time.Time) bool {
+	l.mu.Lock()
+	s, ok := l.sessions[key]
+	if !ok || s.ended(now) {
+		delete(l.sessions, key)
+		l.mu.Unlock()
+		return false
+	}
 	s.Seen = now
 	l.sessions[key] = s
-	return Principal{Role: choir.RoleShell, Session: key}, nil
+	late := now.Sub(l.saved) > saveEvery
+	if late {
+		l.saved = now
+	}
+	l.mu.Unlock()
+	if late {
+		_ = l.Save() // tried again at the next; Save says so at the end
+	}
+	return true
+}
+
+// Alive says whether a session may still be used, and does not count as use.
+func (l *Local) Alive(p Principal) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	s, ok := l.sessions[p.Session]
+	return ok && !s.ended(l.now())
 }
 
 // Logout ends a session.
 func (l *Local) Logout(p Principal) error {
 	l.mu.Lock()
 	delete(l.sessions, p.Session)
-	raw, err := l.encode()
 	l.mu.Unlock()
-	if err != nil {
-		return err
-	}
-	return l.save(raw)
+	return l.Save()
 }
 
 // Save keeps the sessions over a restart.
 func (l *Local) Save() error {
+	l.saving.Lock()
+	defer l.saving.Unlock()
 	l.mu.Lock()
-	raw, err := l.encode()
+	raw, err := json.Marshal(l.sessions)
 	l.mu.Unlock()
 	if err != nil {
-		return err
+		return choir.Wrap("auth.save", choir.CodeInternal, err, "encode the sessions")
 	}
-	return l.save(raw)
-}
-
-func (l *Local) encode() ([]byte, error) {
-	raw, err := json.Marshal(l.sessions)
-	return raw, choir.Wrap("auth.save", choir.CodeInternal, err, "encode the sessions")
-}
-
-func (l *Local) save(raw []byte) error {
 	tmp := l.path + ".new"
-	err := os.WriteFile(tmp, raw, 0o600)
-	if err == nil {
+	if err = os.WriteFile(tmp, raw, 0o600); err == nil {
 		err = os.Rename(tmp, l.path)
 	}
 	return choir.Wrap("auth.save", choir.CodeUnavailable, err, "keep the sessions in %s", l.path)

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -153,5 +154,86 @@ func TestSessionsSurviveARestartAndNoTokenIsKept(t *testing.T) {
 	info, err := os.Stat(path)
 	if err != nil || info.Mode().Perm() != 0o600 {
 		t.Fatalf("mode %v, %v", info.Mode(), err)
+	}
+}
+
+func TestSessionsDoNotPileUp(t *testing.T) {
+	l, clock, path := newLocal(t)
+	first := login(t, l)
+	for range 2 * maxSessions {
+		clock.at = clock.at.Add(time.Second)
+		login(t, l)
+	}
+	if n := len(l.sessions); n > maxSessions {
+		t.Fatalf("%d sessions are kept", n)
+	}
+	if check(l, first) == nil {
+		t.Fatal("the idlest session lives on")
+	}
+	clock.at = clock.at.Add(SessionAge + time.Hour)
+	login(t, l)
+	if n := len(l.sessions); n != 1 {
+		t.Fatalf("%d sessions after all but one ended", n)
+	}
+	if info, err := os.Stat(path); err != nil || info.Size() > 1000 {
+		t.Fatalf("the file: %v, %v", info.Size(), err)
+	}
+}
+
+func TestADamagedFileMeansLoggingInAgain(t *testing.T) {
+	for _, damage := range []string{"", "null", "{\"a\":", "[]"} {
+		l, clock, path := newLocal(t)
+		cookie := login(t, l)
+		if err := os.WriteFile(path, []byte(damage), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		again, err := NewLocal(path, clock.now)
+		if err != nil {
+			t.Fatalf("%q: %v", damage, err)
+		}
+		if check(again, cookie) == nil {
+			t.Fatalf("%q: the session is still known", damage)
+		}
+		login(t, again)
+	}
+}
+
+func TestUseIsKeptOverACrash(t *testing.T) {
+	l, clock, path := newLocal(t)
+	cookie := login(t, l)
+	clock.at = clock.at.Add(20 * time.Hour)
+	if err := check(l, cookie); err != nil {
+		t.Fatal(err)
+	}
+	clock.at = clock.at.Add(20 * time.Hour)
+	again, err := NewLocal(path, clock.now) // nothing was saved in order
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := check(again, cookie); err != nil {
+		t.Fatalf("used 20 hours ago: %v", err)
+	}
+}
+
+func TestManyAtOnce(t *testing.T) {
+	l, _, path := newLocal(t)
+	var all sync.WaitGroup
+	for range 16 {
+		all.Go(func() {
+			token, err := l.NewLink()
+			if err == nil {
+				// Another one's link may have made this one void.
+				_, _ = l.Login(token)
+				err = l.Save()
+			}
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	again, err := NewLocal(path, l.now)
+	if err != nil || len(again.sessions) != len(l.sessions) {
+		t.Fatalf("%d of %d sessions are in the file: %v", len(again.sessions), len(l.sessions), err)
 	}
 }
