@@ -15,12 +15,15 @@ import (
 	"choiros/internal/director/runscript"
 )
 
-// everyStep makes the crash tests kill at each step of a run, not at some.
+// everyStep makes the crash tests kill at each step of every run, not at some of
+// one, and other tests take what is too slow for each day; see tools/soak.sh.
 const everyStep = "CHOIR_TEST_EVERY_STEP"
+
+func soaking() bool { return os.Getenv(everyStep) != "" }
 
 // stride is how many steps lie between two kills.
 func stride(normal int) int {
-	if os.Getenv(everyStep) != "" {
+	if soaking() {
 		return 1
 	}
 	return normal

@@ -18,7 +18,8 @@ import (
 // office is a machine that is up, for the tests of tasks.
 type office struct {
 	*machine
-	c *client
+	c   *client
+	pid int // of the control plane
 }
 
 func openOffice(t *testing.T) *office {
@@ -27,14 +28,14 @@ func openOffice(t *testing.T) *office {
 	r := m.up()
 	c := m.client()
 	r.healthy()
-	return &office{m, c}
+	return &office{m, c, r.cmd.Process.Pid}
 }
 
 // in is the same office in the hands of a part of the test.
 func (o *office) in(t *testing.T) *office {
 	m := *o.machine
 	m.t = t
-	return &office{&m, o.c}
+	return &office{&m, o.c, o.pid}
 }
 
 // add brings a project in.

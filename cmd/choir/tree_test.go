@@ -3,6 +3,7 @@ package main
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"io/fs"
 	"os"
@@ -19,6 +20,13 @@ type files map[string]string
 func (f files) write(t *testing.T, name string) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), name)
+	f.writeTo(t, dir)
+	return dir
+}
+
+// writeTo writes the files into a folder.
+func (f files) writeTo(t *testing.T, dir string) {
+	t.Helper()
 	for path, content := range f {
 		mode := os.FileMode(0o644)
 		if path[len(path)-1] == '!' {
@@ -32,7 +40,15 @@ func (f files) write(t *testing.T, name string) string {
 			t.Fatal(err)
 		}
 	}
-	return dir
+}
+
+// quoteJSON is a string as JSON.
+func quoteJSON(s string) string {
+	raw, err := json.Marshal(s)
+	if err != nil {
+		panic(err) // no string does
+	}
+	return string(raw)
 }
 
 // repo makes the files a repository with one commit.
