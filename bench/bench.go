@@ -5,6 +5,7 @@ package bench
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -50,21 +51,30 @@ func Names() []string {
 
 // Run runs benchmarks in the order given and reports whether every target that
 // was measured was met. Everything it made is gone when it returns, also when
-// the context ends. Code invalid: there is no such benchmark.
+// the context ends. One that fails does not keep the others from running; the
+// error tells of all. Code invalid: there is no such benchmark.
 func Run(ctx context.Context, o Options) (met bool, err error) {
-	met = true
+	var chosen []benchmark
 	for _, name := range o.Names {
 		at := slices.IndexFunc(benchmarks, func(b benchmark) bool { return b.name == name })
 		if at < 0 {
 			return false, choir.Invalid("name", "%q is no benchmark", name)
 		}
-		m, err := runOne(ctx, benchmarks[at], o)
-		if err != nil {
+		chosen = append(chosen, benchmarks[at])
+	}
+	met = true
+	var failed []error
+	for _, b := range chosen {
+		m, err := runOne(ctx, b, o)
+		if ctx.Err() != nil {
 			return false, err
+		}
+		if err != nil {
+			failed = append(failed, err)
 		}
 		met = met && m
 	}
-	return met, nil
+	return met && len(failed) == 0, errors.Join(failed...)
 }
 
 // runOne gives a benchmark a lab of its own, so that none sees what another left.
