@@ -51,8 +51,6 @@ func appendFrame(buf []byte, synced uint64, r Record) []byte {
 	return buf
 }
 
-func frameSize(event []byte) int { return recordHeader + len(event) + hashBytes }
-
 // checksum covers the header before the checksum, the event and the hash.
 func checksum(raw []byte) uint32 {
 	return crc32.Update(crc32.Checksum(raw[:24], castagnoli), castagnoli, raw[recordHeader:])
