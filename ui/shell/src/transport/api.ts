@@ -1,3 +1,4 @@
+import { PATIENCE_MS } from "../domain/backoff";
 import type { AssociateResult, Digest, ID, RepoAdded } from "../domain/contracts";
 import type { Checkpoint, Computer, DiffView, DocumentVersion, EventPage, Grant, Rewound, Run } from "../domain/views";
 import { ask, askText } from "./http";
@@ -7,14 +8,14 @@ export function login(token: string): Promise<void> {
   return ask("/auth/login", { method: "POST", body: { token } });
 }
 
-/** The computers of whoever is logged in. */
+/** The computers of whoever is logged in; given up when it takes longer than people wait. */
 export function listComputers(): Promise<Computer[]> {
-  return list("/api/computers");
+  return list("/api/computers", AbortSignal.timeout(PATIENCE_MS));
 }
 
 /** A list; Go writes an empty one as null. */
-async function list<T>(path: string): Promise<T[]> {
-  return (await ask<T[] | null>(path)) ?? [];
+async function list<T>(path: string, signal?: AbortSignal): Promise<T[]> {
+  return (await ask<T[] | null>(path, signal ? { signal } : {})) ?? [];
 }
 
 /** Everything one computer answers. */

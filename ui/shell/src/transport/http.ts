@@ -39,7 +39,8 @@ async function send(path: string, { method = "GET", body, key, signal }: Ask): P
       ...(signal ? { signal } : {}),
     });
   } catch (cause) {
-    if (signal?.aborted) throw cause;
+    // Given up by the caller, rather than after too long.
+    if (signal?.aborted && signal.reason?.name !== "TimeoutError") throw cause;
     throw new Refusal({
       status: 0,
       code: "unavailable",
