@@ -26,8 +26,8 @@ type log interface {
 	close() error
 }
 
-// appendSamples is how many rounds of writers, and how many events a writer
-// appends in one.
+// How many rounds of writers there are, how many events a writer appends in one,
+// and how many single appends are measured.
 const (
 	appendRounds = 30
 	eventsEach   = 40
@@ -148,6 +148,14 @@ type rounds struct {
 	ours, peer log
 }
 
+// each is how many events a writer appends in a round.
+func (r rounds) each() int {
+	if r.l.quick {
+		return 4
+	}
+	return eventsEach
+}
+
 const transactionPeer = "one SQLite transaction per event (synchronous=FULL)"
 
 func (r rounds) measure(ctx context.Context, emit func(Row)) error {
@@ -160,7 +168,7 @@ func (r rounds) measure(ctx context.Context, emit func(Row)) error {
 		return err
 	}
 	emit(row)
-	waits := Row{Case: r.name + ", latency", Unit: "ms", Peer: transactionPeer, Durable: row.Durable, Warmup: t.warmup * r.writers * eventsEach}
+	waits := Row{Case: r.name + ", latency", Unit: "ms", Peer: transactionPeer, Durable: row.Durable, Warmup: t.warmup * r.writers * r.each()}
 	waits.numbers(ourWaits[waits.Warmup:], peerWaits[waits.Warmup:], false)
 	emit(waits)
 	return nil
@@ -169,7 +177,7 @@ func (r rounds) measure(ctx context.Context, emit func(Row)) error {
 // round lets all writers append at once and gives events per second, until all
 // that follows from them is written too.
 func (r rounds) round(ctx context.Context, to log, waits *samples) (float64, error) {
-	load, err := nextEvents(r.writers * eventsEach)
+	load, err := nextEvents(r.writers * r.each())
 	if err != nil {
 		return 0, err
 	}
@@ -179,7 +187,7 @@ func (r rounds) round(ctx context.Context, to log, waits *samples) (float64, err
 	began := time.Now()
 	for w := range r.writers {
 		wg.Go(func() {
-			for i := w * eventsEach; i < (w+1)*eventsEach && errs[w] == nil; i++ {
+			for i := w * r.each(); i < (w+1)*r.each() && errs[w] == nil; i++ {
 				start := time.Now()
 				errs[w] = to.append(ctx, load[i])
 				took[i] = millis(time.Since(start))

@@ -11,8 +11,6 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
-
-	"choiros/internal/choir"
 )
 
 // BenchmarkOneWriterBesideFdatasync takes one append and one bare write and
@@ -52,7 +50,11 @@ func BenchmarkManyWritersBesideTransactions(b *testing.B) {
 	const writers, each, single = 64, 40, 256
 	dir := b.TempDir()
 	s := open(b, filepath.Join(dir, "store"))
-	peer := newPeer(b, filepath.Join(dir, "peer.sqlite"))
+	peer, err := OpenPlain(filepath.Join(dir, "peer.sqlite"), testConfig(), true)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer peer.Close()
 	var ours, theirs []time.Duration
 	for range b.N {
 		load := workload(b, writers*each)
@@ -75,7 +77,9 @@ func BenchmarkManyWritersBesideTransactions(b *testing.B) {
 		ours = append(ours, time.Since(start)/(writers*each))
 		start = time.Now()
 		for _, p := range workload(b, single) {
-			peer.append(b, p)
+			if err := peer.Append(context.Background(), PlainDraft{p.role, p.d}); err != nil {
+				b.Fatal(err)
+			}
 		}
 		theirs = append(theirs, time.Since(start)/single)
 	}
@@ -92,48 +96,4 @@ func report(b *testing.B, ours, peer []time.Duration) {
 	b.ReportMetric(us(peer[mid]), "peer-us")
 	b.ReportMetric(float64(ours[mid])/float64(peer[mid]), "ours/peer")
 	b.ReportMetric(0, "ns/op")
-}
-
-// peer is one SQLite transaction per event with synchronous=FULL and the same
-// projections.
-type peer struct {
-	store Store
-	a     applier
-	seq   uint64
-	prev  choir.Digest
-}
-
-func newPeer(b *testing.B, path string) *peer {
-	conn, err := openWriter(path)
-	if err != nil {
-		b.Fatal(err)
-	}
-	if err := execute(conn, "PRAGMA synchronous = FULL"); err != nil {
-		b.Fatal(err)
-	}
-	p := &peer{store: Store{cfg: testConfig()}, prev: choir.ZeroHash}
-	p.a.start(conn)
-	b.Cleanup(func() { conn.Close() })
-	return p
-}
-
-func (p *peer) append(b *testing.B, work prepared) {
-	payload, err := p.store.check(context.Background(), work.role, &work.d)
-	if err != nil {
-		b.Fatal(err)
-	}
-	p.seq++
-	d := work.d
-	e := choir.Event{
-		Seq: p.seq, ID: d.ID, Time: testTime, Computer: testComputer, User: testUser, Source: work.role.Source(),
-		Type: d.Type, Run: d.Run, Task: d.Task, Payload: d.Payload,
-	}
-	raw, err := choir.SealEvent(&e, p.prev)
-	if err != nil {
-		b.Fatal(err)
-	}
-	p.prev = e.Hash
-	if err := p.a.transact([]item{{event: e, payload: payload, raw: raw}}); err != nil {
-		b.Fatal(err)
-	}
 }
