@@ -59,11 +59,29 @@ func onDisk(t testing.TB, p model.Provider) *gateway.Client {
 
 // BenchmarkFirstToken compares, call by call in turn, the time to the first
 // piece through the gateway with that of the same provider called directly. The
-// difference is what the gateway adds; its target is 1 ms at the median.
+// difference is what the gateway adds; its target is 1 ms at the median. The
+// real providers think for longer than the gateway needs to record a call.
 func BenchmarkFirstToken(b *testing.B) {
+	for _, thinks := range []time.Duration{0, 10 * time.Millisecond} {
+		b.Run(thinks.String(), func(b *testing.B) { benchFirstToken(b, thinks) })
+	}
+}
+
+// thinking is a provider that takes its time.
+type thinking struct {
+	model.Provider
+	time time.Duration
+}
+
+func (t thinking) Stream(ctx context.Context, req model.Request, on func(model.Delta)) (model.Response, error) {
+	time.Sleep(t.time)
+	return t.Provider.Stream(ctx, req, on)
+}
+
+func benchFirstToken(b *testing.B, thinks time.Duration) {
 	server := wiretest.NewServer(wiretest.Anthropic, wiretest.Step{Answer: modeltest.Answer()})
 	defer server.Close()
-	p := anthropic.New(anthropic.Config{BaseURL: server.URL, Key: func(context.Context) (string, error) { return "k", nil }})
+	p := thinking{anthropic.New(anthropic.Config{BaseURL: server.URL, Key: func(context.Context) (string, error) { return "k", nil }}), thinks}
 	client := onDisk(b, p)
 	run := id(b)
 	req := modeltest.Request()

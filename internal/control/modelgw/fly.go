@@ -8,8 +8,8 @@ import (
 )
 
 // fly makes one call from end to end: from the log when it is answered there,
-// else from the provider, with its beginning in the log before it leaves and
-// its end before the caller hears of it.
+// else from the provider, with its beginning in the log before the caller hears
+// the first piece of the answer, and its end before the caller hears of that.
 func (g *Gateway) fly(ctx context.Context, info model.CallInfo, req model.Request, canonical []byte, digest choir.Digest, on func(model.Delta)) (model.Response, error) {
 	select {
 	case g.slots <- struct{}{}:
@@ -31,20 +31,60 @@ func (g *Gateway) fly(ctx context.Context, info model.CallInfo, req model.Reques
 	if err := g.afford(ctx, info); err != nil {
 		return model.Response{}, err
 	}
-	r := record{g: g, info: info, route: route, attempt: past.attempts + 1, began: g.cfg.Now()}
-	if err := r.called(ctx, canonical, digest); err != nil {
+	r := &record{g: g, info: info, route: route, attempt: past.attempts + 1, began: g.cfg.Now()}
+	return g.ask(ctx, r, route.routed(req), canonical, digest, on)
+}
+
+// ask calls the provider while the beginning of the call is being recorded, so
+// that the caller does not wait for the disk. Until model.called is durable
+// nothing of the answer goes further: a crash before that loses the price of a
+// call and no effect, because nobody has heard of it. When the record fails the
+// call is broken off, and later ones wait for theirs until one has been written,
+// so that a broken disk does not let calls leave unrecorded.
+func (g *Gateway) ask(ctx context.Context, r *record, req model.Request, canonical []byte, digest choir.Digest, on func(model.Delta)) (model.Response, error) {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	first := g.careful.Load()
+	recorded := g.begin(ctx, r, canonical, digest, stop)
+	if first && recorded() != nil {
+		return model.Response{}, recorded()
+	}
+	resp, err := r.route.Provider.Stream(model.WithInfo(ctx, r.info), req, func(d model.Delta) {
+		r.heard()
+		if recorded() == nil {
+			on(d)
+		}
+	})
+	if err == nil {
+		g.price(&resp, r.route.Model)
+		g.ledger.add(r.info.Run, resp.Usage)
+	}
+	if err := recorded(); err != nil {
 		return model.Response{}, err
 	}
-	resp, err := route.Provider.Stream(model.WithInfo(ctx, info), route.routed(req), func(d model.Delta) {
-		r.heard()
-		on(d)
-	})
 	// What was spent is recorded even when the caller has gone.
 	ctx = context.WithoutCancel(ctx)
 	if err != nil {
 		return model.Response{}, r.failed(ctx, err)
 	}
-	g.price(&resp, route.Model)
-	g.ledger.add(info.Run, resp.Usage)
 	return resp, r.returned(ctx, resp)
+}
+
+// begin records model.called, also when the caller goes meanwhile, and stops the
+// call when that fails. The function it gives waits for the outcome.
+func (g *Gateway) begin(ctx context.Context, r *record, canonical []byte, digest choir.Digest, stop func()) func() error {
+	done := make(chan struct{})
+	var err error
+	go func() {
+		defer close(done)
+		err = r.called(context.WithoutCancel(ctx), canonical, digest)
+		g.careful.Store(err != nil)
+		if err != nil {
+			stop()
+		}
+	}()
+	return func() error {
+		<-done
+		return err
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"net/http"
 	"sync"
+	"sync/atomic"
 
 	"choiros/internal/blob"
 	"choiros/internal/choir"
@@ -63,6 +64,8 @@ type Gateway struct {
 	mux    *http.ServeMux
 	ledger *ledger
 	slots  chan struct{} // one token per call in flight
+	// careful is set while the last record of a call's beginning has failed.
+	careful atomic.Bool
 
 	ctx  context.Context
 	stop context.CancelFunc

@@ -153,7 +153,7 @@ func TestACallThatNeverReturnedIsMadeAgainAndSaysSo(t *testing.T) {
 }
 
 func TestACallerWhoLeavesEndsTheCall(t *testing.T) {
-	begun := make(chan struct{}, 1)
+	begun, left := make(chan struct{}, 1), make(chan struct{})
 	leave := true
 	p := &stub{}
 	p.stream = func(ctx context.Context, req model.Request, on func(model.Delta)) (model.Response, error) {
@@ -162,6 +162,7 @@ func TestACallerWhoLeavesEndsTheCall(t *testing.T) {
 		}
 		begun <- struct{}{}
 		<-ctx.Done()
+		close(left)
 		return model.Response{}, choir.E("stub", choir.CodeCancelled, "the model call was stopped")
 	}
 	r := newRig(t, routes(p))
@@ -175,6 +176,7 @@ func TestACallerWhoLeavesEndsTheCall(t *testing.T) {
 	<-begun
 	cancel()
 	wantCode(t, <-done, choir.CodeCancelled)
+	<-left // who asks before that takes part in the call
 	leave = false
 	// A cancelled call has no answer: the same id is called again.
 	resp, err := r.client(t, choir.RoleDirector).Call(t.Context(), info, ask("hi"), nil)

@@ -35,7 +35,7 @@ type record struct {
 	first   choir.Time // of the first piece; zero before it
 }
 
-// called writes model.called; the provider is called only after it is durable.
+// called writes model.called, whose request is durable before it.
 func (r *record) called(ctx context.Context, canonical []byte, digest choir.Digest) error {
 	if _, _, err := r.g.cfg.Blobs.Put(ctx, bytes.NewReader(canonical)); err != nil {
 		return choir.Wrap("modelgw.record", "", err, "keep the request")
