@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -51,6 +52,8 @@ func execute(ctx context.Context, args []string, a *app) int {
 	root.SetIn(a.in)
 	root.SetOut(a.out)
 	root.SetErr(a.err)
+	// Known from the beginning, so that it does not swallow what follows it.
+	root.InitDefaultHelpFlag()
 	f := root.PersistentFlags()
 	f.StringVar(&a.data, "data", "", "data folder (default "+a.defaultData()+")")
 	f.StringVar(&a.config, "config", "", "configuration file (default the data folder's choir.toml, then /etc/choir/config.toml)")
@@ -69,6 +72,8 @@ func execute(ctx context.Context, args []string, a *app) int {
 		newRunCommand(a), newLogCommand(a), newTimelineCommand(a), newCheckpointCommand(a), newRewindCommand(a),
 		newDiffCommand(a), newDemoCommand(a), newBenchCommand(a), newVersionCommand(a))
 	err := root.ExecuteContext(ctx)
+	// A flag that cannot be read keeps those after it from being read.
+	a.json = a.json || slices.Contains(args, "--json")
 	return a.report(err)
 }
 
@@ -91,7 +96,7 @@ func (a *app) report(err error) int {
 	case errors.As(err, &p):
 		e = &choir.Error{Code: p.Code, Path: p.Field, Msg: p.Detail, Remedy: p.Remedy}
 	case errors.As(err, &e):
-	case strings.HasPrefix(err.Error(), "unknown command"), strings.Contains(err.Error(), "arg(s)"):
+	case strings.HasPrefix(err.Error(), "unknown command"), strings.HasPrefix(err.Error(), "invalid argument"), strings.Contains(err.Error(), "arg(s)"):
 		e = choir.E("", choir.CodeInvalid, "%v", err).WithRemedy("choir --help")
 	default:
 		e = choir.E("", choir.CodeInternal, "%v", err)

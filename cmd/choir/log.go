@@ -18,12 +18,11 @@ func newLogCommand(a *app) *cobra.Command {
 		Use: "log", Short: "Print the log, follow it, or verify every byte of it", Args: cobra.NoArgs,
 		Example: "  choir log --follow\n  choir log --json --after 100\n  choir log --verify",
 		RunE: func(c *cobra.Command, _ []string) error {
-			return a.reading(c.Context(), func(ctx context.Context, cl *client) error {
-				if verify {
-					return runVerify(ctx, a, cl)
-				}
-				return runLog(ctx, a, cl, after, follow)
-			})
+			if verify {
+				// What is damaged is repaired, which reading alone cannot do.
+				return a.withComputer(c.Context(), func(ctx context.Context, cl *client) error { return runVerify(ctx, a, cl) })
+			}
+			return a.reading(c.Context(), func(ctx context.Context, cl *client) error { return runLog(ctx, a, cl, after, follow) })
 		},
 	}
 	c.Flags().BoolVarP(&follow, "follow", "f", false, "go on as the log grows")

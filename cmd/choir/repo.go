@@ -16,7 +16,10 @@ import (
 )
 
 func newRepoCommand(a *app) *cobra.Command {
-	c := &cobra.Command{Use: "repo", Short: "Bring projects in and take the work out"}
+	c := &cobra.Command{
+		Use: "repo", Short: "Bring projects in and take the work out", Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
 	var name, format, output string
 	add := &cobra.Command{
 		Use: "add PATH", Short: "Copy a project, with its history, into the computer", Args: cobra.ExactArgs(1),
