@@ -9,6 +9,7 @@ import (
 	"path"
 	"reflect"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -84,6 +85,7 @@ type API struct {
 	cfg     Config
 	mux     *http.ServeMux
 	prompts *window
+	replays replays
 }
 
 // Config of the API.
@@ -98,7 +100,7 @@ type Config struct {
 // New registers every operation on a new mux. The caller authenticates: each
 // request must carry an auth.Principal.
 func New(sys System, cfg Config) *API {
-	huma.NewError = newError
+	ourErrors()
 	a := &API{sys: sys, cfg: cfg, mux: http.NewServeMux(), prompts: newWindow(cfg.PromptBurst, cfg.PromptWindow, cfg.Now)}
 	hc := huma.DefaultConfig("ChoirOS", cfg.Version)
 	hc.DocsPath, hc.SchemasPath = "", ""
@@ -119,8 +121,12 @@ func New(sys System, cfg Config) *API {
 	a.time(h)
 	a.content(h)
 	a.repos(a.mux, h)
+	a.files(a.mux, h)
 	return a
 }
+
+// ourErrors makes huma's refusals ours; it is a setting of that whole package.
+var ourErrors = sync.OnceFunc(func() { huma.NewError = newError })
 
 // schemaName names a type in the OpenAPI document. Types of other rooms than
 // the API and the vocabulary carry their room's name, because names repeat.
@@ -138,7 +144,32 @@ func schemaName(t reflect.Type, hint string) string {
 }
 
 // ServeHTTP implements http.Handler.
-func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.mux.ServeHTTP(w, r) }
+func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if _, pattern := a.mux.Handler(r); pattern == "" {
+		a.noRoute(w, r)
+		return
+	}
+	a.replays.serve(w, r, a.mux)
+}
+
+// noRoute makes a problem of what the mux would say in words.
+func (a *API) noRoute(w http.ResponseWriter, r *http.Request) {
+	said := &silent{header: http.Header{}}
+	a.mux.ServeHTTP(said, r)
+	if allow := said.header.Get("Allow"); allow != "" {
+		w.Header().Set("Allow", allow)
+		writeProblem(w, newError(http.StatusMethodNotAllowed, "the method "+r.Method+" is not for this path").(*Problem))
+		return
+	}
+	WriteProblem(w, choir.E("api", choir.CodeNotFound, "there is no %s in this API", r.URL.Path).WithRemedy("/openapi.json lists what there is"))
+}
+
+// silent is a response that nobody reads.
+type silent struct{ header http.Header }
+
+func (s *silent) Header() http.Header         { return s.header }
+func (s *silent) Write(b []byte) (int, error) { return len(b), nil }
+func (s *silent) WriteHeader(int)             {}
 
 // In is the path parameter of everything that belongs to a computer.
 type In struct {
@@ -169,6 +200,16 @@ func answer[T any](v T, err error) (*body[T], error) {
 	return &body[T]{v}, nil
 }
 
+// listed is answer for a list, which is never null.
+func listed[T any](list []T, err error) (*body[[]T], error) {
+	if list == nil {
+		list = []T{}
+	}
+	return answer(list, err)
+}
+
+// op describes an operation. Slow senders are the business of whoever owns the
+// connection: huma's own deadline would outlive the body and end the request.
 func op(id, method, path, summary string, status int) huma.Operation {
-	return huma.Operation{OperationID: id, Method: method, Path: path, Summary: summary, DefaultStatus: status}
+	return huma.Operation{OperationID: id, Method: method, Path: path, Summary: summary, DefaultStatus: status, BodyReadTimeout: -1}
 }

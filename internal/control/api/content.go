@@ -22,13 +22,13 @@ func (a *API) content(h huma.API) {
 			if err != nil {
 				return nil, err
 			}
-			return answer(c.Store().Documents(ctx, r.AsOf))
+			return listed(c.Store().Documents(ctx, r.AsOf))
 		})
 	huma.Register(h, op("getDocument", http.MethodGet, base+"/documents/{document}", "Show one version of a document", 200),
 		func(ctx context.Context, r *struct {
 			In
 			Document choir.ID `path:"document"`
-			Version  int      `query:"version" default:"-1" doc:"From 0; -1 for the newest."`
+			Version  int      `query:"version" default:"-1" minimum:"-1" doc:"From 0; -1 for the newest."`
 		}) (*body[eventstore.Document], error) {
 			c, _, err := a.enter(ctx, r.Computer)
 			if err != nil {
@@ -48,7 +48,7 @@ func (a *API) content(h huma.API) {
 			if err != nil {
 				return nil, err
 			}
-			return answer(c.Store().Files(ctx, r.AsOf, r.Prefix, r.Limit, r.After))
+			return listed(c.Store().Files(ctx, r.AsOf, r.Prefix, r.Limit, r.After))
 		})
 	huma.Register(h, op("getBlob", http.MethodGet, base+"/blobs/{digest}", "Read a blob", 200), a.getBlob)
 }

@@ -21,6 +21,8 @@ type Problem struct {
 	Code   choir.Code `json:"code" doc:"Stable reason."`
 	Field  string     `json:"field,omitempty" doc:"The field or thing it is about."`
 	Remedy string     `json:"remedy,omitempty" doc:"What to do next."`
+	// Digest is what a file really is.
+	Digest choir.Digest `json:"digest,omitempty" doc:"Content of the file that is there, in a conflict about one."`
 
 	cause error // of an internal error, for the log and nobody else
 }
@@ -87,6 +89,12 @@ func codeFor(status int) choir.Code {
 		return choir.CodeForbidden
 	case http.StatusTooManyRequests:
 		return choir.CodeRateLimited
+	case http.StatusMethodNotAllowed:
+		return choir.CodeInvalid
+	case http.StatusConflict:
+		return choir.CodeConflict
+	case http.StatusRequestTimeout:
+		return choir.CodeTimeout
 	}
 	return choir.CodeInternal
 }

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 
@@ -22,34 +23,18 @@ func (a *API) repos(mux *http.ServeMux, h huma.API) {
 			if err != nil {
 				return nil, err
 			}
-			list, err := c.Repos(ctx)
-			if list == nil {
-				list = []choir.RepoAdded{}
-			}
-			return answer(list, err)
+			return listed(c.Repos(ctx))
 		})
 	mux.HandleFunc("PUT "+base+"/{name}", a.addRepo)
 	mux.HandleFunc("GET "+base+"/{name}/export", a.exportRepo)
-	for id, path := range map[string]string{"addRepo": base + "/{name}", "exportRepo": base + "/{name}/export"} {
-		describeStream(h.OpenAPI(), id, path)
-	}
-}
-
-// describeStream puts a stream operation into the OpenAPI document.
-func describeStream(doc *huma.OpenAPI, id, path string) {
-	param := func(name string) *huma.Param {
-		return &huma.Param{Name: name, In: "path", Required: true, Schema: &huma.Schema{Type: huma.TypeString}}
-	}
-	o := &huma.Operation{OperationID: id, Path: path, Parameters: []*huma.Param{param("computer"), param("name")}, Responses: map[string]*huma.Response{}}
-	if id == "addRepo" {
-		o.Method, o.Summary = http.MethodPut, "Add a project: the body is a tar stream"
-		o.RequestBody = &huma.RequestBody{Content: map[string]*huma.MediaType{"application/x-tar": {}}}
-		o.Responses["201"] = &huma.Response{Description: "Added", Content: map[string]*huma.MediaType{"application/json": {}}}
-	} else {
-		o.Method, o.Summary = http.MethodGet, "Export the work on a project as a git bundle or a mailbox of patches (?format=bundle|patch)"
-		o.Responses["200"] = &huma.Response{Description: "The bundle or the patches", Content: map[string]*huma.MediaType{"application/octet-stream": {}}}
-	}
-	doc.AddOperation(o)
+	stream{
+		id: "addRepo", method: http.MethodPut, path: base + "/{name}", summary: "Add a project: the body is a tar stream", takes: "application/x-tar",
+		query: map[string]string{"replace": "true replaces a project of that name."}, status: "201", gives: "application/json",
+	}.describe(h.OpenAPI())
+	stream{
+		id: "exportRepo", method: http.MethodGet, path: base + "/{name}/export", summary: "Export the work on a project since it was added",
+		query: map[string]string{"format": "bundle (default): a git bundle; patch: a mailbox of patches."}, status: "200", gives: "application/octet-stream",
+	}.describe(h.OpenAPI())
 }
 
 func (a *API) addRepo(w http.ResponseWriter, r *http.Request) {
@@ -113,10 +98,14 @@ func (l *lateHeader) Write(b []byte) (int, error) {
 
 // WriteProblem answers a request with a problem document.
 func WriteProblem(w http.ResponseWriter, err error) {
-	p, ok := err.(*Problem)
-	if !ok {
+	var p *Problem
+	if !errors.As(err, &p) {
 		p = ProblemOf(err)
 	}
+	writeProblem(w, p)
+}
+
+func writeProblem(w http.ResponseWriter, p *Problem) {
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.WriteHeader(p.Status)
 	// A client that went away does not need the answer.

@@ -7,6 +7,7 @@ import (
 	"math"
 	"net/http"
 	"time"
+	"unicode/utf8"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -73,7 +74,7 @@ func (a *API) runs(h huma.API) {
 			if err != nil {
 				return nil, err
 			}
-			return answer(c.Store().Runs(ctx, r.Limit, r.Before))
+			return listed(c.Store().Runs(ctx, r.Limit, r.Before))
 		})
 	huma.Register(h, op("getRun", http.MethodGet, base+"/runs/{run}", "Show a run and its tasks", 200), a.getRun)
 	huma.Register(h, op("cancelRun", http.MethodPost, base+"/runs/{run}/cancel", "Stop a run", 202),
@@ -140,6 +141,12 @@ func (a *API) submitPrompt(ctx context.Context, r *struct {
 	if err != nil {
 		return nil, err
 	}
+	// What is refused anyway does not count.
+	if n := utf8.RuneCountInString(r.Body.Text); n > choir.MaxInstruction {
+		e := choir.Invalid("text", "a prompt has 1 to %d characters, not %d", choir.MaxInstruction, n)
+		e.Code = choir.CodeTooLarge
+		return nil, ProblemOf(e)
+	}
 	if wait := a.prompts.take(c.ID()); wait > 0 {
 		seconds := int(math.Ceil(wait.Seconds()))
 		e := choir.E("api.prompt", choir.CodeRateLimited, "more than %d prompts in %s", a.cfg.PromptBurst, a.cfg.PromptWindow).
@@ -169,6 +176,9 @@ func (a *API) getRun(ctx context.Context, r *InRun) (*body[RunView], error) {
 		return nil, ProblemOf(err)
 	}
 	tasks, err := c.Store().Tasks(ctx, r.Run)
+	if tasks == nil {
+		tasks = []eventstore.Task{}
+	}
 	return answer(RunView{run, tasks}, err)
 }
 

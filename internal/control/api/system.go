@@ -83,7 +83,9 @@ func (a *API) system(h huma.API) {
 			token, err := a.sys.NewLink()
 			return answer(Link{token}, err)
 		})
-	huma.Register(h, op("startDemo", http.MethodPost, "/api/computers/{computer}/demo", "Start the recorded demo", 202), a.startDemo)
+	demo := op("startDemo", http.MethodPost, "/api/computers/{computer}/demo", "Start the recorded demo", 202)
+	demo.MaxBodyBytes = maxReplayed // the CLI may bring a project
+	huma.Register(h, demo, a.startDemo)
 }
 
 func (a *API) startDemo(ctx context.Context, r *struct {

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"net/http"
+	"slices"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -48,7 +49,7 @@ func (a *API) time(h huma.API) {
 			if err != nil {
 				return nil, err
 			}
-			return answer(c.Store().Checkpoints(ctx, r.Limit, r.Before))
+			return listed(c.Store().Checkpoints(ctx, r.Limit, r.Before))
 		})
 	huma.Register(h, op("makeCheckpoint", http.MethodPost, base+"/checkpoints", "Make a checkpoint by hand", 200),
 		func(ctx context.Context, r *struct {
@@ -83,7 +84,10 @@ func (a *API) time(h huma.API) {
 			if err != nil {
 				return nil, err
 			}
-			return answer(c.Store().Verify(ctx, nil))
+			report, err := c.Store().Verify(ctx, nil)
+			// What was damaged while choir did not run was found when it started.
+			report.Repaired = append(slices.Clone(c.Store().Repairs()), report.Repaired...)
+			return answer(report, err)
 		})
 	huma.Register(h, op("rewind", http.MethodPost, base+"/rewind", "Go back to an earlier moment", 200), a.rewind)
 }

@@ -3,15 +3,15 @@
 package gateway
 
 import (
+	"context"
 	"encoding/json"
+	"io"
 	"io/fs"
 	"log/slog"
 	"net"
 	"net/http"
 	"net/url"
 	"strings"
-
-	"github.com/coder/websocket"
 
 	"choiros/internal/bus/hub"
 	"choiros/internal/choir"
@@ -36,13 +36,14 @@ type Config struct {
 
 // Gateway routes by host name. It is an http.Handler.
 type Gateway struct {
-	cfg   Config
-	shell http.Handler
+	cfg     Config
+	shell   http.Handler
+	sockets sockets
 }
 
 // New makes a gateway.
 func New(cfg Config) *Gateway {
-	g := &Gateway{cfg: cfg}
+	g := &Gateway{cfg: cfg, sockets: sockets{open: map[string]map[*context.CancelFunc]struct{}{}}}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /health", g.health)
 	mux.HandleFunc("POST /auth/login", g.login)
@@ -51,8 +52,9 @@ func New(cfg Config) *Gateway {
 	mux.Handle("/api/", g.known(limitBody(cfg.API)))
 	mux.Handle("GET /openapi.json", cfg.API)
 	mux.Handle("GET /openapi.yaml", cfg.API)
+	mux.HandleFunc("/auth/", notHere)
 	mux.Handle("/", g.static())
-	g.shell = headers(g.sameOrigin(mux), g.policy())
+	g.shell = headers(g.sameOrigin(patient(mux)), g.policy())
 	return g
 }
 
@@ -74,13 +76,13 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		// Probes come by address.
 		g.shell.ServeHTTP(w, r)
 	case isLoopback(host) && (r.Method == http.MethodGet || r.Method == http.MethodHead):
-		http.Redirect(w, r, g.Origin()+r.URL.RequestURI(), http.StatusPermanentRedirect)
+		// Not for ever: a browser would go on doing it when something else listens here.
+		headers(http.RedirectHandler(g.Origin()+r.URL.RequestURI(), http.StatusTemporaryRedirect), "default-src 'none'").ServeHTTP(w, r)
 	case strings.HasSuffix(host, ".localhost") && g.isComputer(strings.TrimSuffix(host, ".localhost")):
-		g.desktop(w)
+		headers(http.HandlerFunc(g.desktop), "default-src 'none'; frame-ancestors "+g.Origin()).ServeHTTP(w, r)
 	default:
-		headers(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			w.WriteHeader(http.StatusMisdirectedRequest)
-			_, _ = w.Write([]byte("This name is not served here.\n"))
+		headers(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			http.Error(w, "This name is not served here.", http.StatusMisdirectedRequest)
 		}), "default-src 'none'").ServeHTTP(w, r)
 	}
 }
@@ -95,9 +97,8 @@ func (g *Gateway) isComputer(name string) bool {
 }
 
 // desktop says what will be at a computer's own name.
-func (g *Gateway) desktop(w http.ResponseWriter) {
-	w.Header().Set("Content-Security-Policy", "default-src 'none'; frame-ancestors "+g.Origin())
-	w.Header().Set("X-Content-Type-Options", "nosniff")
+func (g *Gateway) desktop(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Del("X-Frame-Options") // the shell frames it; frame-ancestors says so
 	api.WriteProblem(w, choir.E("gateway", choir.CodeUnavailable, "this version of choir has no desktop yet").WithRemedy("use the shell at %s", g.Origin()))
 }
 
@@ -155,10 +156,16 @@ func (g *Gateway) known(next http.Handler) http.Handler {
 	})
 }
 
-// limitBody bounds every body but that of a project that is added.
+// notHere answers what is no operation below a prefix of ours.
+func notHere(w http.ResponseWriter, r *http.Request) {
+	api.WriteProblem(w, choir.E("gateway", choir.CodeNotFound, "there is no %s %s", r.Method, r.URL.Path))
+}
+
+// limitBody bounds every body but those of projects and files, which the
+// computer bounds itself.
 func limitBody(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !(r.Method == http.MethodPut && strings.Contains(r.URL.Path, "/repos/")) {
+		if r.Method != http.MethodPut {
 			r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 		}
 		next.ServeHTTP(w, r)
@@ -181,8 +188,12 @@ func (g *Gateway) login(w http.ResponseWriter, r *http.Request) {
 	var in struct {
 		Token string `json:"token"`
 	}
-	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, 4096)).Decode(&in); err != nil {
-		api.WriteProblem(w, choir.Invalid("token", "is missing: %v", err))
+	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, 4096))
+	if err == nil {
+		err = choir.DecodeStrict(raw, &in)
+	}
+	if err != nil {
+		api.WriteProblem(w, choir.Wrap("gateway.login", choir.CodeInvalid, err, "read the login"))
 		return
 	}
 	cookie, err := g.cfg.Auth.Login(in.Token)
@@ -197,6 +208,7 @@ func (g *Gateway) login(w http.ResponseWriter, r *http.Request) {
 func (g *Gateway) logout(w http.ResponseWriter, r *http.Request) {
 	p, err := g.cfg.Auth.Check(r)
 	if err == nil {
+		g.sockets.end(p.Session)
 		err = g.cfg.Auth.Logout(p)
 	}
 	if err != nil {
@@ -205,23 +217,4 @@ func (g *Gateway) logout(w http.ResponseWriter, r *http.Request) {
 	}
 	http.SetCookie(w, &http.Cookie{Name: auth.Cookie, Path: "/", Secure: true, HttpOnly: true, SameSite: http.SameSiteStrictMode, MaxAge: -1})
 	w.WriteHeader(http.StatusNoContent)
-}
-
-// socket carries the NATS protocol between a browser and the bus. The session
-// lets the socket in; what it may hear is decided by its credentials.
-func (g *Gateway) socket(w http.ResponseWriter, r *http.Request) {
-	if _, err := g.cfg.Auth.Check(r); err != nil {
-		api.WriteProblem(w, err)
-		return
-	}
-	ws, err := websocket.Accept(w, r, nil)
-	if err != nil {
-		return // Accept has answered
-	}
-	ws.SetReadLimit(2 << 20)
-	conn := websocket.NetConn(r.Context(), ws, websocket.MessageBinary)
-	defer conn.Close()
-	if err := g.cfg.Bus.Bridge(r.Context(), conn); err != nil {
-		g.cfg.Log.Debug("bus socket ended", "error", err)
-	}
 }

@@ -23,6 +23,9 @@ type DemoConfig struct {
 	Play func(recording []byte) (map[string]modelgw.Route, error)
 }
 
+// maxPlayed bounds the runs whose recording, or having none, is remembered.
+const maxPlayed = 256
+
 // maxRecording bounds a recording, in bytes.
 const maxRecording = 16 << 20
 
@@ -88,6 +91,9 @@ func (r *recordings) routes(ctx context.Context, run choir.ID) (map[string]model
 	defer r.mu.Unlock()
 	if first, raced := r.all[run]; raced {
 		return first, nil
+	}
+	if len(r.all) >= maxPlayed {
+		clear(r.all) // what still plays is loaded again
 	}
 	r.all[run] = routes
 	return routes, nil

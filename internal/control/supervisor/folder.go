@@ -41,19 +41,14 @@ type entry struct {
 const firstHostUID = 600_000
 
 // openFolder makes the data folder when it is absent, locks it, and reads or
-// makes its owner.
+// makes its owner. A folder that is refused is not made.
 func openFolder(path string, now func() time.Time, random io.Reader) (*folder, error) {
 	f := &folder{path: path}
-	for _, dir := range []struct {
-		name string
-		mode os.FileMode
-	}{{"", 0o711}, {"keys", 0o700}, {"bus", 0o700}, {"guest", 0o711}, {"computers", 0o711}} {
-		if err := os.MkdirAll(filepath.Join(path, dir.name), dir.mode); err != nil {
-			return nil, choir.Wrap("choir.data", choir.CodeUnavailable, err, "make the data folder %s", path)
-		}
-	}
 	if err := f.mustBeReachable(); err != nil {
 		return nil, err
+	}
+	if err := f.makeFolders(); err != nil {
+		return nil, choir.Wrap("choir.data", choir.CodeUnavailable, err, "make the data folder %s", path)
 	}
 	if err := f.take(); err != nil {
 		return nil, err
@@ -62,6 +57,32 @@ func openFolder(path string, now func() time.Time, random io.Reader) (*folder, e
 		return nil, errors.Join(err, f.close())
 	}
 	return f, nil
+}
+
+// makeFolders sets each mode, whatever the umask was; only the data folder's own
+// is its owner's business once it is there.
+func (f *folder) makeFolders() error {
+	if _, err := os.Stat(f.path); errors.Is(err, fs.ErrNotExist) {
+		if err := os.MkdirAll(f.path, 0o711); err != nil {
+			return err
+		}
+		if err := os.Chmod(f.path, 0o711); err != nil {
+			return err
+		}
+	}
+	for _, dir := range []struct {
+		name string
+		mode os.FileMode
+	}{{"keys", 0o700}, {"bus", 0o700}, {"guest", 0o711}, {"computers", 0o711}} {
+		path := filepath.Join(f.path, dir.name)
+		if err := os.MkdirAll(path, dir.mode); err != nil {
+			return err
+		}
+		if err := os.Chmod(path, dir.mode); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // take locks the folder; the kernel gives the lock back when choir dies.
@@ -79,7 +100,8 @@ func (f *folder) take() error {
 	return nil
 }
 
-// mustBeReachable refuses a folder that the sandboxes' users cannot enter.
+// mustBeReachable refuses a folder that the sandboxes' users cannot enter. What
+// is not there yet will be made so that they can.
 func (f *folder) mustBeReachable() error {
 	if !IsRoot() {
 		return nil
@@ -88,10 +110,25 @@ func (f *folder) mustBeReachable() error {
 	if err != nil {
 		return choir.Wrap("choir.data", choir.CodeUnavailable, err, "find %s", f.path)
 	}
-	for dir := abs; ; dir = filepath.Dir(dir) {
+	dir := abs
+	for {
+		real, err := filepath.EvalSymlinks(dir)
+		if err == nil {
+			dir = real
+			break
+		}
+		if !errors.Is(err, fs.ErrNotExist) || dir == filepath.Dir(dir) {
+			return choir.Wrap("choir.data", choir.CodeUnavailable, err, "look at %s", dir)
+		}
+		dir = filepath.Dir(dir)
+	}
+	for ; ; dir = filepath.Dir(dir) {
 		info, err := os.Stat(dir)
 		if err != nil {
 			return choir.Wrap("choir.data", choir.CodeUnavailable, err, "look at %s", dir)
+		}
+		if !info.IsDir() {
+			return choir.E("choir.data", choir.CodeUnavailable, "the data folder %s cannot be made: %s is no folder", abs, dir)
 		}
 		if info.Mode().Perm()&0o001 == 0 {
 			return choir.E("choir.data", choir.CodeUnavailable, "the data folder %s lies in %s, which the sandboxes' own users cannot enter", abs, dir).
@@ -115,12 +152,46 @@ func loadOwner(data string) (owner, error) {
 	if err != nil {
 		return o, choir.Wrap("choir.data", choir.CodeUnavailable, err, "read %s", path)
 	}
-	return o, choir.Wrap("choir.data", choir.CodeCorrupt, json.Unmarshal(raw, &o), "read %s", path)
+	if err := json.Unmarshal(raw, &o); err != nil {
+		return o, choir.Wrap("choir.data", choir.CodeCorrupt, err, "read %s", path)
+	}
+	return o, o.check(path)
+}
+
+// check refuses what no choir wrote: ids become paths, and a host user is who a
+// sandbox runs as.
+func (o owner) check(path string) error {
+	damaged := choir.E("choir.data", choir.CodeCorrupt, "%s is damaged", path).WithRemedy("restore it from a backup")
+	if !o.User.Valid() || len(o.Computers) == 0 {
+		return damaged
+	}
+	for _, c := range o.Computers {
+		if !c.ID.Valid() || c.HostUID != 0 && c.HostUID < firstHostUID {
+			return damaged
+		}
+	}
+	return nil
+}
+
+// mustBeOurs refuses root the data folder of an ordinary user, whose sandboxes
+// have no users of their own.
+func (o owner) mustBeOurs(path string) error {
+	for _, c := range o.Computers {
+		if IsRoot() && c.HostUID == 0 {
+			return choir.E("choir.data", choir.CodeConflict, "the data folder %s was made by an ordinary user", path).
+				WithRemedy("run choir as that user, or give another folder with --data")
+		}
+	}
+	return nil
 }
 
 // readOwner reads the owner, or makes one with a first computer.
 func (f *folder) readOwner(now func() time.Time, random io.Reader) (err error) {
-	if f.owner, err = loadOwner(f.path); choir.CodeOf(err) != choir.CodeNotFound {
+	f.owner, err = loadOwner(f.path)
+	if err == nil {
+		return f.owner.mustBeOurs(f.path)
+	}
+	if choir.CodeOf(err) != choir.CodeNotFound {
 		return err
 	}
 	at := choir.TimeOf(now())
@@ -160,10 +231,20 @@ func writeDurably(path string, raw []byte) error {
 	if err == nil {
 		err = os.Rename(tmp.Name(), path)
 	}
-	if err != nil {
+	if err == nil {
+		err = syncFolder(filepath.Dir(path))
+	} else {
 		os.Remove(tmp.Name())
 	}
 	return choir.Wrap("choir.data", choir.CodeUnavailable, err, "write %s", path)
+}
+
+func syncFolder(path string) error {
+	d, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
 }
 
 // installGuest puts the guest binaries where sandboxes can run them: readable
@@ -183,12 +264,20 @@ func (f *folder) installGuest() (string, error) {
 	if _, err := os.Stat(dir); err == nil {
 		return dir, nil
 	}
+	if err := removeUnfinished(filepath.Dir(dir)); err != nil {
+		return "", err
+	}
 	tmp, err := os.MkdirTemp(filepath.Dir(dir), ".new-*")
 	if err != nil {
 		return "", choir.Wrap("choir.data", choir.CodeUnavailable, err, "make the folder of guest binaries")
 	}
 	for name, b := range content {
-		if err := os.WriteFile(filepath.Join(tmp, name), b, 0o111); err != nil {
+		path := filepath.Join(tmp, name)
+		err := os.WriteFile(path, b, 0o111)
+		if err == nil {
+			err = os.Chmod(path, 0o111) // whatever the umask
+		}
+		if err != nil {
 			return "", choir.Wrap("choir.data", choir.CodeUnavailable, errors.Join(err, os.RemoveAll(tmp)), "write %s", name)
 		}
 	}
@@ -197,6 +286,15 @@ func (f *folder) installGuest() (string, error) {
 		err = os.Rename(tmp, dir)
 	}
 	return dir, choir.Wrap("choir.data", choir.CodeUnavailable, err, "install the guest binaries")
+}
+
+// removeUnfinished takes away what a crash left of an installation.
+func removeUnfinished(dir string) error {
+	left, err := filepath.Glob(filepath.Join(dir, ".new-*"))
+	for _, path := range left {
+		err = errors.Join(err, os.RemoveAll(path))
+	}
+	return choir.Wrap("choir.data", choir.CodeUnavailable, err, "clear %s", dir)
 }
 
 // close gives the folder back.

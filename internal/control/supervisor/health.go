@@ -3,7 +3,7 @@ package supervisor
 import (
 	"context"
 	"errors"
-	"strings"
+	"net"
 
 	"choiros/internal/choir"
 	"choiros/internal/control/api"
@@ -27,9 +27,13 @@ func (s *System) Health(context.Context) api.Health {
 		}
 		for _, role := range []choir.Role{choir.RoleDirector, choir.RoleAssociate} {
 			level, running := c.Level(role)
-			if !running {
+			switch {
+			case !running:
 				h.Failing["sandbox "+string(role)] = "it does not run"
-			} else {
+			case !c.Serving(role):
+				h.Failing["sandbox "+string(role)] = "its role is being started again"
+				fallthrough
+			default:
 				h.Isolation = level.Name
 			}
 		}
@@ -57,7 +61,7 @@ func NewDoctor(cfg Config, report sandbox.Report) api.Doctor {
 func joined(errs []error) error {
 	var real []error
 	for _, err := range errs {
-		if err != nil && !errors.Is(err, context.Canceled) && !strings.Contains(err.Error(), "use of closed") {
+		if err != nil && !errors.Is(err, context.Canceled) && !errors.Is(err, net.ErrClosed) {
 			real = append(real, err)
 		}
 	}

@@ -82,7 +82,7 @@ func Open(ctx context.Context, cfg Config) (*System, error) {
 func (s *System) open(ctx context.Context) (err error) {
 	s.bus, err = hub.Start(ctx, hub.Config{
 		Dir: filepath.Join(s.cfg.Data, "bus"), Keys: filepath.Join(s.cfg.Data, "keys"),
-		StoreMax: s.cfg.File.Bus.StreamMB << 20,
+		StoreMax: s.cfg.File.Bus.StreamMB << 20, Now: s.cfg.Now, Log: s.cfg.Log,
 	})
 	if err != nil {
 		return err
@@ -121,7 +121,8 @@ func (s *System) computerConfig(e entry, guest string) computer.Config {
 			Tasks: s.cfg.File.Git.AutoCommitThreshold,
 			Every: time.Duration(s.cfg.File.Git.AutoCommitInterval) * time.Second,
 		},
-		Version: s.cfg.Version, Now: s.cfg.Now, Random: s.cfg.Random, Log: s.cfg.Log,
+		MaxUpload: s.cfg.File.Limits.UploadMB << 20,
+		Version:   s.cfg.Version, Now: s.cfg.Now, Random: s.cfg.Random, Log: s.cfg.Log,
 	}
 }
 
@@ -131,6 +132,7 @@ func (s *System) Serve(ctx context.Context) error {
 		EventHook: func(e suture.Event) { s.cfg.Log.Warn("supervisor", "event", e.String()) },
 		Timeout:   30 * time.Second,
 	})
+	sup.Add(watchdog{s.bus})
 	for _, c := range s.computers {
 		sup.Add(c)
 	}
@@ -140,6 +142,12 @@ func (s *System) Serve(ctx context.Context) error {
 	}
 	return err
 }
+
+// watchdog gives the bus's service a name, which suture would make up from all
+// its fields.
+type watchdog struct{ *hub.Server }
+
+func (watchdog) String() string { return "bus" }
 
 // Close closes the logs and the bus and gives the data folder back. Serve must
 // have returned.

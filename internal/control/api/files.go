@@ -1,0 +1,94 @@
+package api
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"choiros/internal/choir"
+	"choiros/internal/computer"
+)
+
+// files registers what a person writes into the workspace. Contents are streams
+// of any length, so they stand beside huma, which would buffer them.
+func (a *API) files(mux *http.ServeMux, h huma.API) {
+	const path = "/api/computers/{computer}/files/{path...}"
+	when := map[string]string{
+		"If-Match":      "Digest of the content you saw, in quotes; or * for whatever is there.",
+		"If-None-Match": "* for nothing being there.",
+	}
+	mux.HandleFunc("PUT "+path, a.writeFile)
+	stream{
+		id: "writeFile", method: http.MethodPut, path: path, headers: when, takes: "application/octet-stream", status: "200", gives: "application/json",
+		summary: "Write a file of the workspace; 409 with the content's digest when it is not what you saw",
+	}.describe(h.OpenAPI())
+	mux.HandleFunc("DELETE "+path, a.removeFile)
+	stream{
+		id: "removeFile", method: http.MethodDelete, path: path, headers: when, status: "204",
+		summary: "Remove a file or folder of the workspace; 409 with the content's digest when it is not what you saw",
+	}.describe(h.OpenAPI())
+}
+
+func (a *API) writeFile(w http.ResponseWriter, r *http.Request) {
+	state, err := a.edit(r, func(c *computer.Computer, role choir.Role, path string, want computer.Expect) (choir.FileState, error) {
+		return c.WriteFile(r.Context(), role, path, r.Body, want)
+	})
+	if err != nil {
+		writeFileProblem(w, state, err)
+		return
+	}
+	w.Header().Set("ETag", `"`+string(state.Digest)+`"`)
+	w.Header().Set("Content-Type", "application/json")
+	// A client that went away does not need the answer.
+	_ = json.NewEncoder(w).Encode(state)
+}
+
+func (a *API) removeFile(w http.ResponseWriter, r *http.Request) {
+	state, err := a.edit(r, func(c *computer.Computer, role choir.Role, path string, want computer.Expect) (choir.FileState, error) {
+		return c.RemoveFile(r.Context(), role, path, want)
+	})
+	if err != nil {
+		writeFileProblem(w, state, err)
+		return
+	}
+	w.WriteHeader(http.StatusNoContent)
+}
+
+func (a *API) edit(r *http.Request, do func(*computer.Computer, choir.Role, string, computer.Expect) (choir.FileState, error)) (choir.FileState, error) {
+	c, p, err := a.enter(r.Context(), choir.ID(r.PathValue("computer")))
+	if err != nil {
+		return choir.FileState{}, err
+	}
+	want, err := expected(r.Header)
+	if err != nil {
+		return choir.FileState{}, err
+	}
+	return do(c, p.Role, r.PathValue("path"), want)
+}
+
+// expected reads the precondition. One is required: a save without a base is how
+// work gets lost.
+func expected(h http.Header) (computer.Expect, error) {
+	match, none := h.Get("If-Match"), h.Get("If-None-Match")
+	switch {
+	case match == "*" && none == "":
+		return computer.Expect{}, nil
+	case match == "" && none == "*":
+		return computer.Expect{Absent: true}, nil
+	case match != "" && none == "":
+		if d := choir.Digest(strings.Trim(match, `"`)); d.Valid() {
+			return computer.Expect{Digest: d}, nil
+		}
+	}
+	return computer.Expect{}, choir.Invalid("If-Match", "give the digest of the content you saw, or *; or If-None-Match: * for a new file")
+}
+
+func writeFileProblem(w http.ResponseWriter, there choir.FileState, err error) {
+	p := ProblemOf(err)
+	if p.Code == choir.CodeConflict {
+		p.Digest = there.Digest
+	}
+	writeProblem(w, p)
+}

@@ -1,0 +1,46 @@
+package api
+
+import (
+	"regexp"
+
+	"github.com/danielgtaylor/huma/v2"
+)
+
+// stream is an operation beside huma, for the OpenAPI document.
+type stream struct {
+	id, method, path, summary string
+	query, headers            map[string]string // what each says
+	takes                     string            // content type of the body, or empty
+	status, gives             string
+}
+
+var pathParam = regexp.MustCompile(`\{(\w+)(\.\.\.)?\}`)
+
+func (s stream) describe(doc *huma.OpenAPI) {
+	o := &huma.Operation{
+		OperationID: s.id, Method: s.method, Summary: s.summary, Path: pathParam.ReplaceAllString(s.path, "{$1}"),
+		Responses: map[string]*huma.Response{s.status: {Description: "Done"}, "default": {Description: "Error", Content: map[string]*huma.MediaType{
+			"application/problem+json": {Schema: &huma.Schema{Ref: "#/components/schemas/Problem"}},
+		}}},
+	}
+	if s.gives != "" {
+		o.Responses[s.status].Content = map[string]*huma.MediaType{s.gives: {}}
+	}
+	if s.takes != "" {
+		o.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{s.takes: {}}}
+	}
+	for _, m := range pathParam.FindAllStringSubmatch(s.path, -1) {
+		o.Parameters = append(o.Parameters, param(m[1], "path", ""))
+	}
+	for name, words := range s.query {
+		o.Parameters = append(o.Parameters, param(name, "query", words))
+	}
+	for name, words := range s.headers {
+		o.Parameters = append(o.Parameters, param(name, "header", words))
+	}
+	doc.AddOperation(o)
+}
+
+func param(name, in, words string) *huma.Param {
+	return &huma.Param{Name: name, In: in, Required: in == "path", Description: words, Schema: &huma.Schema{Type: huma.TypeString}}
+}
