@@ -56,6 +56,9 @@ func (s *seat) openDoors(ctx context.Context, l *live) error {
 		if served := <-done; !errors.Is(served, http.ErrServerClosed) {
 			err = errors.Join(err, served)
 		}
+		if gone := os.Remove(filepath.Join(doors, sandbox.EgressSocket)); !errors.Is(gone, os.ErrNotExist) {
+			err = errors.Join(err, gone)
+		}
 		return err
 	})
 	return nil
