@@ -8,9 +8,10 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"sync"
+	"syscall"
 	"time"
 
-	"golang.org/x/net/netutil"
 	"golang.org/x/sys/unix"
 
 	"choiros/internal/bus/hub"
@@ -44,7 +45,7 @@ func (s *seat) openDoors(ctx context.Context, l *live) error {
 		ConnContext:       func(ctx context.Context, conn net.Conn) context.Context { return withPeer(ctx, conn) },
 	}
 	done := make(chan error, 1)
-	go func() { done <- srv.Serve(netutil.LimitListener(ln, maxAtEgress)) }()
+	go func() { done <- srv.Serve(narrow{ln, make(chan struct{}, maxAtEgress)}) }()
 	l.doors = append(l.doors, func() error {
 		end()
 		grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), egressGrace)
@@ -71,6 +72,38 @@ const egressGrace = 2 * time.Second
 // maxAtEgress bounds the connections at one egress door, so that a sandbox
 // cannot use up the control plane's descriptors.
 const maxAtEgress = 256
+
+// narrow is a listener at which only so many connections stand at once; the
+// next ones wait in the kernel's queue.
+type narrow struct {
+	net.Listener
+	places chan struct{}
+}
+
+// Accept implements net.Listener.
+func (n narrow) Accept() (net.Conn, error) {
+	n.places <- struct{}{}
+	leave := sync.OnceFunc(func() { <-n.places })
+	conn, err := n.Listener.Accept()
+	if err != nil {
+		leave()
+		return nil, err
+	}
+	return &placed{UnixConn: conn.(*net.UnixConn), leave: leave}, nil
+}
+
+// placed is a connection that holds a place; as a unix connection it still
+// tells its peer.
+type placed struct {
+	*net.UnixConn
+	leave func()
+}
+
+// Close implements net.Conn.
+func (p *placed) Close() error {
+	defer p.leave()
+	return p.UnixConn.Close()
+}
 
 // makeFolders gives the sandbox's user what it must reach and nothing more. Each
 // mode and owner is set again, whatever the umask was or a crash left undone.
@@ -145,7 +178,11 @@ type peer struct {
 }
 
 func withPeer(ctx context.Context, conn net.Conn) context.Context {
-	raw, err := conn.(*net.UnixConn).SyscallConn()
+	unixConn, ok := conn.(syscall.Conn)
+	if !ok {
+		return ctx
+	}
+	raw, err := unixConn.SyscallConn()
 	if err != nil {
 		return ctx
 	}
