@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -48,7 +49,8 @@ func ProblemOf(err error) *Problem {
 
 // log writes down what lies behind an internal error: the caller is not told.
 func (p *Problem) log(log *slog.Logger, r *http.Request) {
-	if p.Code == choir.CodeInternal && log != nil {
+	// A client that went away is no failure of ours.
+	if p.Code == choir.CodeInternal && log != nil && !errors.Is(p.cause, context.Canceled) {
 		log.Error("a request failed", "method", r.Method, "path", r.URL.Path, "error", p.cause)
 	}
 }

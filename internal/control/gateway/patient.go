@@ -14,6 +14,9 @@ const bodyPatience = 30 * time.Second
 func patient(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Body != nil && r.Body != http.NoBody {
+			// A copy, because the server looks at its own body to know whether the
+			// connection can be used again.
+			r = r.WithContext(r.Context())
 			r.Body = &patientBody{ReadCloser: r.Body, conn: http.NewResponseController(w)}
 		}
 		next.ServeHTTP(w, r)

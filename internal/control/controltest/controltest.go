@@ -1,0 +1,235 @@
+// Package controltest gives tests a real control plane: bus, log, sandboxes, API
+// and gateway on a port of its own.
+package controltest
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"choiros/internal/blob"
+	"choiros/internal/blob/fs"
+	"choiros/internal/choir"
+	"choiros/internal/config"
+	"choiros/internal/control/api"
+	"choiros/internal/control/auth"
+	"choiros/internal/control/gateway"
+	"choiros/internal/control/modelgw"
+	"choiros/internal/control/supervisor"
+	"choiros/internal/guestbin"
+	"choiros/internal/sandbox/local"
+	"choiros/internal/sandbox/sandboxtest"
+)
+
+// Patience bounds every wait.
+const Patience = 60 * time.Second
+
+// Plane is a control plane that runs.
+type Plane struct {
+	*supervisor.System
+	API     *api.API
+	Gateway *gateway.Gateway
+	// Address is where the gateway listens; Host is the shell's name with port.
+	Address, Host string
+	Cookie        *http.Cookie
+
+	t testing.TB
+}
+
+// Config is a configuration for a data folder of a test. It skips the test when
+// this machine lacks what sandboxes need.
+func Config(t testing.TB, data string) supervisor.Config {
+	t.Helper()
+	if _, err := guestbin.Read(guestbin.Init); err != nil {
+		t.Skip("the guest binaries are not built: make guest")
+	}
+	if _, err := exec.LookPath("bwrap"); err != nil {
+		t.Skip("bubblewrap is not installed")
+	}
+	return supervisor.Config{
+		Data: data, File: config.Default(), Driver: local.New(local.Config{StateDir: filepath.Join(data, "sandbox")}),
+		OpenBlobs: func(dir string) (blob.Store, error) { return fs.Open(dir) },
+		Demo:      supervisor.DemoConfig{Play: func([]byte) (map[string]modelgw.Route, error) { return nil, nil }},
+		Version:   "test", Now: time.Now, Random: rand.Reader, Log: slog.New(slog.DiscardHandler),
+	}
+}
+
+// Start starts a control plane and stops it with the test.
+func Start(t testing.TB) *Plane {
+	t.Helper()
+	return StartWith(t, Config(t, filepath.Join(sandboxtest.DataDir(t), "data")))
+}
+
+// StartWith starts a control plane as configured.
+func StartWith(t testing.TB, cfg supervisor.Config) *Plane {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
+	sys, err := supervisor.Open(ctx, cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	served := make(chan error, 1)
+	go func() { served <- sys.Serve(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := errors.Join(<-served, sys.Close()); err != nil {
+			t.Error(err)
+		}
+	})
+	p := &Plane{System: sys, t: t}
+	p.serve(cfg)
+	return p
+}
+
+// serve puts API and gateway in front, and logs in.
+func (p *Plane) serve(cfg supervisor.Config) {
+	p.t.Helper()
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	_, port, err := net.SplitHostPort(ln.Addr().String())
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	l := cfg.File.Limits
+	p.API = api.New(p.System, api.Config{Version: "test", PromptBurst: l.PromptBurst, PromptWindow: time.Duration(l.PromptWindow) * time.Second, Now: cfg.Now})
+	p.Gateway = gateway.New(gateway.Config{
+		Host: cfg.File.Listen.Shell, Port: port, API: p.API, System: p.System, Auth: p.Auth(), Bus: p.Bus(), Log: cfg.Log,
+		Shell: fstest.MapFS{"index.html": {Data: []byte("<!doctype html><title>shell</title>")}, "assets/a-1.js": {Data: []byte("1")}},
+	})
+	srv := httptest.NewUnstartedServer(p.Gateway)
+	srv.Listener.Close()
+	srv.Listener = ln
+	srv.Start()
+	p.t.Cleanup(func() {
+		srv.CloseClientConnections()
+		srv.Close()
+	})
+	p.Address, p.Host = ln.Addr().String(), cfg.File.Listen.Shell+":"+port
+	token, err := p.NewLink()
+	if err == nil {
+		p.Cookie, err = p.Auth().Login(token)
+	}
+	if err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// Request is one to the gateway; what is left out is what the shell would send.
+type Request struct {
+	Method, Path string
+	Body         any // marshalled, unless it is an io.Reader
+	Host         string
+	Header       http.Header // replaces; a nil value removes
+	NoCookie     bool
+}
+
+// Do sends a request, does not follow redirects, and reads the answer.
+func (p *Plane) Do(r Request) (*http.Response, []byte) {
+	p.t.Helper()
+	req, err := http.NewRequestWithContext(p.t.Context(), r.Method, "http://"+p.Address+r.Path, p.reader(r.Body))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	req.Host = p.Host
+	if r.Host != "" {
+		req.Host = r.Host
+	}
+	req.Header.Set("Origin", "http://"+p.Host)
+	if r.Body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	for name, values := range r.Header {
+		req.Header.Del(name)
+		for _, v := range values {
+			req.Header.Add(name, v)
+		}
+	}
+	if !r.NoCookie {
+		req.AddCookie(p.Cookie)
+	}
+	res, err := http.DefaultTransport.RoundTrip(req)
+	if err != nil {
+		p.t.Fatalf("%s %s: %v", r.Method, r.Path, err)
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	if err != nil {
+		p.t.Fatalf("%s %s: %v", r.Method, r.Path, err)
+	}
+	return res, body
+}
+
+func (p *Plane) reader(body any) io.Reader {
+	p.t.Helper()
+	switch b := body.(type) {
+	case nil:
+		return nil
+	case io.Reader:
+		return b
+	}
+	raw, err := json.Marshal(body)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return bytes.NewReader(raw)
+}
+
+// Problem reads an answer as a problem document and holds it against its status.
+func (p *Plane) Problem(res *http.Response, body []byte) api.Problem {
+	p.t.Helper()
+	var out api.Problem
+	if err := json.Unmarshal(body, &out); err != nil || res.Header.Get("Content-Type") != "application/problem+json" {
+		p.t.Fatalf("%s with %q is no problem document: %s", res.Status, res.Header.Get("Content-Type"), body)
+	}
+	if out.Status != res.StatusCode || out.Code == "" || out.Detail == "" || out.Title == "" {
+		p.t.Fatalf("%s: %s", res.Status, body)
+	}
+	return out
+}
+
+// Base is the path of the computer.
+func (p *Plane) Base() string { return "/api/computers/" + string(p.Computers()[0].ID()) }
+
+// Healthy waits until both sandboxes and their roles run.
+func (p *Plane) Healthy() {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(p.t.Context(), Patience)
+	defer cancel()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		h := p.Health(ctx)
+		if h.Status == "ok" {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			p.t.Fatalf("never healthy: %v", h.Failing)
+		case <-tick.C:
+		}
+	}
+}
+
+// AsCLI sends a request as the owner on the host does, over no network.
+func (p *Plane) AsCLI(method, path string, body any) (*http.Response, []byte) {
+	p.t.Helper()
+	req := httptest.NewRequestWithContext(p.t.Context(), method, path, p.reader(body))
+	req.Header.Set("Content-Type", "application/json")
+	w := httptest.NewRecorder()
+	p.API.ServeHTTP(w, req.WithContext(auth.With(req.Context(), auth.Principal{Role: choir.RoleCLI})))
+	return w.Result(), w.Body.Bytes()
+}
