@@ -1,0 +1,104 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"choiros/internal/choir"
+	"choiros/internal/sandbox/sandboxtest"
+)
+
+// onSmallDisk is a machine whose data folder is a file system of its own with
+// this many MiB.
+func onSmallDisk(t *testing.T, mib int) *machine {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		t.Skip("mounting a small file system needs root")
+	}
+	small := filepath.Join(sandboxtest.DataDir(t), "small")
+	if err := os.Mkdir(small, 0o711); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Mount("choir-test", small, "tmpfs", 0, fmt.Sprintf("size=%dm,mode=711", mib)); err != nil {
+		t.Skipf("this machine does not let root mount a tmpfs: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := syscall.Unmount(small, syscall.MNT_DETACH); err != nil {
+			t.Error(err)
+		}
+	})
+	m := newMachine(t, "")
+	m.data = filepath.Join(small, "data")
+	if err := os.Mkdir(m.data, 0o711); err != nil {
+		t.Fatal(err)
+	}
+	m.configure("[limits]\nprompt_burst = 1000\n[bus]\nstream_mb = 16\n")
+	return m
+}
+
+// TestAFullDisk fills the disk below a choir that runs: what would be written
+// is refused with its reason, reading goes on, and with room again so does
+// writing.
+func TestAFullDisk(t *testing.T) {
+	m := onSmallDisk(t, 96)
+	r := m.up()
+	r.healthy()
+	c := m.client()
+	o := &office{m, c, 0}
+	o.add(t, "plain", files{"a.txt": "a\n"})
+	ballast := filepath.Join(filepath.Dir(m.data), "ballast")
+	fill(t, ballast)
+	before := len(c.log(t))
+	var refused ran
+	for range 200 {
+		// Some appends may still fit into the last page of the journal.
+		if refused = m.run("prompt", strings.Repeat("x", 15_000), "--json"); refused.code != 0 && strings.Contains(refused.out, `"no_space"`) {
+			break
+		}
+	}
+	var p struct{ Code choir.Code }
+	if err := json.Unmarshal([]byte(refused.out), &p); err != nil || p.Code != choir.CodeNoSpace || refused.code != 1 {
+		t.Errorf("exit code %d: %s%s", refused.code, refused.out, refused.errOut)
+	}
+	if n := len(c.log(t)); n < before {
+		t.Errorf("of %d events %d can be read", before, n)
+	}
+	m.must("run")
+	m.must("timeline")
+	if err := os.Remove(ballast); err != nil {
+		t.Fatal(err)
+	}
+	m.eventually("writing goes on", func() error {
+		if r := m.run("checkpoint", "-m", "room again"); r.code != 0 {
+			return fmt.Errorf("%s%s", r.out, r.errOut)
+		}
+		return nil
+	})
+	o.ends(t, shellTask("edit_repo", "plain", "echo b >> a.txt", noVerify), 0, choir.StatusOK, "")
+	noEffectTwice(t, c.log(t))
+	m.must("log", "--verify")
+}
+
+// fill writes until nothing fits any more.
+func fill(t *testing.T, path string) {
+	t.Helper()
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for block := make([]byte, 64<<10); ; {
+		if _, err := f.Write(block); err == nil {
+			continue
+		}
+		if len(block) == 1 {
+			return
+		}
+		block = block[:len(block)/2]
+	}
+}
