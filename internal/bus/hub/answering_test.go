@@ -12,7 +12,7 @@ import (
 )
 
 // listenTo opens an unbound connection that hears everything.
-func listenTo(t *testing.T, s *hub.Server) *nats.Subscription {
+func listenTo(t *testing.T, s *hub.Server) (*nats.Conn, *nats.Subscription) {
 	t.Helper()
 	nc, err := s.Unbound()
 	if err != nil {
@@ -24,19 +24,21 @@ func listenTo(t *testing.T, s *hub.Server) *nats.Subscription {
 		t.Fatal(err)
 	}
 	flush(t, nc)
-	return all
+	return nc, all
 }
 
 // spoken is what a connection brings through of what it tries to say.
 func spoken(t *testing.T, s *hub.Server, nc *nats.Conn, subjects []string) map[string]bool {
 	t.Helper()
-	all := listenTo(t, s)
+	listener, all := listenTo(t, s)
 	for _, subject := range subjects {
 		if err := nc.Publish(subject, []byte("tried")); err != nil {
 			t.Fatal(err)
 		}
 	}
 	flush(t, nc)
+	// What the server has taken has reached the listener once its own ping is back.
+	flush(t, listener)
 	heard := map[string]bool{}
 	for n, _, _ := all.Pending(); n > 0; n-- {
 		m, err := all.NextMsg(bustest.Patience)
