@@ -116,11 +116,11 @@ func (p *printer) row(r Row) {
 		io.WriteString(p.out, r.text())
 		return
 	}
-	line, err := json.Marshal(r)
-	if err != nil { // only a number that JSON does not have
-		line = fmt.Appendf(nil, `{"bench":%q,"case":%q,"skipped":%q}`, r.Bench, r.Case, err.Error())
+	e := json.NewEncoder(p.out)
+	e.SetEscapeHTML(false) // targets are written with < and >
+	if err := e.Encode(r); err != nil {
+		p.met = false // nobody reads any more
 	}
-	p.out.Write(append(line, '\n'))
 }
 
 func (p *printer) head(name string) {
