@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,6 +9,7 @@ import (
 	"testing"
 
 	"choiros/internal/choir"
+	"choiros/internal/control/api"
 	"choiros/internal/sandbox/sandboxtest"
 )
 
@@ -54,17 +54,12 @@ func TestAFullDisk(t *testing.T) {
 	ballast := filepath.Join(filepath.Dir(m.data), "ballast")
 	fill(t, ballast)
 	before := len(c.log(t))
-	var refused ran
-	for range 200 {
-		// Some appends may still fit into the last page of the journal.
-		if refused = m.run("prompt", strings.Repeat("x", 15_000), "--json"); refused.code != 0 && strings.Contains(refused.out, `"no_space"`) {
-			break
-		}
+	var err error
+	for err == nil {
+		// Some appends may still fit into what the journal has reserved.
+		err = c.post(t.Context(), c.path("/prompts"), api.PromptRequest{Text: strings.Repeat("x", 15_000)}, nil)
 	}
-	var p struct{ Code choir.Code }
-	if err := json.Unmarshal([]byte(refused.out), &p); err != nil || p.Code != choir.CodeNoSpace || refused.code != 1 {
-		t.Errorf("exit code %d: %s%s", refused.code, refused.out, refused.errOut)
-	}
+	m.refuses(t, 1, choir.CodeNoSpace, "full", "prompt", strings.Repeat("x", 15_000))
 	if n := len(c.log(t)); n < before {
 		t.Errorf("of %d events %d can be read", before, n)
 	}
