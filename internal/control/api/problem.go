@@ -39,6 +39,10 @@ func (p *Problem) ContentType(string) string { return "application/problem+json"
 
 // ProblemOf is the problem an error is answered with.
 func ProblemOf(err error) *Problem {
+	var made *Problem
+	if errors.As(err, &made) {
+		return made
+	}
 	p := choir.ProblemOf(err)
 	status := p.Code.HTTPStatus()
 	return &Problem{

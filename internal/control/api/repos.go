@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"io"
 	"net/http"
 
@@ -98,11 +97,7 @@ func (l *lateHeader) Write(b []byte) (int, error) {
 
 // WriteProblem answers a request with a problem document.
 func WriteProblem(w http.ResponseWriter, err error) {
-	var p *Problem
-	if !errors.As(err, &p) {
-		p = ProblemOf(err)
-	}
-	writeProblem(w, p)
+	writeProblem(w, ProblemOf(err))
 }
 
 func writeProblem(w http.ResponseWriter, p *Problem) {
