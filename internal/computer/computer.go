@@ -185,6 +185,9 @@ func (c *Computer) Close() error { return c.store.Close() }
 
 // newID makes an id now.
 func (c *Computer) newID() (choir.ID, error) {
+	if c.reading {
+		return "", choir.E("computer", choir.CodeUnavailable, "the computer does not run").WithRemedy("start it with: choir up")
+	}
 	c.ids.Lock()
 	defer c.ids.Unlock()
 	return choir.NewID(choir.TimeOf(c.cfg.Now()), c.cfg.Random)

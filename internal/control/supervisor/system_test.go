@@ -1,0 +1,210 @@
+package supervisor_test
+
+import (
+	"context"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"choiros/internal/choir"
+	"choiros/internal/control/controltest"
+	"choiros/internal/control/supervisor"
+	"choiros/internal/sandbox/sandboxtest"
+)
+
+func newData(t *testing.T) string { return filepath.Join(sandboxtest.DataDir(t), "data") }
+
+// open opens a control plane and closes it again.
+func open(t *testing.T, data string) error {
+	t.Helper()
+	sys, err := supervisor.Open(t.Context(), controltest.Config(t, data))
+	if err != nil {
+		return err
+	}
+	return sys.Close()
+}
+
+func TestASecondOneIsRefused(t *testing.T) {
+	data := newData(t)
+	first, err := supervisor.Open(t.Context(), controltest.Config(t, data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := open(t, data); choir.CodeOf(err) != choir.CodeConflict || !strings.Contains(err.Error(), "another choir is running") {
+		t.Errorf("got %v", err)
+	}
+	if err := first.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := open(t, data); err != nil {
+		t.Errorf("after the first was closed: %v", err)
+	}
+}
+
+func TestAFolderThatSandboxesCannotEnterIsRefusedAndNotMade(t *testing.T) {
+	if !supervisor.IsRoot() {
+		t.Skip("only root gives sandboxes users of their own")
+	}
+	above := sandboxtest.DataDir(t)
+	shut := filepath.Join(above, "shut")
+	if err := os.Mkdir(shut, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(shut, filepath.Join(above, "link")); err != nil {
+		t.Fatal(err)
+	}
+	for _, data := range []string{shut, filepath.Join(shut, "a", "b"), filepath.Join(above, "link", "a")} {
+		err := open(t, data)
+		if choir.CodeOf(err) != choir.CodeUnavailable || !strings.Contains(err.Error(), "chmod o+x "+shut) {
+			t.Errorf("%s: %v", data, err)
+		}
+	}
+	if left, err := os.ReadDir(shut); err != nil || len(left) > 0 {
+		t.Errorf("it made %v, %v", left, err)
+	}
+	file := filepath.Join(above, "file")
+	if err := os.WriteFile(file, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := open(t, file); choir.CodeOf(err) != choir.CodeUnavailable {
+		t.Errorf("a file: %v", err)
+	}
+}
+
+func TestDamagedOwnersAreRefused(t *testing.T) {
+	data := newData(t)
+	if err := open(t, data); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(data, "owner.json")
+	good, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, bad := range map[string]string{
+		"empty": "", "half": string(good[:len(good)/2]), "nothing": "{}", "null": "null",
+		"a path for an id":    strings.Replace(string(good), `"id": "`, `"id": "../../`, 1),
+		"a user of the host":  strings.Replace(string(good), `"host_uid": `, `"host_uid": 1, "x": `, 1),
+		"root as a sandbox's": strings.Replace(string(good), `"host_uid"`, `"uid"`, 1),
+	} {
+		if strings.Contains(name, "host") || strings.Contains(name, "root") {
+			if !supervisor.IsRoot() {
+				continue
+			}
+		}
+		if err := os.WriteFile(path, []byte(bad), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if code := choir.CodeOf(open(t, data)); code != choir.CodeCorrupt && code != choir.CodeConflict {
+			t.Errorf("%s: got code %q", name, code)
+		}
+	}
+	if err := os.WriteFile(path, good, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := open(t, data); err != nil {
+		t.Errorf("mended: %v", err)
+	}
+}
+
+// TestNobodyElseReadsTheDataFolder runs under the widest and the narrowest umask.
+func TestNobodyElseReadsTheDataFolder(t *testing.T) {
+	for _, mask := range []int{0, 0o077} {
+		data := newData(t)
+		old := syscall.Umask(mask)
+		p := controltest.StartWith(t, controltest.Config(t, data))
+		p.Healthy()
+		syscall.Umask(old)
+		err := filepath.WalkDir(data, func(path string, d fs.DirEntry, err error) error {
+			if err != nil {
+				return err
+			}
+			rel := strings.TrimPrefix(path, data+"/")
+			info, err := d.Info()
+			if err != nil {
+				return err
+			}
+			mode := info.Mode()
+			switch {
+			case strings.HasPrefix(rel, "sandbox/"):
+				return fs.SkipDir // the made-up system that every sandbox sees
+			case strings.Contains(rel, "/workspace/"):
+				return nil // its owner's business, behind 0700
+			case strings.HasPrefix(rel, "guest/") && mode.IsRegular():
+				if mode.Perm() != 0o111 {
+					t.Errorf("umask %#o: %s is %v", mask, rel, mode)
+				}
+			case mode.IsRegular():
+				if reachable(data, path) && mode.Perm()&0o077 != 0 {
+					t.Errorf("umask %#o: %s is %v", mask, rel, mode)
+				}
+			case mode.IsDir() && strings.HasPrefix(rel, "guest/"):
+				if mode.Perm() != 0o755 {
+					t.Errorf("umask %#o: %s is %v", mask, rel, mode)
+				}
+			case mode.IsDir() && mode.Perm()&0o027 != 0:
+				if mode.Perm()&0o066 != 0 {
+					t.Errorf("umask %#o: %s is %v", mask, rel, mode)
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
+		for _, private := range []string{"keys", "bus"} {
+			if info, err := os.Stat(filepath.Join(data, private)); err != nil || info.Mode().Perm() != 0o700 {
+				t.Errorf("umask %#o: %s is %v, %v", mask, private, info.Mode(), err)
+			}
+		}
+	}
+}
+
+// reachable reports whether others can get to a path below the data folder.
+func reachable(data, path string) bool {
+	for dir := filepath.Dir(path); len(dir) >= len(data); dir = filepath.Dir(dir) {
+		if info, err := os.Stat(dir); err != nil || info.Mode().Perm()&0o011 == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+func TestAReaderReadsAndChangesNothing(t *testing.T) {
+	data := newData(t)
+	cfg := controltest.Config(t, data)
+	if _, err := supervisor.OpenReader(t.Context(), cfg); choir.CodeOf(err) != choir.CodeNotFound {
+		t.Fatalf("nothing there: %v", err)
+	}
+	if err := open(t, data); err != nil {
+		t.Fatal(err)
+	}
+	r, err := supervisor.OpenReader(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	c := r.Computers()[0]
+	if events, err := c.Store().EventsAfter(t.Context(), 0, 0); err != nil || len(events) == 0 || events[0].Type != "computer.created" {
+		t.Errorf("%v, %v", events, err)
+	}
+	ctx := context.Background() // a Reader must not wait for what will never run
+	_, _, promptErr := c.Prompt(ctx, choir.RoleCLI, choir.PromptSubmitted{Text: "x"}, "")
+	_, rewindErr := func() (any, error) { _, r, err := c.Rewind(ctx, choir.RoleCLI, 1, false); return r, err }()
+	_, mintErr := r.Mint(choir.RoleCLI, c.User(), c.ID())
+	_, linkErr := r.NewLink()
+	for what, err := range map[string]error{"prompt": promptErr, "mint": mintErr, "link": linkErr} {
+		if choir.CodeOf(err) != choir.CodeUnavailable {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	if rewindErr == nil {
+		t.Error("it rewinds")
+	}
+	if h := r.Health(ctx); h.Status != "failing" {
+		t.Errorf("health %+v", h)
+	}
+}
