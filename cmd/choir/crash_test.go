@@ -39,47 +39,135 @@ const (
 	associateBox killed = "choir-init"
 )
 
-// TestARunSurvivesKills plays the demo's model script and kills each process of
-// the system in turn, in the middle of the run. The run must end, done or
-// honestly failed, and no effect may be there twice.
+// TestARunSurvivesKills kills each process of the system in turn, in the middle
+// of a run. The run must end, done or honestly failed, and no effect may be
+// there twice. A soak does this at every step of every scripted run and of the
+// recorded demo.
 func TestARunSurvivesKills(t *testing.T) {
-	s := demoScript(t)
-	for _, victim := range []killed{controlPlane, directorRole, associate, associateBox} {
-		t.Run(string(victim), func(t *testing.T) {
-			m := newMachine(t, "")
-			m.model(s)
-			up := m.up()
-			up.healthy()
-			m.must("repo", "add", m.project(s, "tally"), "--name", "tally")
-			done := 0
-			for nth := 1; ; nth += stride(7) {
-				up.healthy()
-				c := m.client()
-				run := begin(t, c, s)
-				if !m.killAfter(up, c, run, victim, nth) {
-					break
-				}
-				if victim == controlPlane {
-					up = m.up()
-					c = m.client()
-				}
-				m.finish(c, run)
-				if c.view(t, run).State == "done" {
-					done++
-				}
-				noEffectTwice(t, c.log(t))
-				m.must("log", "--verify")
-			}
-			t.Logf("%d runs were done in spite of the kill, the others said that they failed", done)
-			if victim != associate && victim != associateBox && done == 0 {
-				t.Errorf("no run survived a kill of %s", victim)
-			}
-		})
+	stories := []runscript.Script{demoScript(t)}
+	if soaking() {
+		scripts, err := runscript.Load(scriptsDir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		stories = append(stories, append(scripts, runscript.Script{Name: recordedDemo})...)
+	}
+	for _, s := range stories {
+		for _, victim := range []killed{controlPlane, directorRole, associate, associateBox} {
+			t.Run(s.Name+"/"+string(victim), func(t *testing.T) { survive(t, s, victim) })
+		}
 	}
 }
 
-// demoScript is the demo as a scripted run: each run writes the same change
-// again, so it begins by undoing it.
+// recordedDemo is the run that choir demo plays, told from the scripts by its
+// name.
+const recordedDemo = "recorded_demo"
+
+func survive(t *testing.T, s runscript.Script, victim killed) {
+	m := newMachine(t, "")
+	if s.Name != recordedDemo {
+		m.model(s)
+	}
+	up := m.up()
+	up.healthy()
+	for _, repo := range s.Repos() {
+		m.must("repo", "add", m.project(s, repo), "--name", repo)
+	}
+	done := 0
+	for nth := 1; ; nth += stride(7) {
+		up.healthy()
+		a := &attempt{m: m, c: m.client(), script: s, seen: map[choir.Type]int{}}
+		a.run = a.begin()
+		if !a.killAt(up, victim, nth) {
+			break
+		}
+		if victim == controlPlane {
+			up = m.up()
+			a.c = m.client()
+		}
+		a.follow(func(choir.Event) bool { return false })
+		if a.c.view(t, a.run).State == "done" {
+			done++
+		}
+		noEffectTwice(t, a.c.log(t))
+		m.must("log", "--verify")
+	}
+	t.Logf("%d runs were done in spite of the kill", done)
+	if s.Prompt.Repo == "tally" && (victim == controlPlane || victim == directorRole) && done == 0 {
+		t.Errorf("no run survived a kill of %s", victim)
+	}
+	computer := string(m.client().computer)
+	up.stop()
+	m.nothingLeft(computer)
+}
+
+// attempt is one run in which something is killed. It does what the script's
+// user does, before the kill and after it.
+type attempt struct {
+	m      *machine
+	c      *client
+	script runscript.Script
+	run    choir.ID
+	after  uint64
+	seen   map[choir.Type]int
+}
+
+func (a *attempt) begin() choir.ID {
+	a.m.t.Helper()
+	if a.script.Name != recordedDemo {
+		return begin(a.m.t, a.c, a.script)
+	}
+	var demo api.Demo
+	if err := a.c.post(a.m.t.Context(), a.c.path("/demo"), api.DemoParts{}, &demo); err != nil {
+		a.m.t.Fatal(err)
+	}
+	return demo.Run
+}
+
+// follow goes on with the run until stop says so or it has ended; true when it
+// has ended.
+func (a *attempt) follow(stop func(choir.Event) bool) (ended bool) {
+	t := a.m.t
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	err := a.c.follow(ctx, a.run, a.after, func(e choir.Event) (bool, error) {
+		a.after = e.Seq
+		a.seen[e.Type]++
+		for _, r := range a.script.User {
+			if r.After == e.Type && max(1, r.Nth) == a.seen[e.Type] {
+				// After a kill the run may have ended without the user.
+				if err := react(ctx, a.c, a.run, r); err != nil {
+					t.Logf("too late: %v", err)
+				}
+			}
+		}
+		ended = e.Type == "run.finished"
+		return ended || stop(e), nil
+	})
+	if err != nil {
+		t.Fatalf("the run did not end: %v\n%v", err, a.seen)
+	}
+	return ended
+}
+
+// killAt kills the victim once the run has nth events; false when the run ended
+// before it had so many.
+func (a *attempt) killAt(up *running, victim killed, nth int) bool {
+	a.m.t.Helper()
+	n := 0
+	if a.follow(func(choir.Event) bool { n++; return n == nth }) {
+		return false
+	}
+	if victim == controlPlane {
+		up.kill()
+	} else if err := a.m.killGuest(victim); err != nil {
+		a.m.t.Fatal(err)
+	}
+	return true
+}
+
+// demoScript is a run of two tasks on a project named as the demo's.
 func demoScript(t *testing.T) runscript.Script {
 	t.Helper()
 	scripts, err := runscript.Load(scriptsDir)
@@ -97,30 +185,6 @@ func demoScript(t *testing.T) runscript.Script {
 	}
 	t.Fatal("there is no script two_dependent_tasks")
 	return runscript.Script{}
-}
-
-// killAfter kills the victim once the run has nth events; false when the run
-// ended before it had so many.
-func (m *machine) killAfter(up *running, c *client, run choir.ID, victim killed, nth int) bool {
-	m.t.Helper()
-	ctx, cancel := context.WithTimeout(m.t.Context(), patience)
-	defer cancel()
-	n, killedIt := 0, false
-	err := c.follow(ctx, run, 0, func(e choir.Event) (bool, error) {
-		if n++; e.Type == "run.finished" || n < nth {
-			return e.Type == "run.finished", nil
-		}
-		killedIt = true
-		if victim == controlPlane {
-			up.kill()
-			return true, nil
-		}
-		return true, m.killGuest(victim)
-	})
-	if err != nil {
-		m.t.Fatal(err)
-	}
-	return killedIt
 }
 
 // killGuest kills a guest process of this machine, seen from the host.
