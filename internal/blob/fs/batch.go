@@ -33,6 +33,7 @@ type batch struct {
 	ctx   context.Context
 	store *Store
 	added map[choir.Digest]*temporary
+	made  int // how many of added are not nil
 }
 
 // Add implements blob.Batch.
@@ -59,7 +60,7 @@ func (b *batch) Add(d choir.Digest, content []byte) error {
 		return fail("blob.batch", err, b.store.dir)
 	}
 	b.added[d] = t
-	if len(b.added) > fewFiles {
+	if b.made++; b.made > fewFiles {
 		t.file.Close() // one sync of the file system covers it; open files are few
 	}
 	return nil
@@ -87,14 +88,14 @@ func (b *batch) Commit() error {
 }
 
 func (b *batch) syncContent() error {
-	var files []*os.File
+	if b.made > fewFiles {
+		return syncFileSystem(filepath.Join(b.store.dir, tempDir))
+	}
+	files := make([]*os.File, 0, b.made)
 	for _, t := range b.added {
 		if t != nil {
 			files = append(files, t.file)
 		}
-	}
-	if len(files) > fewFiles {
-		return syncFileSystem(filepath.Join(b.store.dir, tempDir))
 	}
 	return together(files, (*os.File).Sync)
 }
@@ -120,6 +121,7 @@ func (b *batch) Discard() {
 		}
 	}
 	clear(b.added)
+	b.made = 0
 }
 
 func syncFileSystem(dir string) error {

@@ -3,6 +3,7 @@ package fs_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	iofs "io/fs"
 	"os"
@@ -218,3 +219,27 @@ func TestASourceThatFailsLeavesNothing(t *testing.T) {
 type failing struct{ err error }
 
 func (f failing) Read([]byte) (int, error) { return 0, f.err }
+
+// A batch with much that the store has already, and a little that is new, once
+// closed files that it wanted to sync.
+func TestBatchOfMostlyKnownContent(t *testing.T) {
+	s, err := fs.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range []int{100, 103} {
+		b, err := s.Batch(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range n {
+			content := fmt.Appendf(nil, "content %d", i)
+			if err := b.Add(choir.DigestOf(content), content); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := b.Commit(); err != nil {
+			t.Fatalf("a batch of %d: %v", n, err)
+		}
+	}
+}
