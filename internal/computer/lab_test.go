@@ -46,6 +46,7 @@ type lab struct {
 
 func newLab(t *testing.T, change ...func(*labConfig)) *lab {
 	t.Helper()
+	t.Parallel()
 	if _, err := exec.LookPath("bwrap"); err != nil {
 		t.Skip("bubblewrap is not installed")
 	}

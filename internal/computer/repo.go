@@ -98,7 +98,8 @@ func (c *Computer) undo(ctx context.Context, before choir.Digest, dest string) e
 	}
 	var only []string
 	for _, ch := range snapshot.Apart(changes) {
-		if below(ch.Path, []string{dest}) {
+		// The folder above is part of it: its time moved.
+		if below(ch.Path, []string{dest}) || ch.Path == parent(dest) {
 			only = append(only, ch.Path)
 		}
 	}

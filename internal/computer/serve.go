@@ -35,7 +35,7 @@ func (c *Computer) Serve(ctx context.Context) error {
 	})
 	if err != nil {
 		answers.Close()
-		return err
+		return ended(err)
 	}
 	sup.Add(hub.NewRelay(c.cfg.Bus, c.store, filepath.Join(c.cfg.Dir, "relay.json"), c.cfg.User, c.cfg.ID))
 	for _, s := range c.seats {

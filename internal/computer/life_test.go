@@ -1,0 +1,223 @@
+package computer
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"choiros/internal/choir"
+)
+
+// leftovers are the processes of the host that know a data folder.
+func leftovers(t *testing.T, data string) (left []string) {
+	t.Helper()
+	all := must(filepath.Glob("/proc/[0-9]*/mountinfo"))(t)
+	for _, path := range all {
+		raw, err := os.ReadFile(path)
+		cmd, _ := os.ReadFile(filepath.Join(filepath.Dir(path), "cmdline"))
+		if err == nil && strings.Contains(string(raw), data) {
+			left = append(left, strings.ReplaceAll(string(cmd), "\x00", " "))
+		}
+	}
+	return left
+}
+
+func TestAnOrderlyStopLeavesNothing(t *testing.T) {
+	l := newLab(t)
+	l.sh("sleep 1000 >/dev/null 2>&1 &")
+	l.waitEvent(func(e choir.Event) bool {
+		return e.Type == "sandbox.started" && strings.Contains(string(e.Payload), "director")
+	})
+	l.stop()
+	if left := leftovers(t, l.cfg.Data); len(left) > 0 {
+		t.Errorf("processes: %q", left)
+	}
+	handles := must(filepath.Glob(filepath.Join(l.cfg.Data, string(l.cfg.Computer), "handles", "*")))(t)
+	sockets := must(filepath.Glob(filepath.Join(l.cfg.Data, string(l.cfg.Computer), "*", "doors", "*")))(t)
+	if len(handles)+len(sockets) > 0 {
+		t.Errorf("left %q %q", handles, sockets)
+	}
+	again := openLab(t, l.cfg)
+	ended := again.all("session.ended")
+	if len(ended) != 1 || again.recovered {
+		t.Errorf("%d ends of the session; recovered %v", len(ended), again.recovered)
+	}
+}
+
+func TestASandboxIsTakenUpAgainAfterACrash(t *testing.T) {
+	l := newLab(t)
+	l.stop() // only its folders are wanted
+	raw := must(json.Marshal(l.cfg))(t)
+	victim := exec.Command(os.Args[0])
+	victim.Env = append(os.Environ(), asVictim+"="+string(raw))
+	victim.Stderr = os.Stderr
+	if err := victim.Start(); err != nil {
+		t.Fatal(err)
+	}
+	handles := filepath.Join(l.cfg.Data, string(l.cfg.Computer), "handles")
+	l.eventually(func() bool {
+		_, a := os.Stat(filepath.Join(handles, "associate.json"))
+		_, b := os.Stat(filepath.Join(handles, "director.json"))
+		return a == nil && b == nil
+	})
+	if err := victim.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = victim.Wait() // killed
+	again := openLab(t, l.cfg)
+	e := again.waitEvent(func(e choir.Event) bool {
+		p := payload[choir.SandboxStarted](t, e)
+		return e.Type == "sandbox.started" && p.Role == choir.RoleAssociate && p.Recovered
+	})
+	sessions := again.all("session.started")
+	if started := payload[choir.SessionStarted](t, sessions[len(sessions)-1]); !started.Recovered || e.Seq == 0 {
+		t.Errorf("the session is not called recovered: %+v", started)
+	}
+	task := again.commands(choir.TaskRun, "echo works")
+	if r := again.result(task); r.Status != choir.StatusOK {
+		t.Errorf("%s %s", r.Code, r.Summary)
+	}
+}
+
+// eventually waits for what nothing tells of.
+func (l *lab) eventually(done func() bool) {
+	l.t.Helper()
+	ctx := l.within()
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for !done() {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			l.t.Fatal("waited in vain")
+		}
+	}
+}
+
+func TestARoleAndASandboxThatDieAreReplaced(t *testing.T) {
+	l := newLab(t)
+	s := l.seats[choir.RoleAssociate]
+	l.guest()
+	before := s.rolePID.Load()
+	l.sh("echo here > /tmp/here")
+	if err := l.guest().StopRole(l.within()); err != nil {
+		t.Fatal(err)
+	}
+	l.eventually(func() bool { now := s.rolePID.Load(); return now != 0 && now != before })
+	if l.sh("cat /tmp/here") != "here\n" {
+		t.Error("the role's end took its sandbox with it")
+	}
+	if r := l.result(l.commands(choir.TaskRun, "true")); r.Status != choir.StatusOK {
+		t.Errorf("%s %s", r.Code, r.Summary)
+	}
+	s.mu.Lock()
+	box := s.live.sandbox
+	s.mu.Unlock()
+	if err := box.Destroy(l.within()); err != nil {
+		t.Fatal(err)
+	}
+	l.waitEvent(ofType("sandbox.stopped"))
+	if r := l.result(l.commands(choir.TaskRun, "true")); r.Status != choir.StatusOK {
+		t.Errorf("%s %s", r.Code, r.Summary)
+	}
+}
+
+func TestAStoppedTaskIsAnsweredAndTakenBackWithoutTheAssociate(t *testing.T) {
+	l := newLab(t)
+	l.write("x", "before\n")
+	base := l.root()
+	task := l.commands(choir.TaskEditRepo, "echo half > x; touch /tmp/begun; "+hold)
+	waiting := l.commands(choir.TaskRun, "true")
+	l.made("/tmp/begun")
+	// The Associate cannot answer: it is stopped, and so is every other one.
+	pid := l.seats[choir.RoleAssociate].rolePID.Load()
+	l.sh("kill -STOP " + num(pid))
+	for _, run := range []choir.ID{waiting.RunID, task.RunID} {
+		if err := l.Cancel(l.within(), choir.RoleCLI, run, ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, stopped := range []choir.DirectorTask{waiting, task} {
+		if r := l.result(stopped); r.Code != choir.ResultCancelled {
+			t.Errorf("%s %s", r.Code, r.Summary)
+		}
+	}
+	if now := l.root(); now != base {
+		t.Errorf("the workspace is not what it was: %s", l.sh("cat x"))
+	}
+	if err := l.Cancel(l.within(), choir.RoleCLI, task.RunID, ""); choir.CodeOf(err) != choir.CodeConflict {
+		t.Errorf("again: %v", err)
+	}
+	if r := l.result(l.commands(choir.TaskRun, "true")); r.Status != choir.StatusOK {
+		t.Errorf("the next task: %s %s", r.Code, r.Summary)
+	}
+}
+
+func num(n int64) string { raw, _ := json.Marshal(n); return string(raw) }
+
+func TestATaskIsDispatchedOnce(t *testing.T) {
+	l := newLab(t)
+	task := l.commands(choir.TaskRun, "true")
+	first := l.result(task)
+	other := task
+	other.Commands = []choir.Command{{Shell: "exit 1"}}
+	must(l.appendToRun(l.within(), choir.RoleCLI, newTestID(t), task.RunID, task.TaskID, choir.TaskDispatched{Task: other}))(t)
+	if r := l.result(l.commands(choir.TaskRun, "true")); r.Status != choir.StatusOK {
+		t.Errorf("%s %s", r.Code, r.Summary)
+	}
+	if n := len(l.all("task.returned")); n != 2 || first.Status != choir.StatusOK {
+		t.Errorf("%d results for two tasks", n)
+	}
+}
+
+func TestEgressIsRefusedOncePerHostAndTask(t *testing.T) {
+	l := newLab(t)
+	wget := "for i in 1 2 3; do curl -sS http://example.org/ http://other.example/ >/dev/null 2>&1; done; true"
+	l.sh("command -v curl >/dev/null || { echo 'curl is not in the sandbox' >&2; exit 1; }")
+	for range 2 {
+		l.result(l.commands(choir.TaskRun, wget))
+	}
+	seen := map[string]int{}
+	for _, e := range l.all("egress.refused") {
+		seen[payload[choir.EgressRefused](t, e).Host]++
+		if e.Task == "" {
+			t.Error("it names no task")
+		}
+	}
+	if seen["example.org"] != 2 || seen["other.example"] != 2 || len(seen) != 2 {
+		t.Errorf("recorded %v", seen)
+	}
+}
+
+func TestASandboxCannotFillTheLogWithHosts(t *testing.T) {
+	var r refusals
+	n := 0
+	for i := range int64(10 * maxRefusals) {
+		if r.first("task", num(i)) {
+			n++
+		}
+	}
+	if n != maxRefusals || r.first("task", "0") || !r.first("another", "0") {
+		t.Errorf("%d hosts were recorded", n)
+	}
+}
+
+func TestACallerDoesNotWaitForEverForASandbox(t *testing.T) {
+	l := newLab(t)
+	l.stop()
+	c, bus, err := l.cfg.open(t.Context()) // it is not served
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer bus.Close()
+	defer c.Close()
+	c.cfg.Patience.Guest = 10 * time.Millisecond
+	if _, err := c.WriteFile(context.Background(), choir.RoleShell, "x", strings.NewReader("x"), Expect{}); choir.CodeOf(err) != choir.CodeUnavailable {
+		t.Errorf("got %v", err)
+	}
+}

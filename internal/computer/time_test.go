@@ -1,0 +1,239 @@
+package computer
+
+import (
+	"archive/tar"
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"choiros/internal/choir"
+	"choiros/internal/snapshot"
+)
+
+func TestARewindIsExactAndCanBeRewound(t *testing.T) {
+	l := newLab(t)
+	l.write("a/x.txt", "one\n")
+	l.sh("mkdir -p e/mpty; ln -s x.txt a/link; mkfifo a/pipe; chmod 4640 a/x.txt; touch -d 2001-01-01T00:00:00.123456789 a/link a -h; printf 'odd' > \"$(printf 'new\\nline')\"")
+	task := l.commands(choir.TaskEditRepo, "echo two > b.txt")
+	if r := l.result(task); r.Status != choir.StatusOK {
+		t.Fatalf("%s %s", r.Code, r.Summary)
+	}
+	then, _ := l.store.Head()
+	before := l.root()
+	l.sh("rm -rf e a/link a/pipe; echo three > a/x.txt; mkdir -p f/g; echo x > f/g/h; rm new*")
+	after := l.root()
+	if _, _, err := l.Rewind(l.within(), choir.RoleCLI, 0, false); choir.CodeOf(err) != choir.CodeInvalid {
+		t.Errorf("to nowhere: %v", err)
+	}
+	d, r, err := l.Rewind(l.within(), choir.RoleCLI, then, true)
+	if err != nil || r.Seq != 0 || len(d.Changes) == 0 || l.root() != after {
+		t.Fatalf("a dry run: %v, %d changes, event %d", err, len(d.Changes), r.Seq)
+	}
+	_, r = rewound(t, l, then)
+	if now := l.root(); now != before {
+		t.Fatalf("the workspace is %s, it was %s", now, before)
+	}
+	rewound(t, l, r.Seq-1)
+	if now := l.root(); now != after {
+		t.Fatalf("the rewind of the rewind gives %s, not %s", now, after)
+	}
+	diff := must(l.Diff(l.within(), then, 0))(t)
+	files, cut, err := l.TextDiff(l.within(), diff)
+	if err != nil || cut {
+		t.Fatal(err)
+	}
+	found := false
+	for _, f := range files {
+		found = found || f.Path == "a/x.txt" && strings.Contains(f.Diff, "-one\n+three\n")
+	}
+	if !found {
+		t.Errorf("the diff says %+v", files)
+	}
+}
+
+func rewound(t *testing.T, l *lab, to uint64) (Difference, choir.Receipt) {
+	t.Helper()
+	d, r, err := l.Rewind(l.within(), choir.RoleCLI, to, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d, r
+}
+
+func TestAutoCheckpointsSayWhoAndWhy(t *testing.T) {
+	for trigger, limits := range map[string]AutoCheckpoint{"count": {Tasks: 2, Every: time.Hour}, "time": {Tasks: 1000, Every: 300 * time.Millisecond}} {
+		t.Run(trigger, func(t *testing.T) {
+			l := newLab(t, func(cfg *labConfig) { cfg.AutoCheckpoint = limits })
+			l.write("x", "1")
+			for range 2 {
+				l.result(l.commands(choir.TaskRun, "true"))
+			}
+			made := l.waitEvent(ofType("checkpoint.created"))
+			if p := payload[choir.CheckpointCreated](t, made); p.Trigger != trigger {
+				t.Errorf("trigger %q", p.Trigger)
+			}
+			var asked choir.Event
+			for _, e := range l.all("task.dispatched") {
+				if e.Task == made.Task {
+					asked = e
+				}
+			}
+			if asked.Source != choir.SourceSystem {
+				t.Errorf("it was asked for by %q", asked.Source)
+			}
+		})
+	}
+}
+
+// archive is a tar stream of files; a name that ends with / is a folder.
+func archive(t *testing.T, files ...[2]string) *bytes.Buffer {
+	t.Helper()
+	var b bytes.Buffer
+	w := tar.NewWriter(&b)
+	for _, f := range files {
+		h := &tar.Header{Name: f[0], Mode: 0o755, Size: int64(len(f[1])), Typeflag: tar.TypeReg}
+		if strings.HasSuffix(f[0], "/") {
+			h.Typeflag = tar.TypeDir
+		}
+		if err := w.WriteHeader(h); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Write([]byte(f[1])); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return &b
+}
+
+func TestAHostileProjectRunsNothingOnTheHost(t *testing.T) {
+	l := newLab(t)
+	canary := filepath.Join(os.TempDir(), "choir-canary-"+string(newTestID(t)))
+	evil := "#!/bin/sh\necho ran > " + canary + "\n"
+	run := "\"sh -c 'echo > " + canary + "; cat'\""
+	config := "[core]\n\trepositoryformatversion = 0\n\tfsmonitor = " + run + "\n\thooksPath = hooks\n\tpager = " + run + "\n\tsshCommand = " + run +
+		"\n[filter \"x\"]\n\tclean = " + run + "\n\tsmudge = " + run + "\n\trequired = true\n[diff \"x\"]\n\ttextconv = " + run + "\n"
+	stream := archive(t, [2]string{".git/", ""}, [2]string{".git/HEAD", "ref: refs/heads/main\n"}, [2]string{".git/config", config}, [2]string{".git/refs/", ""}, [2]string{".git/objects/", ""},
+		[2]string{".git/hooks/pre-commit", evil}, [2]string{".git/hooks/post-checkout", evil}, [2]string{"hooks/pre-commit", evil},
+		[2]string{".gitattributes", "* filter=x diff=x\n"}, [2]string{"a.txt", "a\n"})
+	added, err := l.AddRepo(l.within(), choir.RoleCLI, NewRepo{Name: "evil", Commit: &FirstCommit{Message: "x", At: time.Unix(1, 0)}}, stream)
+	if err != nil {
+		t.Fatal(err)
+	}
+	task := l.commands(choir.TaskEditRepo, "echo b > workspace/evil/a.txt")
+	l.result(task)
+	var out bytes.Buffer
+	if err := l.ExportRepo(l.within(), choir.RoleCLI, "evil", "patch", &out); err != nil && choir.CodeOf(err) == choir.CodeInternal {
+		t.Errorf("export: %v", err)
+	}
+	if l.sh("ls "+canary) == "" {
+		t.Error("nothing ran at all, so this shows nothing")
+	}
+	if _, err := os.Lstat(canary); err == nil {
+		t.Error("the project's own program ran on the host")
+	}
+	if added.Files != 7 {
+		t.Errorf("%+v", added)
+	}
+}
+
+func TestAProjectIsReplacedWholeOrNotAtAll(t *testing.T) {
+	l := newLab(t)
+	add := func(r NewRepo, stream *bytes.Buffer) error {
+		_, err := l.AddRepo(l.within(), choir.RoleCLI, r, struct{ *bytes.Buffer }{stream})
+		return err
+	}
+	if err := add(NewRepo{Name: "p"}, archive(t, [2]string{"old.txt", "old"})); err != nil {
+		t.Fatal(err)
+	}
+	if err := add(NewRepo{Name: "p"}, archive(t, [2]string{"new.txt", "new"})); choir.CodeOf(err) != choir.CodeConflict {
+		t.Errorf("once more: %v", err)
+	}
+	before := l.root()
+	broken := archive(t, [2]string{"new.txt", strings.Repeat("x", 4000)})
+	broken.Truncate(2000)
+	for name, stream := range map[string]*bytes.Buffer{"broken": broken, "leads out": archive(t, [2]string{"../../x", "x"})} {
+		if err := add(NewRepo{Name: "p", Replace: true}, stream); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+		if l.root() != before {
+			t.Errorf("%s: the old project is not what it was: %s", name, l.sh("ls -R workspace"))
+		}
+	}
+	if err := add(NewRepo{Name: "big"}, archive(t, [2]string{"x", strings.Repeat("x", 2<<20)})); choir.CodeOf(err) != choir.CodeTooLarge {
+		t.Errorf("over the limit: %v", err)
+	}
+	if err := add(NewRepo{Name: "p", Replace: true}, archive(t, [2]string{"new.txt", "new"})); err != nil {
+		t.Fatal(err)
+	}
+	if got := l.sh("ls workspace/p"); got != "new.txt\n" {
+		t.Errorf("it has %s", got)
+	}
+	if repos := must(l.Repos(l.within()))(t); len(repos) != 1 || repos[0].Name != "p" {
+		t.Errorf("%+v", repos)
+	}
+	if left := must(filepath.Glob(filepath.Join(l.cfg.Data, string(l.cfg.Computer), ".upload-*")))(t); len(left) > 0 {
+		t.Errorf("left %q", left)
+	}
+}
+
+func TestWhatIsExportedCanBePulled(t *testing.T) {
+	l := newLab(t)
+	repo := NewRepo{Name: "p", Commit: &FirstCommit{Message: "Begin", At: time.Unix(1e9, 0)}}
+	if _, err := l.AddRepo(l.within(), choir.RoleCLI, repo, archive(t, [2]string{"a.txt", "a\n"})); err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	if err := l.ExportRepo(l.within(), choir.RoleCLI, "p", "patch", &out); choir.CodeOf(err) != choir.CodeNotFound {
+		t.Errorf("nothing was done yet: %v", err)
+	}
+	if r := l.result(l.commands(choir.TaskEditRepo, "echo b > workspace/p/b.txt")); r.Status != choir.StatusOK {
+		t.Fatalf("%s %s", r.Code, r.Summary)
+	}
+	if err := l.ExportRepo(l.within(), choir.RoleCLI, "p", "patch", &out); err != nil || !strings.Contains(out.String(), "+b\n") {
+		t.Errorf("patch: %v %s", err, out.String())
+	}
+	out.Reset()
+	if err := l.ExportRepo(l.within(), choir.RoleCLI, "p", "bundle", &out); err != nil || !strings.HasPrefix(out.String(), "# v2 git bundle") {
+		t.Errorf("bundle: %v %.40q", err, out.String())
+	}
+	l.sh("mv workspace/p/.git/HEAD /tmp/HEAD; mkfifo workspace/p/.git/HEAD; rm workspace/p/.git/HEAD; mv /tmp/HEAD workspace/p/.git/HEAD")
+	if err := l.ExportRepo(l.within(), choir.RoleCLI, "p", "zip", &out); choir.CodeOf(err) != choir.CodeInvalid {
+		t.Errorf("zip: %v", err)
+	}
+}
+
+func TestEventsOfManyFilesFitInline(t *testing.T) {
+	var changes []snapshot.Change
+	name := strings.Repeat(`"\`, 100)
+	for i := range int64(6000) {
+		e := &snapshot.Entry{Kind: snapshot.File, Size: 1}
+		changes = append(changes,
+			snapshot.Change{Path: "new/" + name + num(i), From: "old/" + name + num(i), Kind: choir.ChangeRenamed, Before: e, After: e},
+			snapshot.Change{Path: "gone/" + name + num(i), Kind: choir.ChangeDeleted, Before: e})
+	}
+	written, removed := 0, 0
+	for _, p := range fileEvents(changes, choir.DigestOf(nil)) {
+		d := must(choir.NewDraft(newTestID(t), p))(t)
+		if len(d.Payload) > choir.InlineLimit {
+			t.Fatalf("an event has %d bytes", len(d.Payload))
+		}
+		if _, err := choir.DecodePayload(d.Type, d.Payload); err != nil {
+			t.Fatal(err)
+		}
+		switch p := p.(type) {
+		case choir.FileWritten:
+			written += len(p.Files)
+		case choir.FileRemoved:
+			removed += len(p.Paths)
+		}
+	}
+	if written != 6000 || removed != 12000 {
+		t.Errorf("%d written, %d removed", written, removed)
+	}
+}
