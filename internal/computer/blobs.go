@@ -2,6 +2,7 @@ package computer
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"io"
 	"slices"
@@ -14,7 +15,7 @@ import (
 // size together in bytes.
 const (
 	maxUploads = 16
-	maxUpload  = 256 << 20
+	maxUpload  = 128 << 20
 )
 
 // uploads are blobs that arrive in chunks. The zero value is ready.
@@ -23,6 +24,7 @@ type uploads struct {
 	open  map[uploadKey]*bytes.Buffer
 	order []uploadKey // oldest first
 	bytes int
+	most  int // bytes together; 0 means maxUpload
 }
 
 type uploadKey struct {
@@ -53,9 +55,9 @@ func (c *Computer) blobPut(ctx context.Context, who choir.Caller, r choir.BlobPu
 func (u *uploads) add(key uploadKey, r choir.BlobPutRequest) (content []byte, done bool, err error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if r.Size > maxUpload || r.Offset+int64(len(r.Chunk)) > r.Size {
+	if r.Size > int64(u.limit()) || r.Offset+int64(len(r.Chunk)) > r.Size {
 		u.drop(key)
-		return nil, false, choir.E("blob.put", choir.CodeTooLarge, "the chunks are more than was announced, or more than %d MiB together", maxUpload>>20)
+		return nil, false, choir.E("blob.put", choir.CodeTooLarge, "the chunks are more than was announced, or more than %d MiB together", u.limit()>>20)
 	}
 	if r.Offset == 0 {
 		u.begin(key)
@@ -75,6 +77,8 @@ func (u *uploads) add(key uploadKey, r choir.BlobPutRequest) (content []byte, do
 	return content, false, nil
 }
 
+func (u *uploads) limit() int { return cmp.Or(u.most, maxUpload) }
+
 func (u *uploads) begin(key uploadKey) {
 	if u.open == nil {
 		u.open = map[uploadKey]*bytes.Buffer{}
@@ -91,7 +95,7 @@ func (u *uploads) begin(key uploadKey) {
 // makeRoom drops the oldest uploads but one's own until n more bytes fit, so
 // that abandoned ones cannot keep others out.
 func (u *uploads) makeRoom(key uploadKey, n int) {
-	for u.bytes+n > maxUpload && len(u.order) > 1 {
+	for u.bytes+n > u.limit() && len(u.order) > 1 {
 		oldest := u.order[0]
 		if oldest == key {
 			oldest = u.order[1]

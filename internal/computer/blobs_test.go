@@ -32,9 +32,9 @@ func TestChunksBecomeTheWhole(t *testing.T) {
 }
 
 func TestAbandonedUploadsKeepNobodyOut(t *testing.T) {
-	var u uploads
+	u := uploads{most: 16 << 20}
 	big := make([]byte, choir.BlobChunk)
-	size := int64(maxUpload)
+	size := int64(u.most)
 	for i := range 2 * maxUploads {
 		key := uploadKey{"hoarder", choir.Digest(num(int64(i)))}
 		for offset := int64(0); offset < size/8; offset += int64(len(big)) {
@@ -42,7 +42,7 @@ func TestAbandonedUploadsKeepNobodyOut(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if u.bytes > maxUpload || len(u.order) > maxUploads || len(u.order) != len(u.open) {
+		if u.bytes > u.most || len(u.order) > maxUploads || len(u.order) != len(u.open) {
 			t.Fatalf("%d bytes in %d uploads are held", u.bytes, len(u.open))
 		}
 	}
@@ -50,7 +50,7 @@ func TestAbandonedUploadsKeepNobodyOut(t *testing.T) {
 		t.Errorf("another one: %v", err)
 	}
 	for name, r := range map[string]choir.BlobPutRequest{
-		"more than announced": put(nil, 1, 0, []byte("xy")), "too large": put(nil, maxUpload+1, 0, nil),
+		"more than announced": put(nil, 1, 0, []byte("xy")), "too large": put(nil, size+1, 0, nil),
 	} {
 		if _, _, err := u.add(uploadKey{"other", "x"}, r); choir.CodeOf(err) != choir.CodeTooLarge {
 			t.Errorf("%s: %v", name, err)
