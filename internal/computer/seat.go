@@ -51,12 +51,6 @@ type live struct {
 	logged  bool // that it runs is in the log
 }
 
-// seatNote is what survives a restart of the control plane.
-type seatNote struct {
-	Handle    sandbox.Handle `json:"handle"`
-	PublicKey string         `json:"public_key,omitempty"`
-}
-
 func newSeat(c *Computer, role choir.Role) *seat {
 	s := &seat{c: c, role: role, dir: filepath.Join(c.cfg.Dir, string(role)), waiters: make(chan struct{})}
 	idle := make(chan struct{})
@@ -349,35 +343,6 @@ func (s *seat) fromRole(hostPID int32) bool {
 	<-*s.starting.Load()
 	inside := s.rolePID.Load()
 	return inside != 0 && hub.IsGuest(hostPID, int(inside))
-}
-
-func (s *seat) notePath() string {
-	return filepath.Join(s.c.cfg.Dir, "handles", string(s.role)+".json")
-}
-
-func (s *seat) readNote() (seatNote, error) {
-	var n seatNote
-	raw, err := os.ReadFile(s.notePath())
-	if err == nil {
-		err = json.Unmarshal(raw, &n)
-	}
-	return n, err
-}
-
-// writeNote replaces the note at once, so that a crash leaves the old or the new.
-func (s *seat) writeNote(n seatNote) error {
-	raw, err := json.Marshal(n)
-	if err != nil {
-		return choir.Wrap("computer.note", choir.CodeInternal, err, "encode the handle")
-	}
-	if err := os.MkdirAll(filepath.Dir(s.notePath()), 0o700); err != nil {
-		return choir.Wrap("computer.note", choir.CodeUnavailable, err, "make the folder of handles")
-	}
-	tmp := s.notePath() + ".new"
-	if err := os.WriteFile(tmp, raw, 0o600); err != nil {
-		return choir.Wrap("computer.note", choir.CodeUnavailable, err, "write the handle")
-	}
-	return choir.Wrap("computer.note", choir.CodeUnavailable, os.Rename(tmp, s.notePath()), "write the handle")
 }
 
 // closeDoors closes the doors, last opened first.

@@ -40,6 +40,7 @@ type Words struct {
 	Question string `json:"question,omitempty" doc:"Id of the question that is answered."`
 }
 
+// InRun is the path parameters of everything that belongs to a run.
 type InRun struct {
 	In
 	Run choir.ID `path:"run" doc:"The run."`
