@@ -58,7 +58,9 @@ func TestAnOrphanEndsItself(t *testing.T) {
 		t.Fatalf("left behind: %q", left)
 	}
 	// What only a control plane can take away it takes away when it comes back.
-	m.up().stop()
+	r = m.up()
+	r.healthy()
+	r.stop()
 	m.nothingLeft(computer)
 }
 
