@@ -42,10 +42,23 @@ func (s *Store) EventsOfRun(ctx context.Context, run choir.ID, after uint64, lim
 	return out, err
 }
 
-// Event finds an event by its id; code not_found.
+// Event finds an event by its id; code not_found. It is what the idempotent ask
+// before they act, so it waits for the SQLite copy only when it must.
 func (s *Store) Event(ctx context.Context, id choir.ID) (choir.Event, error) {
+	seq, recent := s.recent.seq(id)
+	if recent {
+		if e, ok := s.tail.at(seq); ok && e.ID == id {
+			return e, nil
+		}
+	} else if s.recent.unknown(id) {
+		return choir.Event{}, notFound("event", string(id))
+	}
+	read := s.read
+	if head, _ := s.journal.Head(); !recent && s.applier.reached()+recentEvents > head {
+		read = s.pool.use // what the copy lacks would be remembered
+	}
 	var out []choir.Event
-	err := s.read(ctx, func(conn *sqlite.Conn) error {
+	err := read(ctx, func(conn *sqlite.Conn) error {
 		return query(conn, "SELECT event FROM events WHERE id = ?", decoded(&out), id)
 	})
 	if err != nil {

@@ -47,3 +47,13 @@ func (t *tail) after(seq uint64, limit int) ([]choir.Event, bool) {
 	from := min(int(seq+1-t.events[0].Seq), len(t.events))
 	return slices.Clone(t.events[from:min(from+limit, len(t.events))]), true
 }
+
+// at gives one event if the tail goes back that far.
+func (t *tail) at(seq uint64) (choir.Event, bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.events) == 0 || seq < t.events[0].Seq || seq-t.events[0].Seq >= uint64(len(t.events)) {
+		return choir.Event{}, false
+	}
+	return t.events[seq-t.events[0].Seq], true
+}
