@@ -136,8 +136,25 @@ const chunkEvents = 128
 // chunk is a part of the log, being decoded until done is closed.
 type chunk struct {
 	items []item
+	room  []byte // for the bytes of more items
 	err   error
 	done  chan struct{}
+}
+
+// chunkBytes is about what the events of a chunk have together.
+const chunkBytes = chunkEvents * 640
+
+// add copies an event.
+func (c *chunk) add(event []byte) {
+	if c.items == nil {
+		c.items = make([]item, 0, chunkEvents)
+	}
+	if len(c.room) < len(event) {
+		c.room = make([]byte, max(chunkBytes, len(event)))
+	}
+	n := copy(c.room, event)
+	c.items = append(c.items, item{raw: c.room[:n:n]})
+	c.room = c.room[n:]
 }
 
 // readChunks reads the journal up to an event and has the chunks decoded, in the
@@ -172,7 +189,7 @@ func readChunks(ctx context.Context, j *journal.Journal, to uint64) <-chan *chun
 			if r.Seq > to {
 				return errStop
 			}
-			c.items = append(c.items, item{raw: append([]byte(nil), r.Event...)})
+			c.add(r.Event)
 			if len(c.items) < chunkEvents {
 				return nil
 			}

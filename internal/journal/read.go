@@ -5,6 +5,7 @@ import (
 	"context"
 	"io"
 	"os"
+	"sync"
 
 	"choiros/internal/choir"
 )
@@ -32,13 +33,18 @@ func (j *Journal) Read(from uint64, fn func(Record) error) error {
 	return nil
 }
 
+// buffers are large and needed for a moment.
+var buffers = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, 2*choir.MaxEventBytes) }}
+
 func readSegment(s segment, from, last uint64, fn func(Record) error) error {
 	f, err := os.Open(s.path)
 	if err != nil {
 		return fail("journal.read", err, s.path)
 	}
 	defer f.Close()
-	r := bufio.NewReaderSize(io.NewSectionReader(f, segmentHeader, s.size-segmentHeader), 2*choir.MaxEventBytes)
+	r := buffers.Get().(*bufio.Reader)
+	defer buffers.Put(r)
+	r.Reset(io.NewSectionReader(f, segmentHeader, s.size-segmentHeader))
 	for seq := s.first; seq <= last; seq++ {
 		fr, err := nextFrame(r)
 		if err != nil || fr.seq != seq {
