@@ -124,13 +124,16 @@ func (p *pool) close() error {
 }
 
 // openWriter opens the database for writing and brings its schema up to date.
+// The write-ahead log may grow to 32 MB: a checkpoint writes each page once,
+// however often it changed since the one before, and the indexes change at
+// random places.
 func openWriter(path string) (*sqlite.Conn, error) {
 	conn, err := sqlite.OpenConn(path, sqlite.OpenReadWrite, sqlite.OpenCreate, sqlite.OpenWAL)
 	if err != nil {
 		return nil, err
 	}
 	err = os.Chmod(path, 0o600)
-	for _, pragma := range []string{"synchronous = NORMAL", "cache_size = -4000", "temp_store = MEMORY", "wal_autocheckpoint = 4000"} {
+	for _, pragma := range []string{"synchronous = NORMAL", "cache_size = -4000", "temp_store = MEMORY", "wal_autocheckpoint = 8000"} {
 		if err == nil {
 			err = execute(conn, "PRAGMA "+pragma)
 		}
