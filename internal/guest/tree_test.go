@@ -132,11 +132,17 @@ func TestNoWorkspaceNoSnapshot(t *testing.T) {
 }
 
 func BenchmarkScanOverTheWire(b *testing.B) {
-	for _, n := range []int{1000, 10000} {
-		b.Run(fmt.Sprint(n), func(b *testing.B) {
+	spread := func(i int) string { return fmt.Sprintf("d%02d/e%02d/f%d", i/2500, i/50%50, i) }
+	flat := func(i int) string { return fmt.Sprintf("all/f%d", i) }
+	for _, bench := range []struct {
+		name string
+		n    int
+		path func(int) string
+	}{{"1000", 1000, spread}, {"10000", 10000, spread}, {"10000InOneFolder", 10000, flat}} {
+		b.Run(bench.name, func(b *testing.B) {
 			in, k, ctx := serve(b, nil), newKeeper(b), context.Background()
-			for i := range n {
-				put(b, in.workspace, fmt.Sprintf("d%02d/e%02d/f%d", i/2500, i/50%50, i), fmt.Sprint(i))
+			for i := range bench.n {
+				put(b, in.workspace, bench.path(i), fmt.Sprint(i))
 			}
 			for range 2 {
 				if _, err := in.Scan(ctx, k); err != nil {
@@ -147,7 +153,7 @@ func BenchmarkScanOverTheWire(b *testing.B) {
 			for b.Loop() {
 				b.StopTimer()
 				i++
-				put(b, in.workspace, "d00/e00/f0", fmt.Sprint("change", i))
+				put(b, in.workspace, bench.path(0), fmt.Sprint("change", i))
 				b.StartTimer()
 				if _, err := in.Scan(ctx, k); err != nil {
 					b.Fatal(err)

@@ -82,13 +82,20 @@ func (n *node) sameAs(st *unix.Stat_t) bool {
 		n.Mode == st.Mode&maxMode && n.Kind == kindOf(st.Mode) && (n.Kind != File || n.Size == st.Size)
 }
 
-// manifest of the folder as the scanner knows it.
-func (f *folder) manifest() *Manifest {
-	m := &Manifest{Mode: f.mode, MTime: f.mtime, Entries: make([]Entry, 0, len(f.nodes))}
+// encode writes the manifest of the folder as the scanner knows it.
+func (f *folder) encode() []byte {
+	count, size := 0, 0
 	for i := range f.nodes {
-		if f.nodes[i].Kind != 0 {
-			m.Entries = append(m.Entries, f.nodes[i].Entry)
+		if n := &f.nodes[i]; n.Kind != 0 {
+			count++
+			size += mostEntry + len(n.Name) + len(n.Target)
 		}
 	}
-	return m
+	b := beginManifest(f.mode, f.mtime, count, size)
+	for i := range f.nodes {
+		if f.nodes[i].Kind != 0 {
+			b = f.nodes[i].append(b)
+		}
+	}
+	return b
 }

@@ -50,7 +50,7 @@ func (f *fetch) folder(dir *folder, path string) error {
 		return choir.Wrap("snapshot.fetch", choir.CodeCancelled, err, "ended")
 	}
 	if dir.written && f.want[dir.sum] {
-		raw := dir.manifest().Encode()
+		raw := dir.encode()
 		if err := f.emit(Object{Digest: choir.DigestFrom(dir.sum), Manifest: true, Size: int64(len(raw)), Content: raw}); err != nil {
 			return err
 		}

@@ -24,14 +24,22 @@ var emptySum = sha256.Sum256(nil)
 
 // Encode writes the one form that a manifest has, see docs/FORMAT.md.
 func (m *Manifest) Encode() []byte {
-	b := make([]byte, 0, 32+len(m.Entries)*96)
-	b = append(b, manifestMagic...)
-	b = appendMeta(b, m.Mode, m.MTime)
-	b = binary.BigEndian.AppendUint32(b, uint32(len(m.Entries)))
+	b := beginManifest(m.Mode, m.MTime, len(m.Entries), len(m.Entries)*(mostEntry+16))
 	for i := range m.Entries {
 		b = m.Entries[i].append(b)
 	}
 	return b
+}
+
+// mostEntry is the length of an entry besides its name and target, at most.
+const mostEntry = 2 + 14 + 8 + 32
+
+// beginManifest writes what is before the entries, with room for them.
+func beginManifest(mode uint32, mtime Stamp, entries, room int) []byte {
+	b := make([]byte, 0, 32+room)
+	b = append(b, manifestMagic...)
+	b = appendMeta(b, mode, mtime)
+	return binary.BigEndian.AppendUint32(b, uint32(entries))
 }
 
 func appendMeta(b []byte, mode uint32, t Stamp) []byte {

@@ -224,7 +224,7 @@ func (f *folder) count(n *node) {
 
 // seal writes the folder's manifest anew.
 func (s *scan) seal(f *folder) (bool, error) {
-	raw := f.manifest().Encode()
+	raw := f.encode()
 	if len(raw) > MaxManifestBytes {
 		return false, &choir.Error{Op: "snapshot.scan", Code: choir.CodeTooLarge, Path: EscapePath(s.path),
 			Msg: "the folder has too many entries for a snapshot"}
