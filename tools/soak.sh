@@ -2,17 +2,35 @@
 # Runs every fuzz target for FUZZTIME, then all tests ROUNDS times in random
 # order with the race detector, then kills each process at every step of every
 # run and does what else takes too long for each day. Stops at the first failure.
+# The last line is the sum.
 set -eu
 cd "$(dirname "$0")/.."
 fuzztime=${FUZZTIME:-30s}
 rounds=${ROUNDS:-5}
+began=$(date +%s)
+targets=0
+part="listing the fuzz targets"
 
-go list ./... | while read -r package; do
-	go test -list '^Fuzz' "$package" </dev/null | sed -n '/^Fuzz/p' | while read -r target; do
-		echo "fuzz $package $target for $fuzztime"
-		go test -run '^$' -fuzz "^$target\$" -fuzztime "$fuzztime" "$package" </dev/null
-	done
+sum() { # CODE
+	outcome=passed
+	if [ "$1" != 0 ]; then outcome="FAILED at $part"; fi
+	echo "soak: $outcome, $targets fuzz targets for $fuzztime each, $rounds rounds of all tests wanted, $(($(date +%s) - began)) s"
+}
+trap 'sum $?' EXIT
+trap 'exit 130' INT TERM
+
+listed=$(go test -list '^Fuzz' ./...) || { echo "$listed" >&2; exit 1; }
+# A package is named after its targets.
+for pair in $(echo "$listed" | awk '/^Fuzz/ { names[n++] = $1 } /^ok/ { for (i = 0; i < n; i++) print $2 ":" names[i]; n = 0 }'); do
+	package=${pair%:*} target=${pair##*:}
+	part="fuzz $package $target"
+	echo "$part for $fuzztime"
+	go test -run '^$' -fuzz "^$target\$" -fuzztime "$fuzztime" "$package"
+	targets=$((targets + 1))
 done
+
+part="the tests with the race detector"
 go test -race -shuffle=on -count="$rounds" -timeout 2h ./...
-make --no-print-directory guest
+
+part="a kill at every step"
 CHOIR_TEST_EVERY_STEP=1 go test -count=1 -timeout 3h ./cmd/choir
