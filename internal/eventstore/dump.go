@@ -24,9 +24,11 @@ var dumped = []struct{ name, columns, order string }{
 	{"files", "key, from_seq, to_seq, value", "key, from_seq"},
 	{"messages", "key, seq, value", "key, seq"},
 	{"runs", "key, seq, state, value", "key"},
+	{"settings", "key, from_seq, to_seq, value", "key, from_seq"},
 	{"snapshots", "seq, value", "seq"},
 	{"tasks", "key, seq, run, state, value", "key"},
 	{"usage", "key, value", "key"},
+	{"windows", "key, from_seq, to_seq, value", "key, from_seq"},
 }
 
 // Dump writes the whole SQLite copy in canonical form, tables by name and rows

@@ -36,6 +36,13 @@ var reducers = map[choir.Type]reducer{
 	"document.versioned": on(documentVersioned),
 	"file.written":       on(fileWritten),
 	"file.removed":       on(fileRemoved),
+	"window.opened":      on(windowOpened),
+	"window.moved":       on(windowMoved),
+	"window.shown":       on(windowShown),
+	"window.focused":     on(windowFocused),
+	"window.closed":      on(windowClosed),
+	"theme.changed":      on(themeChanged),
+	"setting.changed":    on(settingChanged),
 	"timeline.rewound":   on(timelineRewound),
 }
 

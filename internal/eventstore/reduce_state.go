@@ -89,22 +89,25 @@ func timelineRewound(v *view, e *choir.Event, p *choir.TimelineRewound) error {
 	if err := v.flush(); err != nil {
 		return err
 	}
-	if err := v.rewindFiles(e.Seq, p.ToSeq); err != nil {
-		return err
+	for _, s := range []*versions{&v.files, &v.settings, &v.windows} {
+		if err := s.rewind(e.Seq, p.ToSeq); err != nil {
+			return err
+		}
 	}
 	return v.rewindDocuments(e, p.ToSeq)
 }
 
-func (v *view) rewindFiles(seq, to uint64) error {
-	changes, err := v.base.changed(filesTable, to)
+// rewind makes the values that held after event to hold again.
+func (s *versions) rewind(seq, to uint64) error {
+	changes, err := s.view.base.changed(s.table, to)
 	if err != nil {
 		return err
 	}
 	for _, c := range changes {
 		if c.then == nil {
-			err = v.files.end(c.key, seq)
+			err = s.end(c.key, seq)
 		} else {
-			err = v.files.set(c.key, seq, *c.then)
+			err = s.set(c.key, seq, *c.then)
 		}
 		if err != nil {
 			return err

@@ -15,10 +15,13 @@ import (
 //go:embed schema.sql
 var schema string
 
+//go:embed migration_2.sql
+var desktopTables string
+
 // migrations bring a database from version i to i+1. They only grow. Since the
 // projections follow from the journal, one that changes a projection may drop
 // and create it: Open sees the new version and rebuilds.
-var migrations = []string{schema}
+var migrations = []string{schema, desktopTables}
 
 const readers = 4
 

@@ -66,11 +66,13 @@ var (
 	documentVersionsTable = &table{"document_versions", "REPLACE INTO document_versions VALUES (?, ?, ?)", keySeqValue}
 	filesTable            = &table{"files", "REPLACE INTO files VALUES (?, ?, ?, ?)", versionRow}
 	documentsTable        = &table{"documents", "REPLACE INTO documents VALUES (?, ?, ?, ?)", versionRow}
+	settingsTable         = &table{"settings", "REPLACE INTO settings VALUES (?, ?, ?, ?)", versionRow}
+	windowsTable          = &table{"windows", "REPLACE INTO windows VALUES (?, ?, ?, ?)", versionRow}
 )
 
 var projections = []*table{
 	checkpointsTable, conversationsTable, documentHeadsTable, documentVersionsTable, documentsTable, filesTable,
-	messagesTable, runsTable, snapshotsTable, tasksTable, usageTable,
+	messagesTable, runsTable, settingsTable, snapshotsTable, tasksTable, usageTable, windowsTable,
 }
 
 func (t *table) write(conn *sqlite.Conn, rows []row) error {

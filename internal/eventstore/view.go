@@ -21,6 +21,8 @@ type view struct {
 	documentHeads keyed[documentHead]
 	files         versions
 	documents     versions
+	settings      versions
+	windows       versions
 
 	pending map[*table][]row // rows to write that are never read again by key
 	queued  int
@@ -60,6 +62,8 @@ func newView(b base) *view {
 	v.documentHeads = keyed[documentHead]{view: v, table: documentHeadsTable, index: func(*documentHead) row { return row{} }}
 	v.files = versions{view: v, table: filesTable}
 	v.documents = versions{view: v, table: documentsTable}
+	v.settings = versions{view: v, table: settingsTable}
+	v.windows = versions{view: v, table: windowsTable}
 	v.forget()
 	return v
 }
@@ -70,6 +74,7 @@ func (v *view) forget() {
 	v.conversations.live, v.checkpoints.live = map[string]*cell[Conversation]{}, map[string]*cell[Checkpoint]{}
 	v.usage.live, v.documentHeads.live = map[string]*cell[Usage]{}, map[string]*cell[documentHead]{}
 	v.files.live, v.documents.live = map[string]*version{}, map[string]*version{}
+	v.settings.live, v.windows.live = map[string]*version{}, map[string]*version{}
 	clear(v.pending)
 	v.queued = 0
 }
@@ -90,6 +95,7 @@ func (v *view) takePending() map[*table][]row {
 func (v *view) flush() error {
 	for _, part := range []interface{ settle() error }{
 		&v.runs, &v.tasks, &v.conversations, &v.checkpoints, &v.usage, &v.documentHeads, &v.files, &v.documents,
+		&v.settings, &v.windows,
 	} {
 		if err := part.settle(); err != nil {
 			return err
@@ -101,7 +107,8 @@ func (v *view) flush() error {
 // size is how many rows are remembered.
 func (v *view) size() int {
 	return len(v.runs.live) + len(v.tasks.live) + len(v.conversations.live) + len(v.checkpoints.live) +
-		len(v.usage.live) + len(v.documentHeads.live) + len(v.files.live) + len(v.documents.live)
+		len(v.usage.live) + len(v.documentHeads.live) + len(v.files.live) + len(v.documents.live) +
+		len(v.settings.live) + len(v.windows.live)
 }
 
 // keyed is a projection with one row per key.

@@ -620,7 +620,7 @@ export interface SnapshotTaken {
   /** Digest of the root folder's manifest. */
   snapshot: Digest;
   /** Why it was taken. */
-  reason: "created" | "task_started" | "task_ended" | "checkpoint" | "rewind" | "repo_added" | "changed_outside";
+  reason: "created" | "task_started" | "task_ended" | "tool_called" | "tool_returned" | "checkpoint" | "rewind" | "undo" | "taken" | "repo_added" | "changed_outside";
   /** Files and links in the tree. */
   files: number;
   /** Bytes of content in the tree. */
@@ -687,6 +687,158 @@ export interface TimelineRewound {
   before: Digest;
   /** Paths that were rewritten. */
   files: number;
+}
+
+/** TimelineUndone says that what one action changed was taken back, and what came after it kept. */
+export interface TimelineUndone {
+  /** The task or the tool call. */
+  of: ID;
+  /** The workspace now. */
+  snapshot: Digest;
+  /** The workspace just before, so that this can be rewound. */
+  before: Digest;
+  /** Paths that were rewritten. */
+  files: number;
+}
+
+/** TimelineForked says that another computer begins with this one's past. */
+export interface TimelineForked {
+  /** The new computer. */
+  computer: ID;
+  /** Last event that both have. */
+  at_seq: number;
+}
+
+/** ComputerForked is the first event that a fork has alone. */
+export interface ComputerForked {
+  /** The computer it was forked from. */
+  from: ID;
+  /** Last event that both have. */
+  at_seq: number;
+  /** Hash of that event, and so of all before it. */
+  hash: Digest;
+  /** Name the owner sees. */
+  name: string;
+}
+
+/** ComputerImported is the first event that an imported computer has alone. */
+export interface ComputerImported {
+  /** The computer that was exported. */
+  from: ID;
+  /** Last event that was exported. */
+  at_seq: number;
+  /** Hash of that event, and so of all before it. */
+  hash: Digest;
+  /** SHA-256 of the manifest of the file it came in. */
+  archive: Digest;
+  /** Name the owner sees. */
+  name: string;
+}
+
+/** ComputerExported says that the whole computer was written into a file. */
+export interface ComputerExported {
+  /** Last event in the file. */
+  at_seq: number;
+  /** SHA-256 of the manifest of the file. */
+  archive: Digest;
+  /** Paths that look like keys: their content is not in the file. */
+  withheld?: string[];
+}
+
+/** ChangesTaken says that changes of another computer were applied to this one. */
+export interface ChangesTaken {
+  /** The computer they came from. */
+  from: ID;
+  /** Its last event then. */
+  at_seq: number;
+  /** The workspace now. */
+  snapshot: Digest;
+  /** The workspace just before, so that this can be rewound. */
+  before: Digest;
+  /** Paths that were rewritten. */
+  files: number;
+}
+
+/** WindowOpened says that a window appeared. */
+export interface WindowOpened {
+  /** The window. */
+  window: ID;
+  /** App it runs. */
+  app: string;
+  /** What its bar says. */
+  title?: string;
+  /** What it shows: a path below the workspace root or the id of a document. */
+  subject?: string;
+  /** Place and size. */
+  bounds: Rect;
+  /** Virtual desktop it is on, from 0. */
+  desktop?: number;
+}
+
+/** Rect is a rectangle on the desktop in CSS pixels, from the top left corner. */
+export interface Rect {
+  /** Left edge. */
+  x: number;
+  /** Upper edge. */
+  y: number;
+  /** Width. */
+  width: number;
+  /** Height. */
+  height: number;
+}
+
+/** WindowMoved says that a window has another place or size. */
+export interface WindowMoved {
+  /** The window. */
+  window: ID;
+  /** Place and size now. */
+  bounds: Rect;
+  /** Virtual desktop it is on now. */
+  desktop?: number;
+}
+
+/** WindowShown says that a window was minimised, maximised or restored. */
+export interface WindowShown {
+  /** The window. */
+  window: ID;
+  /** How it is shown now. */
+  state: "normal" | "minimised" | "maximised";
+}
+
+/** WindowFocused says that a window came to the top. */
+export interface WindowFocused {
+  /** The window. */
+  window: ID;
+}
+
+/** WindowClosed says that a window is gone. */
+export interface WindowClosed {
+  /** The window. */
+  window: ID;
+}
+
+/** ThemeChanged says that the desktop looks different. */
+export interface ThemeChanged {
+  /** Name of the theme. */
+  name: string;
+  /** Values that differ from the shipped theme of that name. */
+  tokens?: ThemeToken[];
+}
+
+/** ThemeToken is one value of a theme. */
+export interface ThemeToken {
+  /** Name of the token. */
+  name: string;
+  /** Its value in CSS. */
+  value: string;
+}
+
+/** SettingChanged says that a setting of the desktop has another value. */
+export interface SettingChanged {
+  /** Name of the setting. */
+  key: string;
+  /** Its value; the default when empty. */
+  value?: string;
 }
 
 /** RepoAdded says that a person brought a project. */
@@ -995,6 +1147,32 @@ export interface PayloadByType {
   "checkpoint.created": CheckpointCreated;
   /** What can be rewound is again as it was at an earlier moment. */
   "timeline.rewound": TimelineRewound;
+  /** What one action changed was taken back. */
+  "timeline.undone": TimelineUndone;
+  /** Another computer begins with this one's past. */
+  "timeline.forked": TimelineForked;
+  /** This computer begins here; what is before it is another's past. */
+  "computer.forked": ComputerForked;
+  /** This computer came in a file; what is before it is another's past. */
+  "computer.imported": ComputerImported;
+  /** The whole computer was written into a file. */
+  "computer.exported": ComputerExported;
+  /** Changes of another computer were applied to this one. */
+  "changes.taken": ChangesTaken;
+  /** A window appeared on the desktop. */
+  "window.opened": WindowOpened;
+  /** A window has another place or size. */
+  "window.moved": WindowMoved;
+  /** A window was minimised, maximised or restored. */
+  "window.shown": WindowShown;
+  /** A window came to the top. */
+  "window.focused": WindowFocused;
+  /** A window is gone. */
+  "window.closed": WindowClosed;
+  /** The desktop looks different. */
+  "theme.changed": ThemeChanged;
+  /** A setting of the desktop has another value. */
+  "setting.changed": SettingChanged;
   /** A person brought a project of their own. */
   "repo.added": RepoAdded;
   /** Verified work left the computer as a branch or a patch. */

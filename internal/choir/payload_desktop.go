@@ -1,0 +1,91 @@
+package choir
+
+// WindowOpened says that a window appeared.
+type WindowOpened struct {
+	Window  ID     `json:"window" choir:"id7" doc:"The window."`
+	App     string `json:"app" choir:"len=1..100" doc:"App it runs."`
+	Title   string `json:"title,omitempty" choir:"len=0..200" doc:"What its bar says."`
+	Subject string `json:"subject,omitempty" choir:"len=0..4096" doc:"What it shows: a path below the workspace root or the id of a document."`
+	Bounds  Rect   `json:"bounds" doc:"Place and size."`
+	Desktop int    `json:"desktop,omitempty" choir:"range=0..31" doc:"Virtual desktop it is on, from 0."`
+}
+
+// Rect is a rectangle on the desktop in CSS pixels, from the top left corner.
+type Rect struct {
+	X      int `json:"x" choir:"range=-100000..100000" doc:"Left edge."`
+	Y      int `json:"y" choir:"range=-100000..100000" doc:"Upper edge."`
+	Width  int `json:"width" choir:"range=1..100000" doc:"Width."`
+	Height int `json:"height" choir:"range=1..100000" doc:"Height."`
+}
+
+// WindowMoved says that a window has another place or size.
+type WindowMoved struct {
+	Window  ID   `json:"window" choir:"id7" doc:"The window."`
+	Bounds  Rect `json:"bounds" doc:"Place and size now."`
+	Desktop int  `json:"desktop,omitempty" choir:"range=0..31" doc:"Virtual desktop it is on now."`
+}
+
+// WindowState is how a window is shown.
+type WindowState string
+
+// The states of a window; its bounds are those it has when normal.
+const (
+	WindowNormal    WindowState = "normal"
+	WindowMinimised WindowState = "minimised"
+	WindowMaximised WindowState = "maximised"
+)
+
+// WindowShown says that a window was minimised, maximised or restored.
+type WindowShown struct {
+	Window ID          `json:"window" choir:"id7" doc:"The window."`
+	State  WindowState `json:"state" choir:"enum=normal|minimised|maximised" doc:"How it is shown now."`
+}
+
+// WindowFocused says that a window came to the top.
+type WindowFocused struct {
+	Window ID `json:"window" choir:"id7" doc:"The window."`
+}
+
+// WindowClosed says that a window is gone.
+type WindowClosed struct {
+	Window ID `json:"window" choir:"id7" doc:"The window."`
+}
+
+// ThemeChanged says that the desktop looks different.
+type ThemeChanged struct {
+	Name   string       `json:"name" choir:"len=1..100" doc:"Name of the theme."`
+	Tokens []ThemeToken `json:"tokens,omitempty" choir:"len=0..200" doc:"Values that differ from the shipped theme of that name."`
+}
+
+// ThemeToken is one value of a theme.
+type ThemeToken struct {
+	Name  string `json:"name" choir:"len=1..100" doc:"Name of the token."`
+	Value string `json:"value" choir:"len=1..200" doc:"Its value in CSS."`
+}
+
+// SettingChanged says that a setting of the desktop has another value.
+type SettingChanged struct {
+	Key   string `json:"key" choir:"len=1..100" doc:"Name of the setting."`
+	Value string `json:"value,omitempty" choir:"len=0..4096" doc:"Its value; the default when empty."`
+}
+
+// EventType implements Payload.
+func (WindowOpened) EventType() Type { return "window.opened" }
+
+// EventType implements Payload.
+func (WindowMoved) EventType() Type { return "window.moved" }
+
+// EventType implements Payload.
+func (WindowShown) EventType() Type { return "window.shown" }
+
+// EventType implements Payload.
+func (WindowFocused) EventType() Type { return "window.focused" }
+
+// EventType implements Payload.
+func (WindowClosed) EventType() Type { return "window.closed" }
+
+// EventType implements Payload.
+func (ThemeChanged) EventType() Type { return "theme.changed" }
+
+// EventType implements Payload.
+func (SettingChanged) EventType() Type { return "setting.changed" }

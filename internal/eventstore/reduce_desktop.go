@@ -1,0 +1,95 @@
+package eventstore
+
+import (
+	"encoding/json"
+
+	"choiros/internal/choir"
+)
+
+// Window is a window of the desktop as it is.
+type Window struct {
+	ID      choir.ID          `json:"id"`
+	App     string            `json:"app"`
+	Title   string            `json:"title,omitempty"`
+	Subject string            `json:"subject,omitempty"`
+	Bounds  choir.Rect        `json:"bounds"`
+	Desktop int               `json:"desktop,omitempty"`
+	State   choir.WindowState `json:"state"`
+	Focused uint64            `json:"focused_seq"` // event of its last focus; the highest is on top
+}
+
+// Setting is a setting of the desktop that is not at its default; Theme is given
+// for the theme alone, whose key is ThemeSetting.
+type Setting struct {
+	Key   string              `json:"key"`
+	Value string              `json:"value,omitempty"`
+	Theme *choir.ThemeChanged `json:"theme,omitempty"`
+}
+
+// ThemeSetting is the key of the theme among the settings; the others begin with "setting/".
+const ThemeSetting = "theme"
+
+func windowOpened(v *view, e *choir.Event, p *choir.WindowOpened) error {
+	value, err := encode(Window{
+		ID: p.Window, App: p.App, Title: p.Title, Subject: p.Subject, Bounds: p.Bounds, Desktop: p.Desktop,
+		State: choir.WindowNormal, Focused: e.Seq,
+	})
+	if err != nil {
+		return err
+	}
+	return v.windows.set(string(p.Window), e.Seq, value)
+}
+
+// changeWindow leaves a window that is not there alone.
+func (v *view) changeWindow(e *choir.Event, id choir.ID, change func(*Window)) error {
+	c, err := v.windows.get(string(id))
+	if err != nil || !c.exists {
+		return err
+	}
+	var w Window
+	if err := json.Unmarshal([]byte(c.value), &w); err != nil {
+		return damagedRow(windowsTable, string(id), err)
+	}
+	change(&w)
+	value, err := encode(w)
+	if err != nil {
+		return err
+	}
+	return v.windows.set(string(id), e.Seq, value)
+}
+
+func windowMoved(v *view, e *choir.Event, p *choir.WindowMoved) error {
+	return v.changeWindow(e, p.Window, func(w *Window) { w.Bounds, w.Desktop = p.Bounds, p.Desktop })
+}
+
+func windowShown(v *view, e *choir.Event, p *choir.WindowShown) error {
+	return v.changeWindow(e, p.Window, func(w *Window) { w.State = p.State })
+}
+
+func windowFocused(v *view, e *choir.Event, p *choir.WindowFocused) error {
+	return v.changeWindow(e, p.Window, func(w *Window) { w.Focused = e.Seq })
+}
+
+func windowClosed(v *view, e *choir.Event, p *choir.WindowClosed) error {
+	return v.windows.end(string(p.Window), e.Seq)
+}
+
+func themeChanged(v *view, e *choir.Event, p *choir.ThemeChanged) error {
+	value, err := encode(Setting{Key: ThemeSetting, Theme: p})
+	if err != nil {
+		return err
+	}
+	return v.settings.set(ThemeSetting, e.Seq, value)
+}
+
+func settingChanged(v *view, e *choir.Event, p *choir.SettingChanged) error {
+	key := "setting/" + p.Key
+	if p.Value == "" {
+		return v.settings.end(key, e.Seq)
+	}
+	value, err := encode(Setting{Key: p.Key, Value: p.Value})
+	if err != nil {
+		return err
+	}
+	return v.settings.set(key, e.Seq, value)
+}
