@@ -3,6 +3,7 @@ package hub
 import (
 	"context"
 	"io"
+	"time"
 
 	"github.com/nats-io/jwt/v2"
 	"github.com/nats-io/nats.go"
@@ -29,6 +30,12 @@ func (s *Server) Nobody(opts ...nats.Option) (*nats.Conn, error) {
 // WithTail changes how much a relay repeats when the stream is gone.
 func (r *Relay) WithTail(n uint64) *Relay {
 	r.tail = n
+	return r
+}
+
+// WithPatience changes how long a relay waits for the stream to take an event.
+func (r *Relay) WithPatience(d time.Duration) *Relay {
+	r.patience = d
 	return r
 }
 

@@ -11,40 +11,64 @@ import (
 	"choiros/internal/choir"
 )
 
-// launch starts the NATS server, on a new store if the old one does not come up.
+// launch starts the NATS server: on a new store if the old one does not come up,
+// and without any while the disk has no room for one. Commands and live text
+// need no store; the relays wait until there is one.
 func (s *Server) launch(ctx context.Context) error {
 	store := filepath.Join(s.cfg.Dir, "store")
-	err := s.run(ctx, store)
+	err := s.launchOn(ctx, store)
+	if choir.CodeOf(err) == choir.CodeNoSpace {
+		s.cfg.Log.Warn("the bus runs without its store", "reason", err)
+		return s.run(ctx, store, 0, err)
+	}
+	return err
+}
+
+func (s *Server) launchOn(ctx context.Context, store string) error {
+	err := s.open(ctx, store)
 	if err == nil || ctx.Err() != nil {
 		return err
+	}
+	// A store is not broken because its disk is full.
+	if _, full := s.room(store); choir.CodeOf(full) == choir.CodeNoSpace {
+		return full
 	}
 	s.cfg.Log.Warn("the store of the bus does not come up and is made anew", "store", store, "reason", err)
 	if err := s.moveAside(store); err != nil {
 		return err
 	}
-	return s.run(ctx, store)
+	return s.open(ctx, store)
 }
 
-// run starts the NATS server on a store and makes the stream; when either fails
-// nothing is left running.
-func (s *Server) run(ctx context.Context, store string) error {
-	if err := os.MkdirAll(store, 0o700); err != nil {
-		return choir.Wrap("bus.start", choir.CodeUnavailable, err, "make the store %s", store)
+// open starts the NATS server on a store.
+func (s *Server) open(ctx context.Context, store string) error {
+	size, err := s.room(store)
+	if err != nil {
+		return err
 	}
+	return s.run(ctx, store, size, nil)
+}
+
+// run starts the NATS server with a stream of a size, or without a store for a
+// reason; when that fails nothing is left running.
+func (s *Server) run(ctx context.Context, store string, size int64, without error) error {
 	t, err := newTrust(s.keys)
 	if err != nil {
 		return err
 	}
-	ns, err := server.NewServer(options(t, store))
+	o := options(t, store)
+	o.JetStream = without == nil
+	ns, err := server.NewServer(o)
 	if err != nil {
 		return choir.Wrap("bus.start", choir.CodeUnavailable, err, "configure the bus")
 	}
 	ns.SetLoggerV2(&logger{s.cfg.Log}, false, false, false)
 	ns.Start()
-	if !ns.ReadyForConnections(startLimit) || !ns.JetStreamEnabled() {
+	switch {
+	case !ns.ReadyForConnections(startLimit), o.JetStream && !ns.JetStreamEnabled():
 		err = choir.E("bus.start", choir.CodeUnavailable, "the bus did not come up on %s", store)
-	} else {
-		err = s.ensureStream(ctx, ns)
+	case o.JetStream:
+		err = s.ensureStream(ctx, ns, size)
 	}
 	if err != nil {
 		stop(ns)
@@ -52,15 +76,19 @@ func (s *Server) run(ctx context.Context, store string) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.nats = ns
+	s.nats, s.without, s.refused = ns, without, nil
 	return nil
 }
+
+// maxStore is larger than any disk: the stream's own size is the bound, and one
+// that the server compared with the disk would not come up on a full one.
+const maxStore = 1 << 50
 
 func options(t *trust, store string) *server.Options {
 	return &server.Options{
 		ServerName: "choir", DontListen: true, NoSigs: true, DisableJetStreamBanner: true,
 		TrustedOperators: []*jwt.OperatorClaims{t.operator}, AccountResolver: t.resolver, SystemAccount: t.system,
-		JetStream: true, StoreDir: store, MaxPayload: MaxPayload, MaxPending: maxPending,
+		StoreDir: store, JetStreamMaxStore: maxStore, MaxPayload: MaxPayload, MaxPending: maxPending,
 	}
 }
 

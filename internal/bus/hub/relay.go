@@ -45,15 +45,16 @@ type Relay struct {
 	src            EventSource
 	path           string
 	user, computer choir.ID
-	saved          time.Time // when the cursor was last written
-	refused        uint64    // the event the stream said no to in the last session
-	tail           uint64    // relayTail, but for tests
+	saved          time.Time     // when the cursor was last written
+	refused        uint64        // the event the stream said no to in the last session
+	tail           uint64        // relayTail, but for tests
+	patience       time.Duration // ackLimit, but for tests
 }
 
 // NewRelay makes the relay of a computer. cursor is the file that remembers how
 // far it is.
 func NewRelay(s *Server, src EventSource, cursor string, user, computer choir.ID) *Relay {
-	return &Relay{bus: s, src: src, path: cursor, user: user, computer: computer, tail: relayTail}
+	return &Relay{bus: s, src: src, path: cursor, user: user, computer: computer, tail: relayTail, patience: ackLimit}
 }
 
 // Serve publishes until ctx ends. An outage of the bus delays it: it tries again
@@ -150,7 +151,7 @@ func (r *Relay) publish(ctx context.Context, js jetstream.JetStream, at uint64, 
 
 // settle waits for the stream's word on each event of a batch.
 func (r *Relay) settle(ctx context.Context, at uint64, events []choir.Event, acks []jetstream.PubAckFuture) (uint64, error) {
-	limit := time.NewTimer(ackLimit)
+	limit := time.NewTimer(r.patience)
 	defer limit.Stop()
 	for i, ack := range acks {
 		select {
@@ -158,9 +159,14 @@ func (r *Relay) settle(ctx context.Context, at uint64, events []choir.Event, ack
 			at = events[i].Seq
 		case err := <-ack.Err():
 			r.refused = events[i].Seq
+			if said := (*jetstream.APIError)(nil); errors.As(err, &said) {
+				r.bus.distrust(err)
+			}
 			return at, choir.Wrap("bus.relay", choir.CodeUnavailable, err, "publish event %d", events[i].Seq)
 		case <-limit.C:
-			return at, choir.E("bus.relay", choir.CodeTimeout, "the stream did not take event %d within %s", events[i].Seq, ackLimit)
+			err := choir.E("bus.relay", choir.CodeTimeout, "the stream did not take event %d within %s", events[i].Seq, r.patience)
+			r.bus.distrust(err)
+			return at, err
 		case <-ctx.Done():
 			return at, ctx.Err()
 		}

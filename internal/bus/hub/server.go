@@ -29,7 +29,8 @@ type Config struct {
 	// Keys is the folder (0700) of the operator's and the accounts' keys.
 	// Default Dir/keys.
 	Keys string
-	// StoreMax bounds the stream on disk, in bytes. Default 256 MiB.
+	// StoreMax bounds the stream on disk, in bytes; a disk with less room than
+	// that gives less. Default 256 MiB.
 	StoreMax int64
 	// Now dates credentials. Default time.Now.
 	Now func() time.Time
@@ -68,15 +69,18 @@ type Server struct {
 	// pumps counts the running bridges; Close waits for them.
 	pumps sync.WaitGroup
 
-	mu     sync.Mutex // guards what follows
-	nats   *server.Server
-	aside  string
-	closed bool
+	mu      sync.Mutex // guards what follows
+	nats    *server.Server
+	without error // why it runs without a store, or nil
+	refused error // what the stream said when it took no more, or nil
+	aside   string
+	closed  bool
 }
 
 // Start starts the bus, making keys and store when they are missing. The stream
 // only delivers, so a store that does not come up is moved aside (see MovedAside)
-// and made anew; the relays fill it again from the logs.
+// and made anew; the relays fill it again from the logs. On a full disk the bus
+// runs without one until there is room again, and Healthy says so.
 func Start(ctx context.Context, cfg Config) (*Server, error) {
 	s := &Server{cfg: cfg.withDefaults(), turn: make(chan struct{}, 1)}
 	var err error
@@ -106,7 +110,8 @@ func (s *Server) Restart(ctx context.Context) error {
 }
 
 // Serve watches the NATS server until ctx ends and restarts it when it stopped
-// serving: JetStream switches itself off when the disk is full and stays off.
+// serving: its stream refuses everything after the disk was full once.
+// One that runs without a store is let be until there is room for it.
 func (s *Server) Serve(ctx context.Context) error {
 	tick := time.NewTicker(s.cfg.WatchEvery)
 	defer tick.Stop()
@@ -116,7 +121,7 @@ func (s *Server) Serve(ctx context.Context) error {
 			return ctx.Err()
 		case <-tick.C:
 		}
-		if err := s.Healthy(); err != nil {
+		if err := s.Healthy(); err != nil && !s.mustWait() {
 			s.cfg.Log.Warn("the bus is restarted", "reason", err)
 			if err := s.Restart(ctx); err != nil {
 				s.cfg.Log.Error("the bus does not come back; tried again soon", "reason", err)
@@ -157,11 +162,37 @@ func (s *Server) Healthy() error {
 	if ns == nil || !ns.Running() {
 		return choir.E("bus.health", choir.CodeUnavailable, "the bus does not run")
 	}
-	if !ns.JetStreamEnabled() {
-		return choir.E("bus.health", choir.CodeUnavailable, "the bus runs without its store").
-			WithRemedy("free space on the disk of %s", s.cfg.Dir)
+	s.mu.Lock()
+	without, refused := s.without, s.refused
+	s.mu.Unlock()
+	if without == nil && (refused != nil || !ns.JetStreamEnabled()) {
+		stopped := choir.E("bus.health", choir.CodeUnavailable, "the store of the bus in %s has stopped and is started again", s.cfg.Dir).
+			WithRemedy("free space on its disk")
+		stopped.Err = refused
+		return stopped
 	}
-	return nil
+	return without
+}
+
+// distrust notes that the stream refused an event. After one failed write it
+// refuses all that come, and only a restart changes that.
+func (s *Server) distrust(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.refused = err
+}
+
+// mustWait says that the bus runs, without a store, and that there is still no
+// room for one: a restart would only cut its connections.
+func (s *Server) mustWait() bool {
+	s.mu.Lock()
+	ns, without := s.nats, s.without
+	s.mu.Unlock()
+	if ns == nil || !ns.Running() || without == nil {
+		return false
+	}
+	_, err := s.room(filepath.Join(s.cfg.Dir, "store"))
+	return err != nil
 }
 
 // current is the running NATS server; nil once closed.

@@ -35,7 +35,7 @@ func streamConfig(max int64) jetstream.StreamConfig {
 }
 
 // ensureStream makes or updates the stream on a server that is not yet current.
-func (s *Server) ensureStream(ctx context.Context, ns nats.InProcessConnProvider) error {
+func (s *Server) ensureStream(ctx context.Context, ns nats.InProcessConnProvider, size int64) error {
 	creds, err := s.Mint(choir.RoleControl, "", "", time.Minute)
 	if err != nil {
 		return err
@@ -51,6 +51,6 @@ func (s *Server) ensureStream(ctx context.Context, ns nats.InProcessConnProvider
 	}
 	ctx, cancel := context.WithTimeout(ctx, startLimit)
 	defer cancel()
-	_, err = js.CreateOrUpdateStream(ctx, streamConfig(s.cfg.StoreMax))
+	_, err = js.CreateOrUpdateStream(ctx, streamConfig(size))
 	return choir.Wrap("bus.start", choir.CodeUnavailable, err, "make the stream %s", StreamName)
 }
