@@ -1,0 +1,5 @@
+//go:build sabotage_chain
+
+package fault
+
+const sabotageChain = true

@@ -1,0 +1,5 @@
+//go:build sabotage_keys
+
+package fault
+
+const sabotageKeys = true

@@ -1,0 +1,5 @@
+//go:build !sabotage_sync
+
+package fault
+
+const sabotageSync = false
