@@ -15,8 +15,6 @@ import (
 	"os"
 	"os/signal"
 	"path"
-	"slices"
-	"strings"
 	"syscall"
 	"time"
 
@@ -77,7 +75,7 @@ func run(ctx context.Context, stdin io.Reader, env []string, log *slog.Logger) e
 		// Nobody may be watching; what matters is in the events.
 		Live:      func(run choir.ID, text string) { _ = client.Live(run, text) },
 		Now:       func() choir.Time { return choir.TimeOf(time.Now()) },
-		Workspace: sandbox.WorkspaceInside, Scratch: scratch, Env: commandEnv(env),
+		Workspace: sandbox.WorkspaceInside, Scratch: scratch, Env: env,
 		TreeArgv: []string{path.Join(sandbox.GuestInside, "choir-associate"), "tree"}, Lock: treeName,
 		MaxSteps: boot.Limits.Steps,
 	})
@@ -98,18 +96,4 @@ func renew(ctx context.Context, in *bufio.Reader, client *bus.Client, log *slog.
 	if err := client.Renew(ctx, in); err != nil && ctx.Err() == nil {
 		log.Error("no new credentials can be taken up", "error", err)
 	}
-}
-
-// toolchains are folders with compilers that distributions leave off the path.
-const toolchains = "/usr/local/go/bin:/usr/local/cargo/bin"
-
-// commandEnv is the environment of the tasks' commands.
-func commandEnv(env []string) []string {
-	env = slices.Clone(env)
-	for i, kv := range env {
-		if strings.HasPrefix(kv, "PATH=") {
-			env[i] = kv + ":" + toolchains
-		}
-	}
-	return env
 }

@@ -39,6 +39,11 @@ func serve(args []string) error {
 	orphan := flags.Duration("orphan", sandbox.OrphanSeconds*time.Second, "how long to live without a control plane")
 	workspace := flags.String("workspace", defaultWorkspace(), "folder of files and snapshots; empty for none")
 	walled := flags.Bool("landlock", false, "write only in the workspace and in folders in memory")
+	var toolchains []string
+	flags.Func("toolchain", "folder whose bin comes first in PATH; may be repeated", func(path string) error {
+		toolchains = append(toolchains, path)
+		return nil
+	})
 	limit := limitFlags(flags) // drivers pass these: see limits.go
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -61,7 +66,7 @@ func serve(args []string) error {
 	defer stop()
 	return guest.NewServer(guest.Config{
 		Version: version, Listener: listener, Workspace: *workspace, GuestDir: sandbox.GuestInside,
-		Orphan: *orphan, Allow: guest.OutsideOnly, Env: guest.Environment(), Reaper: guest.NewReaper(true),
+		Orphan: *orphan, Allow: guest.OutsideOnly, Env: guest.Environment(toolchains), Reaper: guest.NewReaper(true),
 		Proxy: guest.ProxyAddress, Egress: sandbox.DoorsInside + "/" + sandbox.EgressSocket,
 	}).Serve(ctx)
 	// What still runs ends with this process: the kernel kills a pid namespace

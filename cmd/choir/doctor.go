@@ -2,7 +2,7 @@ package main
 
 import (
 	"context"
-	"path/filepath"
+	"os"
 
 	"github.com/spf13/cobra"
 
@@ -30,9 +30,12 @@ func runDoctor(ctx context.Context, a *app) error {
 		if err != nil {
 			return err
 		}
-		driver := local.New(local.Config{StateDir: filepath.Join(a.data, "sandbox")})
-		defer driver.Close()
-		d = supervisor.NewDoctor(cfg, driver.Probe(ctx))
+		if d, err = examine(ctx, cfg); err != nil {
+			return err
+		}
+	}
+	if err := a.suggestToolchains(ctx, d.Checks); err != nil {
+		return err
 	}
 	if a.json {
 		a.printJSON(d)
@@ -43,6 +46,20 @@ func runDoctor(ctx context.Context, a *app) error {
 		return choir.E("", choir.CodeUnavailable, "this machine cannot isolate a sandbox")
 	}
 	return nil
+}
+
+// examine tries what this machine can do with a driver of its own, which leaves
+// nothing behind.
+func examine(ctx context.Context, cfg supervisor.Config) (api.Doctor, error) {
+	dir, err := os.MkdirTemp("", "choir-doctor-")
+	if err != nil {
+		return api.Doctor{}, choir.Wrap("choir.doctor", choir.CodeUnavailable, err, "make a folder for a sandbox")
+	}
+	defer os.RemoveAll(dir) // best effort: it is in the folder for such things
+	driver := local.New(local.Config{StateDir: dir, Toolchains: cfg.File.Runtime.Toolchains})
+	defer driver.Close()
+	cfg.Driver = driver
+	return supervisor.NewDoctor(ctx, cfg), nil
 }
 
 func (a *app) showDoctor(d api.Doctor) {

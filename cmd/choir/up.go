@@ -64,7 +64,7 @@ func openServer(ctx context.Context, a *app, web bool) (*server, []net.Listener,
 		}
 		return nil, nil, err
 	}
-	driver := local.New(local.Config{StateDir: filepath.Join(a.data, "sandbox")})
+	driver := local.New(local.Config{StateDir: filepath.Join(a.data, "sandbox"), Toolchains: cfg.File.Runtime.Toolchains})
 	cfg.Driver = driver
 	sys, err := supervisor.Open(ctx, cfg)
 	if err != nil {

@@ -32,11 +32,27 @@ func (a *app) loadConfig() (config.Config, string, error) {
 	return config.Load(a.config, filepath.Join(a.data, "choir.toml"), "/etc/choir/config.toml")
 }
 
+// host is what no toolchain may show.
+func (a *app) host() (config.Host, error) {
+	homes, err := config.HomesOf("/etc/passwd")
+	if home := a.env("HOME"); home != "" {
+		homes = append(homes, home)
+	}
+	return config.Host{Data: a.data, Homes: homes}, err
+}
+
 // systemConfig wires the control plane from the configuration.
 func (a *app) systemConfig() (supervisor.Config, error) {
 	file, from, err := a.loadConfig()
 	if err != nil {
 		return supervisor.Config{}, err
+	}
+	host, err := a.host()
+	if err != nil {
+		return supervisor.Config{}, err
+	}
+	if err := file.CheckToolchains(host); err != nil {
+		return supervisor.Config{}, choir.Under(filepath.Base(from), err)
 	}
 	routes, state, err := a.routes(file.Models)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 
 // Check refuses values out of range and features that do not exist yet.
 func (c Config) Check() error {
-	for _, f := range []func() error{c.checkFeatures, c.checkRanges, c.checkModels} {
+	for _, f := range []func() error{c.checkFeatures, c.checkToolchains, c.checkRanges, c.checkModels} {
 		if err := f(); err != nil {
 			return err
 		}

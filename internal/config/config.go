@@ -37,6 +37,8 @@ type Config struct {
 type Runtime struct {
 	Mode          string `toml:"mode" doc:"Rung of the isolation ladder: local."`
 	RequireLimits bool   `toml:"require_limits" doc:"Refuse to start where process, memory and CPU limits cannot be held by cgroups."`
+	// Toolchains are absolute, existing folders: see CheckToolchains.
+	Toolchains []string `toml:"toolchains" doc:"Folders with compilers and the like that tasks see, read-only, with their bin first in PATH."`
 }
 
 // Storage is where content lives.

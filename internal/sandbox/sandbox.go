@@ -28,6 +28,26 @@ type Driver interface {
 	Recover(ctx context.Context, h Handle) (Sandbox, error)
 }
 
+// Toolbox is a driver that can say which programs the tasks of its sandboxes
+// find.
+type Toolbox interface {
+	// Tools looks for each program in a sandbox like an Associate's and names the
+	// checks after them, ToolPytest after the module. It has no effect on other
+	// sandboxes.
+	Tools(ctx context.Context) []Check
+}
+
+// The programs that verification uses. ToolPytest is a module of python3.
+const (
+	ToolCargo  = "cargo"
+	ToolGo     = "go"
+	ToolNode   = "node"
+	ToolPython = "python3"
+	ToolPytest = "pytest"
+	ToolMake   = "make"
+	ToolGit    = "git"
+)
+
 // Sandbox is one running sandbox.
 type Sandbox interface {
 	// Handle is what survives a restart of the control plane.

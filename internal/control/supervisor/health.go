@@ -46,13 +46,17 @@ func (s *System) Health(context.Context) api.Health {
 
 // Doctor tries what this machine can do.
 func (s *System) Doctor(ctx context.Context) api.Doctor {
-	return NewDoctor(s.cfg, s.cfg.Driver.Probe(ctx))
+	return NewDoctor(ctx, s.cfg)
 }
 
-// NewDoctor says what a machine can do and what would be in force.
-func NewDoctor(cfg Config, report sandbox.Report) api.Doctor {
+// NewDoctor tries what a machine can do and says what would be in force.
+func NewDoctor(ctx context.Context, cfg Config) api.Doctor {
+	report := cfg.Driver.Probe(ctx)
 	d := api.Doctor{Version: cfg.Version, Data: cfg.Data, Isolation: report, Models: cfg.Models, Settings: cfg.File.List(cfg.From)}
 	d.Checks = append(d.Checks, sandbox.Check{Name: "model", OK: cfg.Models.Connected, Detail: cfg.Models.Message})
+	if box, ok := cfg.Driver.(sandbox.Toolbox); ok && report.Usable {
+		d.Checks = append(d.Checks, box.Tools(ctx)...)
+	}
 	return d
 }
 

@@ -2,6 +2,7 @@ package local
 
 import (
 	"os/exec"
+	"slices"
 	"syscall"
 
 	"choiros/internal/sandbox"
@@ -15,7 +16,7 @@ func (d *Driver) Bare(spec sandbox.Spec, argv ...string) (*exec.Cmd, error) {
 	if err != nil {
 		return nil, err
 	}
-	args := append(append([]string{}, m.commonFor(spec)...), folderArgs(spec)...)
+	args := slices.Concat(m.commonFor(spec), folderArgs(spec))
 	cmd := exec.Command(m.bwrap, append(append(args, "--"), argv...)...)
 	cmd.Env, cmd.Dir = []string{}, "/"
 	cmd.SysProcAttr = m.asHostUser(&syscall.SysProcAttr{}, spec)

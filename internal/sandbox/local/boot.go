@@ -28,6 +28,9 @@ func (m *machine) boot(ctx context.Context, spec sandbox.Spec) (*box, error) {
 		return nil, err
 	}
 	b := newBox(state{Boot: m.bootID, Doors: spec.Doors, Limits: m.limits.name()}, m.root)
+	if spec.Workspace != "" {
+		b.state.Workspace, b.state.Toolchains = true, m.cfg.Toolchains
+	}
 	defer listener.Close() // once more does nothing
 	if err := m.fill(ctx, b, spec, listener); err != nil {
 		b.abandon(ctx)
@@ -88,13 +91,15 @@ func (m *machine) start(b *box, spec sandbox.Spec, listener, info *os.File) erro
 		return choir.Wrap("local.create", choir.CodeInternal, err, "open %s", os.DevNull)
 	}
 	defer null.Close()
-	err = b.group.start(func(attr *syscall.SysProcAttr) error {
-		attr.Setsid = true // a ^C in the control plane's terminal is not for sandboxes
-		b.monitor, err = os.StartProcess(m.bwrap, m.argv(spec), &os.ProcAttr{
-			Dir: "/", Env: []string{}, Sys: m.asHostUser(attr, spec),
-			Files: []*os.File{null, b.output, b.output, listener, filter, info},
+	err = m.withView(spec, func() error {
+		return b.group.start(func(attr *syscall.SysProcAttr) error {
+			attr.Setsid = true // a ^C in the control plane's terminal is not for sandboxes
+			b.monitor, err = os.StartProcess(m.bwrap, m.argv(spec), &os.ProcAttr{
+				Dir: "/", Env: []string{}, Sys: m.asHostUser(attr, spec),
+				Files: []*os.File{null, b.output, b.output, listener, filter, info},
+			})
+			return err
 		})
-		return err
 	})
 	if err != nil {
 		return choir.Wrap("local.create", choir.CodeUnavailable, err, "start bubblewrap")
@@ -112,6 +117,10 @@ func (m *machine) argv(spec sandbox.Spec) []string {
 	argv = append(argv, filepath.Join(sandbox.GuestInside, initName), "--max-files", strconv.Itoa(spec.Limits.OpenFiles))
 	if spec.Workspace == "" {
 		argv = append(argv, "--workspace", "")
+	} else {
+		for _, path := range m.cfg.Toolchains {
+			argv = append(argv, "--toolchain", path)
+		}
 	}
 	if hasLandlock() {
 		argv = append(argv, "--landlock")

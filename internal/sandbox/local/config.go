@@ -19,6 +19,10 @@ type Config struct {
 	// control plane is root. Its path is also what tells this control plane's
 	// cgroups from those of another.
 	StateDir string
+	// Toolchains are folders of the host that an Associate sees at the same
+	// path, read-only, with their bin first in PATH. Whoever fills this in has
+	// checked that they show nothing else; see config.CheckToolchains.
+	Toolchains []string
 	// Bwrap is the path of bubblewrap; empty looks it up in PATH.
 	Bwrap string
 	// Orphan is how long a sandbox outlives its control plane; zero means

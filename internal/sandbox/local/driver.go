@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	"choiros/internal/choir"
@@ -94,6 +95,9 @@ func (d *Driver) Recover(ctx context.Context, h sandbox.Handle) (sandbox.Sandbox
 	b := m.find(s)
 	if b.init == nil {
 		return nil, b.gone(ctx, "the sandbox has ended")
+	}
+	if s.Workspace && !slices.Equal(s.Toolchains, m.cfg.Toolchains) {
+		return nil, b.gone(ctx, "the sandbox had other toolchains than are wanted now and was ended")
 	}
 	hello, cancel := context.WithTimeout(ctx, d.cfg.BootTimeout)
 	defer cancel()

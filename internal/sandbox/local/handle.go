@@ -22,6 +22,9 @@ type state struct {
 	Doors   string   `json:"doors"`
 	Limits  string   `json:"limits"` // the limiter's name
 	Groups  []string `json:"groups,omitempty"`
+	// Workspace says that it has one, and so the toolchains.
+	Workspace  bool     `json:"workspace,omitempty"`
+	Toolchains []string `json:"toolchains,omitempty"`
 }
 
 type procName struct {

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"choiros/internal/choir"
+	"choiros/internal/sandbox"
 
 	"golang.org/x/sys/unix"
 )
@@ -22,6 +23,7 @@ type machine struct {
 	// common and commonWorkspace are bubblewrap's arguments that no spec
 	// changes, without and with a workspace.
 	common, commonWorkspace []string
+	toolchains              []toolchain
 	filter                  *os.File // the seccomp program, in memory
 	limits                  limiter
 	root                    bool
@@ -39,11 +41,15 @@ func newMachine(cfg Config) (*machine, error) {
 	if err := os.Chmod(cfg.StateDir, 0o711); err != nil { // whatever the umask
 		return nil, choir.Wrap("local.setup", choir.CodeInternal, err, "open the driver's folder for sandboxes")
 	}
-	root, err := prepareRoot(cfg.StateDir, false)
+	toolchains, err := findToolchains(cfg, os.Geteuid() == 0)
 	if err != nil {
 		return nil, err
 	}
-	rootWorkspace, err := prepareRoot(cfg.StateDir, true)
+	root, err := prepareRoot(cfg.StateDir, nil)
+	if err != nil {
+		return nil, err
+	}
+	rootWorkspace, err := prepareRoot(cfg.StateDir, append(toolchainPoints(toolchains), sandbox.WorkspaceInside))
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +59,7 @@ func newMachine(cfg Config) (*machine, error) {
 	}
 	m := &machine{
 		cfg: cfg, bwrap: bwrap, filter: filter,
-		common: commonArgs(root), commonWorkspace: commonArgs(rootWorkspace),
+		common: commonArgs(root), commonWorkspace: append(commonArgs(rootWorkspace), toolchainArgs(toolchains)...), toolchains: toolchains,
 		limits: findLimiter(cfg, groupLabel(cfg.StateDir)), root: os.Geteuid() == 0, bootID: bootID(),
 	}
 	m.limits.sweep()

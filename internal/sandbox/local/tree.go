@@ -11,7 +11,6 @@ import (
 	"slices"
 
 	"choiros/internal/choir"
-	"choiros/internal/sandbox"
 )
 
 // madeUp is what /etc says inside: nothing about the host or its users.
@@ -46,20 +45,18 @@ var mountPoints = []string{"usr", "proc", "dev", "tmp", "var", "home/choir", "ru
 // the others.
 var systemFolders = []string{"bin", "sbin", "lib", "lib32", "lib64", "libx32"}
 
-// prepareRoot lays out the root folder of sandboxes below dir once, under a name
-// that follows from its contents, and returns its path. To bind it is quicker
+// prepareRoot lays out the root folder of sandboxes below dir once, with these
+// mount points beside those that every sandbox has, under a name that follows
+// from its contents, and returns its path. To bind it is quicker
 // than to make its parts for every sandbox, and inside nobody owns it. Versions
 // that running sandboxes still use stay as they are.
-func prepareRoot(dir string, workspace bool) (string, error) {
+func prepareRoot(dir string, more []string) (string, error) {
 	const op = "local.root"
-	picked, sum, err := pickFromHost()
+	picked, sum, err := pickFromHost(more)
 	if err != nil {
 		return "", choir.Wrap(op, choir.CodeInternal, err, "look through the host's /etc")
 	}
 	target := filepath.Join(dir, "root-"+sum)
-	if workspace {
-		target += "-workspace"
-	}
 	if isDir(target) {
 		return target, nil
 	}
@@ -68,7 +65,7 @@ func prepareRoot(dir string, workspace bool) (string, error) {
 		return "", choir.Wrap(op, choir.CodeInternal, err, "make a root folder for sandboxes")
 	}
 	defer os.RemoveAll(tmp) // nothing is left of it once it has its name
-	if err := fillRoot(tmp, picked, workspace); err != nil {
+	if err := fillRoot(tmp, picked, more); err != nil {
 		return "", choir.Wrap(op, choir.CodeInternal, err, "fill the root folder of sandboxes")
 	}
 	if err := os.Rename(tmp, target); err != nil && !isDir(target) {
@@ -82,14 +79,11 @@ func isDir(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-func fillRoot(dir string, picked []string, workspace bool) error {
+func fillRoot(dir string, picked, more []string) error {
 	if err := os.Chmod(dir, 0o755); err != nil {
 		return err
 	}
-	points := mountPoints
-	if workspace {
-		points = append(slices.Clone(points), sandbox.WorkspaceInside)
-	}
+	points := slices.Concat(mountPoints, more)
 	for _, name := range systemFolders {
 		if to, err := os.Readlink("/" + name); err == nil {
 			if err := os.Symlink(to, filepath.Join(dir, name)); err != nil {
@@ -112,10 +106,10 @@ func fillRoot(dir string, picked []string, workspace bool) error {
 
 // pickFromHost returns the paths below /etc to be copied and a checksum over
 // everything the result depends on.
-func pickFromHost() ([]string, string, error) {
+func pickFromHost(more []string) ([]string, string, error) {
 	var picked []string
 	h := sha256.New()
-	fmt.Fprintf(h, "%q %q\n", mountPoints, systemFolders)
+	fmt.Fprintf(h, "%q %q %q\n", mountPoints, more, systemFolders)
 	for name, text := range sorted(madeUp) {
 		fmt.Fprintf(h, "%q %q\n", name, text)
 	}

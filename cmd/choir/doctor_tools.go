@@ -1,0 +1,94 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"choiros/internal/config"
+	"choiros/internal/sandbox"
+)
+
+// hostTools ask a program of this machine which folders it lives in, one a line.
+var hostTools = map[string][]string{
+	sandbox.ToolCargo:  {"rustc", "--print", "sysroot"},
+	sandbox.ToolGo:     {"go", "env", "GOROOT"},
+	sandbox.ToolNode:   {"node", "-p", "path.dirname(path.dirname(process.execPath))"},
+	sandbox.ToolPython: {"python3", "-c", "import sys; print(sys.prefix); print(sys.base_prefix)"},
+	sandbox.ToolPytest: {"python3", "-c", "import pytest, sys; print(sys.prefix); print(sys.base_prefix)"},
+	sandbox.ToolMake:   {"sh", "-c", `dirname "$(dirname "$(readlink -f "$(command -v make)")")"`},
+	sandbox.ToolGit:    {"sh", "-c", `dirname "$(dirname "$(readlink -f "$(command -v git)")")"`},
+}
+
+// toolTimeout bounds a program of this machine that is asked where it lives.
+const toolTimeout = 10 * time.Second
+
+// suggestToolchains says of each tool that tasks do not find, and the user of
+// this command does, which line of the configuration shows it.
+func (a *app) suggestToolchains(ctx context.Context, checks []sandbox.Check) error {
+	file, _, err := a.loadConfig()
+	if err != nil {
+		return err
+	}
+	host, err := a.host()
+	if err != nil {
+		return err
+	}
+	for i, c := range checks {
+		if ask := hostTools[c.Name]; ask != nil && !c.OK {
+			checks[i] = suggest(c, file, host, askHost(ctx, ask))
+		}
+	}
+	return nil
+}
+
+// suggest completes the check of a tool that this machine has in some folders.
+func suggest(c sandbox.Check, file config.Config, host config.Host, folders []string) sandbox.Check {
+	all := slices.Clone(file.Runtime.Toolchains)
+	for _, dir := range folders {
+		// What lies in /usr is there already.
+		if !slices.Contains(all, dir) && dir != "/usr" {
+			all = append(all, dir)
+		}
+	}
+	if len(all) == len(file.Runtime.Toolchains) {
+		return c
+	}
+	c.Detail = fmt.Sprintf("tasks do not find it; this machine has it in %s", strings.Join(folders, " and "))
+	file.Runtime.Toolchains = all
+	if err := file.CheckToolchains(host); err != nil {
+		c.Detail += fmt.Sprintf(", which cannot be shown: %v", err)
+		return c
+	}
+	c.Remedy = "runtime.toolchains = ["
+	for i, dir := range all {
+		if i > 0 {
+			c.Remedy += ", "
+		}
+		c.Remedy += fmt.Sprintf("%q", dir)
+	}
+	c.Remedy += "] in the configuration, or toolchains below [runtime]"
+	return c
+}
+
+// askHost returns the folders that a program of this machine names, if it is
+// there at all.
+func askHost(ctx context.Context, argv []string) []string {
+	ctx, cancel := context.WithTimeout(ctx, toolTimeout)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, argv[0], argv[1:]...).Output()
+	if err != nil {
+		return nil
+	}
+	var folders []string
+	for line := range strings.Lines(string(out)) {
+		if dir := strings.TrimSpace(line); filepath.IsAbs(dir) && !slices.Contains(folders, dir) {
+			folders = append(folders, dir)
+		}
+	}
+	return folders
+}

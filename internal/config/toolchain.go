@@ -1,0 +1,156 @@
+package config
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"choiros/internal/choir"
+)
+
+// Host is what toolchains must not show.
+type Host struct {
+	Data  string   // the data folder
+	Homes []string // home folders of this machine's people and services
+}
+
+// HomesOf reads the home folders from a file in the form of /etc/passwd.
+func HomesOf(passwd string) ([]string, error) {
+	const homeField = 5
+	f, err := os.Open(passwd)
+	if err != nil {
+		return nil, choir.Wrap("config.homes", choir.CodeUnavailable, err, "find the home folders of this machine")
+	}
+	defer f.Close()
+	var homes []string
+	lines := bufio.NewScanner(f)
+	for lines.Scan() {
+		fields := strings.Split(lines.Text(), ":")
+		if len(fields) > homeField && filepath.IsAbs(fields[homeField]) {
+			homes = append(homes, filepath.Clean(fields[homeField]))
+		}
+	}
+	return homes, choir.Wrap("config.homes", choir.CodeUnavailable, lines.Err(), "read %s", passwd)
+}
+
+// ownFolders are the sandbox's own: nothing may cover them.
+var ownFolders = []string{
+	"/bin", "/dev", "/etc", "/home/choir", "/lib", "/lib32", "/lib64", "/libx32", "/opt/choir", "/proc",
+	"/run", "/sbin", "/sys", "/var/run", "/var/tmp", "/workspace",
+}
+
+// wholeFolders may hold toolchains and be none.
+var wholeFolders = []string{"/", "/home", "/opt", "/srv", "/tmp", "/usr", "/usr/bin", "/usr/lib", "/usr/local", "/var", "/var/lib"}
+
+// checkToolchains refuses what the words alone tell.
+func (c Config) checkToolchains() error {
+	for i, dir := range c.Runtime.Toolchains {
+		at := toolchainKey(i)
+		switch {
+		case !filepath.IsAbs(dir) || filepath.Clean(dir) != dir:
+			return choir.Invalid(at, "%q is not an absolute path in its shortest form", dir)
+		case strings.ContainsAny(dir, ":\x00\n"):
+			return choir.Invalid(at, "%q cannot be part of a PATH", dir)
+		case slices.Contains(wholeFolders, dir):
+			return refuseToolchain(at, dir, "it holds much more than a toolchain")
+		case slices.ContainsFunc(ownFolders, func(own string) bool { return within(dir, own) || within(own, dir) }):
+			return refuseToolchain(at, dir, "a sandbox has a folder of its own there")
+		case slices.ContainsFunc(c.Runtime.Toolchains[:i], func(other string) bool { return within(dir, other) || within(other, dir) }):
+			return refuseToolchain(at, dir, "another toolchain lies there")
+		}
+	}
+	return nil
+}
+
+func toolchainKey(i int) string { return fmt.Sprintf("runtime.toolchains[%d]", i) }
+
+// CheckToolchains looks at the toolchains on this machine and refuses one that
+// is not there or would show a sandbox what is none of its business.
+func (c Config) CheckToolchains(h Host) error {
+	if err := c.checkToolchains(); err != nil {
+		return err
+	}
+	for i, dir := range c.Runtime.Toolchains {
+		if err := c.checkToolchain(toolchainKey(i), dir, h); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c Config) checkToolchain(at, dir string, h Host) error {
+	info, err := os.Stat(dir)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !info.IsDir() {
+		e := choir.Invalid(at, "%s is not a folder of this machine", dir)
+		return e.WithRemedy("install the toolchain, or remove the line")
+	}
+	if err != nil {
+		return &choir.Error{Op: "config", Code: choir.CodeUnavailable, Path: at, Msg: "cannot be looked at", Err: err}
+	}
+	real, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return &choir.Error{Op: "config", Code: choir.CodeUnavailable, Path: at, Msg: "cannot be followed", Err: err}
+	}
+	for _, path := range []string{dir, real} {
+		if why := c.shows(path, h); why != "" {
+			return refuseToolchain(at, dir, why)
+		}
+	}
+	return nil
+}
+
+// secretNames are what people keep beside their tools, directly in a folder.
+var secretNames = []string{
+	".ssh", ".gnupg", ".aws", ".azure", ".kube", ".docker", ".netrc", ".git-credentials", ".npmrc", ".pypirc",
+	"credentials", "credentials.toml",
+}
+
+// shows says what a toolchain would show that it must not, or nothing.
+func (c Config) shows(dir string, h Host) string {
+	if slices.Contains(wholeFolders, dir) {
+		return "it leads to " + dir
+	}
+	for _, home := range h.Homes {
+		if within(resolved(home), dir) || within(home, dir) {
+			return "it is or holds the home folder " + home
+		}
+	}
+	data := resolved(h.Data)
+	if within(data, dir) || within(dir, data) {
+		return "the data folder " + h.Data + " lies there"
+	}
+	for _, p := range c.Models.Providers {
+		if p.KeyFile != "" && within(resolved(p.KeyFile), dir) {
+			return "the key of provider " + p.Name + " lies there"
+		}
+	}
+	for _, name := range secretNames {
+		if _, err := os.Lstat(filepath.Join(dir, name)); err == nil {
+			return "it has " + name + " in it"
+		}
+	}
+	return ""
+}
+
+// resolved is where a path leads; what is not there yet leads where it says.
+func resolved(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	return filepath.Clean(path)
+}
+
+// within reports whether path is dir or lies below it; both are clean.
+func within(path, dir string) bool {
+	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
+}
+
+func refuseToolchain(at, dir, why string) error {
+	e := choir.Invalid(at, "%s cannot be shown to sandboxes: %s", dir, why)
+	return e.WithRemedy("name the folder of the toolchain alone, the one that has bin in it")
+}

@@ -1,0 +1,140 @@
+package local
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+
+	"choiros/internal/choir"
+	"choiros/internal/sandbox"
+
+	"golang.org/x/sys/unix"
+)
+
+// toolchain is one folder of the host that the Associate sees, at its own path.
+type toolchain struct {
+	path string // on the host and inside
+	// source is what bubblewrap binds: the path, or where the path is bound in a
+	// mount namespace of bubblewrap's own. Empty needs no mount, because the
+	// path is in /usr.
+	source string
+}
+
+func (t toolchain) hidden() bool { return t.source != "" && t.source != t.path }
+
+// findToolchains plans how the configured toolchains get into a sandbox. A host
+// user of the sandbox's own may not enter a folder such as /root, so such a
+// toolchain is bound elsewhere before bubblewrap becomes that user.
+func findToolchains(cfg Config, root bool) ([]toolchain, error) {
+	var found []toolchain
+	for i, path := range cfg.Toolchains {
+		t := toolchain{path: path}
+		if !strings.HasPrefix(path, "/usr/") {
+			t.source = path
+		}
+		if t.source != "" && root && !enterable(path) {
+			t.source = filepath.Join(cfg.StateDir, "toolchains", strconv.Itoa(i))
+			if err := makePublic(t.source); err != nil {
+				return nil, choir.Wrap("local.setup", choir.CodeInternal, err, "make the place of a toolchain")
+			}
+		}
+		found = append(found, t)
+	}
+	return found, nil
+}
+
+// enterable reports whether everybody may walk to a folder.
+func enterable(path string) bool {
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return false
+	}
+	for dir := real; dir != "/"; dir = filepath.Dir(dir) {
+		if info, err := os.Stat(dir); err != nil || info.Mode()&0o001 == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// toolchainPoints are the folders that a root folder needs for mounting the
+// toolchains; in /tmp bubblewrap makes them.
+func toolchainPoints(all []toolchain) []string {
+	var points []string
+	for _, t := range all {
+		if t.source != "" && !strings.HasPrefix(t.path, "/tmp/") {
+			points = append(points, strings.TrimPrefix(t.path, "/"))
+		}
+	}
+	return points
+}
+
+// toolchainArgs mount the toolchains. Landlock's rules need no word about them:
+// they are about writing only.
+func toolchainArgs(all []toolchain) []string {
+	var args []string
+	for _, t := range all {
+		if t.source != "" {
+			args = append(args, "--ro-bind", t.source, t.path)
+		}
+	}
+	return args
+}
+
+// withView runs start, which starts bubblewrap for a spec, where the sources of
+// the toolchains are: in a mount namespace that ends with bubblewrap and that
+// nothing else is in, so that no crash leaves a mount behind.
+func (m *machine) withView(spec sandbox.Spec, start func() error) error {
+	var hidden []toolchain
+	for _, t := range m.toolchains {
+		if t.hidden() && spec.Workspace != "" {
+			hidden = append(hidden, t)
+		}
+	}
+	if len(hidden) == 0 {
+		return start()
+	}
+	return onOwnThread(func() error {
+		if err := view(hidden); err != nil {
+			e := choir.E("local.create", choir.CodeUnavailable, "cannot bring the toolchain %s into the sandbox: %v", hidden[0].path, err)
+			return e.WithRemedy("move the toolchain to a folder that everybody may enter, such as /opt")
+		}
+		return start()
+	})
+}
+
+// view gives this thread a mount namespace in which the toolchains are bound to
+// their sources, without what is mounted below them.
+func view(all []toolchain) error {
+	if err := unix.Unshare(unix.CLONE_NEWNS); err != nil {
+		return os.NewSyscallError("unshare", err)
+	}
+	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
+		return os.NewSyscallError("mount", err)
+	}
+	for _, t := range all {
+		if err := unix.Mount(t.path, t.source, "", unix.MS_BIND, ""); err != nil {
+			return os.NewSyscallError("mount", err)
+		}
+	}
+	return nil
+}
+
+// onOwnThread runs do on a thread that ends with it, and returns its error. It
+// is never the main thread, which cannot end and stands for the process in
+// /proc.
+func onOwnThread(do func() error) error {
+	done := make(chan error, 1)
+	go func() {
+		runtime.LockOSThread() // until this goroutine ends, and the thread with it
+		if unix.Gettid() != unix.Getpid() {
+			done <- do()
+			return
+		}
+		done <- onOwnThread(do) // this thread is held, so it gets another
+		runtime.UnlockOSThread()
+	}()
+	return <-done
+}

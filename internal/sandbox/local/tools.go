@@ -1,0 +1,76 @@
+package local
+
+import (
+	"bytes"
+	"context"
+	"os/exec"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"choiros/internal/guest"
+	"choiros/internal/sandbox"
+)
+
+var _ sandbox.Toolbox = (*Driver)(nil)
+
+// toolTimeout bounds a program that says its version.
+const toolTimeout = 10 * time.Second
+
+// Tools implements sandbox.Toolbox: each program says its version in the
+// namespaces and folders of an Associate, without a workspace or doors.
+func (d *Driver) Tools(ctx context.Context) []sandbox.Check {
+	m, err := d.enter()
+	if err != nil {
+		return []sandbox.Check{{Name: "tools", Detail: "cannot be looked for: " + err.Error()}}
+	}
+	defer d.users.Done()
+	var checks []sandbox.Check
+	for _, tool := range []struct {
+		name string
+		argv []string
+	}{
+		{sandbox.ToolCargo, []string{"cargo", "--version"}},
+		{sandbox.ToolGo, []string{"go", "version"}},
+		{sandbox.ToolNode, []string{"node", "--version"}},
+		{sandbox.ToolPython, []string{"python3", "--version"}},
+		{sandbox.ToolPytest, []string{"python3", "-c", "import pytest; print(pytest.__version__)"}},
+		{sandbox.ToolMake, []string{"make", "--version"}},
+		{sandbox.ToolGit, []string{"git", "--version"}},
+	} {
+		checks = append(checks, m.tool(ctx, tool.name, tool.argv))
+	}
+	return checks
+}
+
+func (m *machine) tool(ctx context.Context, name string, argv []string) sandbox.Check {
+	c := sandbox.Check{Name: name, Detail: "tasks do not find it"}
+	out, err := m.look(ctx, argv)
+	if err != nil {
+		return c
+	}
+	first, _, _ := strings.Cut(string(bytes.TrimSpace(out)), "\n")
+	c.OK, c.Detail = true, "tasks find it: "+first
+	return c
+}
+
+// look runs one program inside and returns what it writes.
+func (m *machine) look(ctx context.Context, argv []string) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, toolTimeout)
+	defer cancel()
+	args := slices.Concat(m.commonWorkspace, []string{"--setenv", "PATH", guest.Path(m.cfg.Toolchains), "--setenv", "HOME", "/home/choir", "--chdir", "/home/choir", "--"}, argv)
+	cmd := exec.CommandContext(ctx, m.bwrap, args...)
+	cmd.Env, cmd.Dir = []string{}, "/"
+	var out bytes.Buffer
+	cmd.Stdout = &out
+	if m.root {
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobodyUID, Gid: nobodyUID}}
+	}
+	err := m.withView(sandbox.Spec{Workspace: sandbox.WorkspaceInside}, cmd.Start)
+	if err != nil {
+		return nil, err
+	}
+	err = cmd.Wait()
+	return out.Bytes(), err
+}
