@@ -66,6 +66,9 @@ func (g *Git) commitIn(ctx context.Context, dir string, paths []string, c Checkp
 			extra = file // the repository's own goes before the workspace's
 		}
 	}
+	if id, done, err := g.direct(ctx, dir, paths, extra, c); done || err != nil {
+		return id, nil, err
+	}
 	if id, done, err := g.quick(ctx, dir, paths, extra, c); done || err != nil {
 		return id, nil, err
 	}

@@ -1,8 +1,8 @@
 // Package git is what the Associate does with git, inside the sandbox: commits
 // of known changes, diffs, ignore rules and the actions of git tasks. Hooks are
 // never run. It uses plumbing on the paths that changed and never looks at the
-// whole tree, so a checkpoint costs the same in a large repository as in a
-// small one.
+// whole tree, so a checkpoint costs about the same in a large repository as in a
+// small one. A small change to a plain repository is committed without git.
 package git
 
 import (
@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 
 	"choiros/internal/associate/proctree"
 	"choiros/internal/choir"
@@ -22,7 +23,13 @@ type Git struct {
 	Tree *proctree.Tree
 	Env  []string // of the commands; git's own variables are added
 	Temp string   // folder for scratch files, outside the workspace
+
+	runs atomic.Int64
 }
+
+// Runs is how many times git was started. While it stands still no program ran,
+// not even a filter of a repository's.
+func (g *Git) Runs() int64 { return g.runs.Load() }
 
 // Identity of the commits.
 const (
@@ -72,6 +79,7 @@ func (g *Git) run(ctx context.Context, dir string, stdin []byte, args ...string)
 	env := append(append(g.Env[:len(g.Env):len(g.Env)], Env()...),
 		"GIT_OPTIONAL_LOCKS=0", "GIT_CONFIG_NOSYSTEM=1", "LC_ALL=C")
 	argv := append(append([]string{"git"}, fixed...), args...)
+	g.runs.Add(1)
 	exit, err := g.Tree.Run(ctx, proctree.Spec{Argv: argv, Dir: dir, Env: env, Stdin: in, Stdout: &out, Stderr: &errOut})
 	if err != nil {
 		return nil, choir.Wrap("git", "", err, "run git %s", args[0])
