@@ -85,19 +85,31 @@ func plainString(src []byte, pos int) int {
 		return -1
 	}
 	for pos++; pos < len(src); pos++ {
-		switch c := src[pos]; {
-		case c == '"':
-			return pos + 1
-		case c < 0x20 || c >= 0x80 || c == '\\':
+		if c := src[pos]; !plainText[c] {
+			if c == '"' {
+				return pos + 1
+			}
 			return -1
 		}
 	}
 	return -1
 }
 
+// plainText are the bytes that a string holds as they are and that need no look
+// at their neighbours: ASCII without controls, quote and backslash.
+var plainText = func() (t [256]bool) {
+	for c := 0x20; c < 0x80; c++ {
+		t[c] = c != '"' && c != '\\'
+	}
+	return t
+}()
+
 func canonicalString(src []byte, pos int) int {
 	ascii, start := true, pos
 	for pos++; pos < len(src); pos++ {
+		if plainText[src[pos]] {
+			continue
+		}
 		switch c := src[pos]; {
 		case c == '"':
 			if !ascii && !utf8.Valid(src[start:pos]) {

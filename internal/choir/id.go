@@ -58,19 +58,26 @@ func (id ID) Valid() bool {
 	if len(id) != 36 {
 		return false
 	}
-	for i := 0; i < len(id); i++ {
-		switch c := id[i]; i {
-		case 8, 13, 18, 23:
-			if c != '-' {
-				return false
-			}
-		default:
-			if (c < '0' || c > '9') && (c < 'a' || c > 'f') {
-				return false
-			}
-		}
+	return id[8] == '-' && id[13] == '-' && id[18] == '-' && id[23] == '-' &&
+		lowerHex(string(id[:8])) && lowerHex(string(id[9:13])) && lowerHex(string(id[14:18])) && lowerHex(string(id[19:23])) && lowerHex(string(id[24:]))
+}
+
+// hexDigits has a 1 for each lower-case hexadecimal digit.
+var hexDigits = func() (t [256]byte) {
+	for _, c := range "0123456789abcdef" {
+		t[c] = 1
 	}
-	return true
+	return t
+}()
+
+// lowerHex looks at every digit without a branch: on good ids and digests,
+// which nearly all are, that is the shortest way.
+func lowerHex(s string) bool {
+	all := byte(1)
+	for i := 0; i < len(s); i++ {
+		all &= hexDigits[s[i]]
+	}
+	return all == 1
 }
 
 // ValidV7 reports whether the id is a UUID of version 7 (RFC 9562) in lower-case
@@ -119,13 +126,5 @@ func (d Digest) Bytes() (sum [32]byte, ok bool) {
 
 // Valid reports whether the digest is 64 lower-case hexadecimal digits.
 func (d Digest) Valid() bool {
-	if len(d) != 64 {
-		return false
-	}
-	for i := 0; i < len(d); i++ {
-		if c := d[i]; (c < '0' || c > '9') && (c < 'a' || c > 'f') {
-			return false
-		}
-	}
-	return true
+	return len(d) == 64 && lowerHex(string(d))
 }

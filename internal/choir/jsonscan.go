@@ -146,10 +146,14 @@ func (s *scanner) number() ([]byte, error) {
 func (s *scanner) str() ([]byte, error) {
 	s.pos++
 	start := s.pos
-	for s.pos < len(s.src) && s.src[s.pos] != '"' && s.src[s.pos] != '\\' && s.src[s.pos] >= 0x20 {
+	for s.pos < len(s.src) && plainText[s.src[s.pos]] {
 		s.pos++
 	}
 	out := s.src[start:s.pos:s.pos]
+	if s.peek() == '"' {
+		s.pos++
+		return out, nil // ASCII without escapes, as most are
+	}
 	for s.pos < len(s.src) {
 		switch c := s.src[s.pos]; {
 		case c == '"':

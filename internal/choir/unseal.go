@@ -1,6 +1,9 @@
 package choir
 
-import "strings"
+import (
+	"bytes"
+	"strings"
+)
 
 // DecodeEvent decodes an event strictly and checks its hash. Canonical bytes,
 // which is all that choir writes, are read in one pass; others are read too.
@@ -33,28 +36,49 @@ func wrongHash(e *Event) error {
 	return &Error{Op: "choir.decode_event", Code: CodeCorrupt, Path: "hash", Msg: "of event " + string(e.ID) + " is not that of its content"}
 }
 
-// maxHead is room for all members before the payload.
-const maxHead = 320
+// Room for all members before and behind the payload.
+const (
+	maxHead = 320
+	maxTail = 480
+)
 
 // readCanonical reads an event in canonical form without reflection. It is not
 // ok with anything else, nor with any value that DecodeStrict refuses.
 func readCanonical(raw []byte) (e Event, hashAt int, ok bool) {
-	head := eventReader{src: string(raw[:min(len(raw), maxHead)])}
-	hashAt = head.readHead(&e)
-	if head.bad {
+	// One copy without the payload holds the text of all other members.
+	from, to := payloadAt(raw)
+	if to < 0 {
 		return e, 0, false
 	}
-	end := canonicalEnd(raw, head.pos, 1)
-	if end < 0 {
+	var buf [maxHead + maxTail]byte
+	r := eventReader{src: string(append(append(buf[:0], raw[:from]...), raw[to:]...))}
+	hashAt = r.readHead(&e)
+	if r.bad || r.pos != from {
 		return e, 0, false
 	}
-	e.Payload = append([]byte(nil), raw[head.pos:end]...)
-	tail := eventReader{src: string(raw[end:])}
-	tail.readTail(&e)
-	if tail.bad || e.checkFields() != nil || !e.Hash.Valid() {
+	r.readTail(&e)
+	e.Payload = append([]byte(nil), raw[from:to]...)
+	if r.bad || e.checkFields() != nil || !e.Hash.Valid() {
 		return e, 0, false
 	}
 	return e, hashAt, true
+}
+
+var payloadKey = []byte(`,"payload":`)
+
+// payloadAt is where the payload begins and ends; to is -1 when it cannot be
+// found in canonical form. Only identifiers stand before it in canonical JSON.
+func payloadAt(raw []byte) (from, to int) {
+	at := bytes.Index(raw[:min(len(raw), maxHead)], payloadKey)
+	if at < 0 {
+		return 0, -1
+	}
+	from = at + len(payloadKey)
+	to = canonicalEnd(raw, from, 1)
+	if len(raw)-to > maxTail {
+		return from, -1
+	}
+	return from, to
 }
 
 // eventReader takes expected text off the front; once something else is there

@@ -43,6 +43,10 @@ func unlessStopped(err error) error {
 	return err
 }
 
+// rebuildCache is SQLite's page cache during a rebuild, in KiB, negative as the
+// pragma wants it.
+const rebuildCache = -64_000
+
 // rebuild replays the log up to an event, 0 for what the copy has. Events after
 // have are put into the copy too.
 func (a *applier) rebuild(ctx context.Context, j *journal.Journal, have, to uint64) (err error) {
@@ -69,6 +73,16 @@ func (a *applier) rebuild(ctx context.Context, j *journal.Journal, have, to uint
 	if err := empty(a.conn, have == 0); err != nil {
 		return err
 	}
+	// Pages that have no room in the cache are written to the write-ahead log
+	// more than once.
+	if err := execute(a.conn, "PRAGMA cache_size = "+itoa(rebuildCache)); err != nil {
+		return err
+	}
+	defer func() {
+		if cerr := execute(a.conn, "PRAGMA cache_size = "+itoa(writerCache)); err == nil {
+			err = cerr
+		}
+	}()
 	return replay(ctx, a.conn, j, have, to)
 }
 
@@ -185,11 +199,11 @@ func readChunks(ctx context.Context, j *journal.Journal, to uint64) <-chan *chun
 			c = &chunk{done: make(chan struct{})}
 			return nil
 		}
-		err := j.Read(1, func(r journal.Record) error {
-			if r.Seq > to {
+		err := j.ReadEvents(1, func(seq uint64, event []byte) error {
+			if seq > to {
 				return errStop
 			}
-			c.add(r.Event)
+			c.add(event)
 			if len(c.items) < chunkEvents {
 				return nil
 			}

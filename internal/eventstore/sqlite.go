@@ -18,12 +18,19 @@ var schema string
 //go:embed migration_2.sql
 var desktopTables string
 
+//go:embed migration_3.sql
+var projectIndex string
+
 // migrations bring a database from version i to i+1. They only grow. Since the
 // projections follow from the journal, one that changes a projection may drop
 // and create it: Open sees the new version and rebuilds.
-var migrations = []string{schema, desktopTables}
+var migrations = []string{schema, desktopTables, projectIndex}
 
 const readers = 4
+
+// writerCache is the page cache of the connection that writes, in KiB, negative
+// as the pragma wants it.
+const writerCache = -4000
 
 // pool lends connections for reading. Each is used by one goroutine at a time.
 type pool struct {
@@ -136,7 +143,7 @@ func openWriter(path string) (*sqlite.Conn, error) {
 		return nil, err
 	}
 	err = os.Chmod(path, 0o600)
-	for _, pragma := range []string{"synchronous = NORMAL", "cache_size = -4000", "temp_store = MEMORY", "wal_autocheckpoint = 8000"} {
+	for _, pragma := range []string{"synchronous = NORMAL", "cache_size = " + itoa(writerCache), "temp_store = MEMORY", "wal_autocheckpoint = 8000"} {
 		if err == nil {
 			err = execute(conn, "PRAGMA "+pragma)
 		}

@@ -1,6 +1,9 @@
 package eventstore
 
 import (
+	"slices"
+	"strings"
+
 	"zombiezen.com/go/sqlite"
 )
 
@@ -83,6 +86,9 @@ func (t *table) write(conn *sqlite.Conn, rows []row) error {
 	if err != nil {
 		return err
 	}
+	// In the order of their keys rows that are neighbours come one after the
+	// other; what has the same key keeps its order.
+	slices.SortStableFunc(rows, func(a, b row) int { return strings.Compare(a.key, b.key) })
 	for i := range rows {
 		t.bind(st, &rows[i])
 		if _, err := st.Step(); err != nil {

@@ -15,6 +15,15 @@ import (
 // that is for the caller, who may do it beside other work, or Verify. Code
 // corrupt: a record is damaged; nothing behind it is read.
 func (j *Journal) Read(from uint64, fn func(Record) error) error {
+	return j.read(from, func(f frame) error { return fn(Record{Seq: f.seq, Event: f.event, Hash: f.digest()}) })
+}
+
+// ReadEvents is Read for a caller who takes the hash from the event itself.
+func (j *Journal) ReadEvents(from uint64, fn func(seq uint64, event []byte) error) error {
+	return j.read(from, func(f frame) error { return fn(f.seq, f.event) })
+}
+
+func (j *Journal) read(from uint64, fn func(frame) error) error {
 	j.mu.Lock()
 	segments, head := append([]segment(nil), j.segments...), j.head.Seq
 	j.mu.Unlock()
@@ -36,7 +45,7 @@ func (j *Journal) Read(from uint64, fn func(Record) error) error {
 // buffers are large and needed for a moment.
 var buffers = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, 2*choir.MaxEventBytes) }}
 
-func readSegment(s segment, from, last uint64, fn func(Record) error) error {
+func readSegment(s segment, from, last uint64, fn func(frame) error) error {
 	f, err := os.Open(s.path)
 	if err != nil {
 		return fail("journal.read", err, s.path)
@@ -52,7 +61,7 @@ func readSegment(s segment, from, last uint64, fn func(Record) error) error {
 				WithRemedy("run `choir log --verify`")
 		}
 		if seq >= from {
-			if err := fn(Record{Seq: seq, Event: fr.event, Hash: fr.digest()}); err != nil {
+			if err := fn(fr); err != nil {
 				return err
 			}
 		}
