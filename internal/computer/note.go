@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 
 	"choiros/internal/choir"
+	"choiros/internal/fault"
 	"choiros/internal/sandbox"
 )
 
@@ -41,5 +42,6 @@ func (s *seat) writeNote(n seatNote) error {
 	if err := os.WriteFile(tmp, raw, 0o600); err != nil {
 		return choir.Wrap("computer.note", choir.CodeUnavailable, err, "write the handle")
 	}
+	fault.Point("computer.note.rename")
 	return choir.Wrap("computer.note", choir.CodeUnavailable, os.Rename(tmp, s.notePath()), "write the handle")
 }

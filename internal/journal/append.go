@@ -7,6 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"choiros/internal/choir"
+	"choiros/internal/fault"
 )
 
 // Seal makes the records of one append once their place in the chain is known:
@@ -125,7 +126,9 @@ func (j *Journal) write(b *batch) error {
 }
 
 func (j *Journal) sync() error {
-	if j.cfg.NoSync {
+	fault.Point("journal.sync")
+	defer fault.Point("journal.synced")
+	if j.cfg.NoSync || fault.NoSync {
 		return nil
 	}
 	return unix.Fdatasync(int(j.file.Fd()))
@@ -220,5 +223,6 @@ func (j *Journal) seal(end int64) error {
 		return err
 	}
 	j.alloc = end
+	fault.Point("journal.seal")
 	return j.file.Sync()
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"choiros/internal/choir"
+	"choiros/internal/fault"
 )
 
 const (
@@ -109,12 +110,14 @@ func writeFile(path string, content []byte) error {
 	}
 	_, err = f.Write(content)
 	if err == nil {
+		fault.Point("journal.file.sync")
 		err = f.Sync()
 	}
 	if cerr := f.Close(); err == nil {
 		err = cerr
 	}
 	if err == nil {
+		fault.Point("journal.file.rename")
 		err = os.Rename(tmp, path)
 	}
 	if err != nil {
@@ -130,5 +133,6 @@ func syncDir(dir string) error {
 		return err
 	}
 	defer d.Close()
+	fault.Point("journal.folder.sync")
 	return d.Sync()
 }

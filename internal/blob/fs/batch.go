@@ -12,6 +12,7 @@ import (
 
 	"choiros/internal/blob"
 	"choiros/internal/choir"
+	"choiros/internal/fault"
 )
 
 const (
@@ -88,6 +89,7 @@ func (b *batch) Commit() error {
 }
 
 func (b *batch) syncContent() error {
+	fault.Point("blob.batch.sync")
 	if b.made > fewFiles {
 		return syncFileSystem(filepath.Join(b.store.dir, tempDir))
 	}
@@ -130,5 +132,6 @@ func syncFileSystem(dir string) error {
 		return err
 	}
 	defer d.Close()
+	fault.Point("blob.syncfs")
 	return unix.Syncfs(int(d.Fd()))
 }

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"choiros/internal/choir"
+	"choiros/internal/fault"
 )
 
 // Store is a blob.Store and a blob.Batcher on a folder. One process at a time
@@ -76,6 +77,7 @@ func (s *Store) Put(ctx context.Context, content io.Reader) (choir.Digest, int64
 	}
 	d := choir.DigestFrom([32]byte(h.Sum(nil)))
 	if !s.has(d, n) {
+		fault.Point("blob.sync")
 		if err := t.file.Sync(); err != nil {
 			return "", 0, fail("blob.put", err, s.dir)
 		}
@@ -125,7 +127,10 @@ func (s *Store) has(d choir.Digest, size int64) bool {
 }
 
 // settle gives synced content its name. The caller syncs the folder.
-func (s *Store) settle(t *temporary, d choir.Digest) error { return os.Rename(t.name, s.path(d)) }
+func (s *Store) settle(t *temporary, d choir.Digest) error {
+	fault.Point("blob.rename")
+	return os.Rename(t.name, s.path(d))
+}
 
 // temporary is content without a name yet.
 type temporary struct {
@@ -153,6 +158,7 @@ func syncDir(dir string) error {
 		return err
 	}
 	defer d.Close()
+	fault.Point("blob.folder.sync")
 	return d.Sync()
 }
 

@@ -3,6 +3,8 @@ package hub
 import (
 	"os"
 	"path/filepath"
+
+	"choiros/internal/fault"
 )
 
 // writeFile replaces a file by new content so that a crash leaves the old or
@@ -16,12 +18,14 @@ func writeFile(path string, content []byte) error {
 	defer os.Remove(f.Name()) // gone already once it was renamed
 	_, err = f.Write(content)
 	if err == nil {
+		fault.Point("bus.file.sync")
 		err = f.Sync()
 	}
 	if closed := f.Close(); err == nil {
 		err = closed
 	}
 	if err == nil {
+		fault.Point("bus.file.rename")
 		err = os.Rename(f.Name(), path)
 	}
 	if err == nil {
@@ -35,6 +39,7 @@ func syncDir(dir string) error {
 	if err != nil {
 		return err
 	}
+	fault.Point("bus.folder.sync")
 	err = d.Sync()
 	if closed := d.Close(); err == nil {
 		err = closed

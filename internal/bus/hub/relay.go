@@ -10,6 +10,7 @@ import (
 
 	"choiros/internal/bus"
 	"choiros/internal/choir"
+	"choiros/internal/fault"
 )
 
 const (
@@ -140,6 +141,7 @@ func (r *Relay) publish(ctx context.Context, js jetstream.JetStream, at uint64, 
 			return at, err
 		}
 		// A retry inside the client would overtake the events after it.
+		fault.Point("relay.publish")
 		ack, err := js.PublishMsgAsync(msg, jetstream.WithRetryAttempts(0))
 		if err != nil {
 			return at, choir.Wrap("bus.relay", choir.CodeUnavailable, err, "publish event %d", events[i].Seq)

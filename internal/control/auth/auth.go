@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"choiros/internal/choir"
+	"choiros/internal/fault"
 )
 
 // Cookie is the shell's session cookie. Its prefix keeps it to one host, and
@@ -222,6 +223,7 @@ func (l *Local) Save() error {
 	}
 	tmp := l.path + ".new"
 	if err = os.WriteFile(tmp, raw, 0o600); err == nil {
+		fault.Point("auth.rename")
 		err = os.Rename(tmp, l.path)
 	}
 	return choir.Wrap("auth.save", choir.CodeUnavailable, err, "keep the sessions in %s", l.path)

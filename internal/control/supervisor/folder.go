@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"choiros/internal/choir"
+	"choiros/internal/fault"
 	"choiros/internal/guestbin"
 )
 
@@ -227,8 +228,10 @@ func writeDurably(path string, raw []byte) error {
 		return choir.Wrap("choir.data", choir.CodeUnavailable, err, "write %s", path)
 	}
 	_, err = tmp.Write(raw)
+	fault.Point("data.file.sync")
 	err = errors.Join(err, tmp.Sync(), tmp.Close())
 	if err == nil {
+		fault.Point("data.file.rename")
 		err = os.Rename(tmp.Name(), path)
 	}
 	if err == nil {
@@ -244,6 +247,7 @@ func syncFolder(path string) error {
 	if err != nil {
 		return err
 	}
+	fault.Point("data.folder.sync")
 	return errors.Join(d.Sync(), d.Close())
 }
 
@@ -283,6 +287,7 @@ func (f *folder) installGuest() (string, error) {
 	}
 	err = os.Chmod(tmp, 0o755)
 	if err == nil {
+		fault.Point("data.guest.rename")
 		err = os.Rename(tmp, dir)
 	}
 	return dir, choir.Wrap("choir.data", choir.CodeUnavailable, err, "install the guest binaries")

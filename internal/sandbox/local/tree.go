@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"choiros/internal/choir"
+	"choiros/internal/fault"
 )
 
 // madeUp is what /etc says inside: nothing about the host or its users.
@@ -68,6 +69,7 @@ func prepareRoot(dir string, more []string) (string, error) {
 	if err := fillRoot(tmp, picked, more); err != nil {
 		return "", choir.Wrap(op, choir.CodeInternal, err, "fill the root folder of sandboxes")
 	}
+	fault.Point("sandbox.root.rename")
 	if err := os.Rename(tmp, target); err != nil && !isDir(target) {
 		return "", choir.Wrap(op, choir.CodeInternal, err, "put the root folder of sandboxes in place")
 	}
