@@ -18,6 +18,8 @@ UI := $(wildcard ui/shell/package.json)
 E2E := $(if $(wildcard ui/e2e/package.json),ui/e2e,$(if $(shell grep -s '"e2e":' ui/shell/package.json),ui/shell))
 E2E_SCRIPT := $(if $(filter ui/e2e,$(E2E)),test,e2e)
 E2E_READER := $(if $(and $(E2E),$(shell grep -s '"$(E2E_SCRIPT)":.*vitest' $(E2E)/package.json)),vitest,tap)
+# The packages that biome formats and checks.
+LINTED := $(patsubst %/biome.json,%,$(wildcard ui/*/biome.json))
 UI_SOURCES := $(if $(UI),$(shell find ui/shell -path '*/node_modules' -prune -o -type f -print))
 
 .PHONY: help up build test bench soak fmt clean prereqs fresh guest ui choir lint lint-go lint-ui unit race ui-test e2e generate
@@ -47,7 +49,7 @@ soak: build ## fuzz every decoder and repeat all tests (FUZZTIME=30s ROUNDS=5)
 
 fmt: ## format Go and the UI
 	@gofmt -w $(GO_FOLDERS)
-	@$(if $(UI),$(MAKE) ui/shell/node_modules && cd ui/shell && npx biome check --write .)
+	@for folder in $(LINTED); do $(MAKE) $$folder/node_modules && (cd $$folder && npx biome check --write .); done
 
 clean: ## remove what was built
 	@rm -rf bin .cache internal/webui/dist/shell
@@ -95,8 +97,10 @@ lint-go:
 	@$(if $(REPORTED),go run ./tools/sizes || true)
 	@$(call check,sizes) go run ./tools/sizes
 
-lint-ui: $(if $(UI),ui/shell/node_modules)
-	@$(if $(UI),cd ui/shell && $(if $(REPORTED),$(CURDIR)/$(REPORT) check $(CURDIR)/$(OUT) biome --) npx biome ci .)
+lint-ui: $(LINTED:%=%/node_modules)
+	@failed=; for folder in $(LINTED); do \
+		(cd $$folder && $(if $(REPORTED),$(CURDIR)/$(REPORT) check $(CURDIR)/$(OUT) biome-$$(basename $$folder) --) npx biome ci .) || failed=yes; \
+	done; test -z "$$failed"
 
 unit: ## Go tests without the race detector: the quick look
 	@go test ./...

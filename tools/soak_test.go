@@ -1,0 +1,53 @@
+package tools
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// soak runs soak.sh with a go that says what a part of the soak would.
+func soak(t *testing.T, fuzz, race string) (lines []string, ok bool) {
+	t.Helper()
+	m := newMachine(t, "0")
+	for _, real := range []string{"awk", "date"} {
+		path, err := exec.LookPath(real)
+		if err != nil {
+			t.Skipf("%s is not on this machine", real)
+		}
+		if err := os.Symlink(path, filepath.Join(m.dir, real)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	m.stub(t, "go", `case "$*" in
+"test -list"*) echo FuzzOne; echo FuzzTwo; echo "ok  	a/b	0.1s"; echo "ok  	a/c	0.1s" ;;
+*"-fuzz ^FuzzTwo"*) `+fuzz+` ;;
+*-race*) `+race+` ;;
+esac`)
+	cmd := exec.Command(filepath.Join(m.dir, "sh"), "soak.sh")
+	cmd.Env = []string{"PATH=" + m.dir, "FUZZTIME=2s", "ROUNDS=1", "ONCE=" + filepath.Join(m.dir, "once")}
+	out, err := cmd.CombinedOutput()
+	return strings.Split(strings.TrimSpace(string(out)), "\n"), err == nil
+}
+
+func TestSoakEndsWithItsSum(t *testing.T) {
+	for _, c := range []struct {
+		name, fuzz, race, want string
+		ok                     bool
+	}{
+		{"passes", "true", "true", "soak: passed, 2 fuzz targets for 2s each", true},
+		{"a finding", "echo Failing input written; exit 1", "true", "soak: FAILED at fuzz a/b FuzzTwo, 1 fuzz targets", false},
+		{"the race in go's fuzzing", `if [ ! -e "$ONCE" ]; then : > "$ONCE"; echo context deadline exceeded; exit 1; fi`, "true", "soak: passed", true},
+		{"again and again", "echo context deadline exceeded; exit 1", "true", "soak: FAILED at fuzz a/b FuzzTwo", false},
+		{"a failing test", "true", "exit 1", "soak: FAILED at the tests with the race detector, 2 fuzz targets", false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			lines, ok := soak(t, c.fuzz, c.race)
+			if last := lines[len(lines)-1]; ok != c.ok || !strings.HasPrefix(last, c.want) {
+				t.Errorf("%t, the last line is %q, want %q", ok, last, c.want)
+			}
+		})
+	}
+}
