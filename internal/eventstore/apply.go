@@ -9,6 +9,7 @@ import (
 	"zombiezen.com/go/sqlite/sqlitex"
 
 	"choiros/internal/choir"
+	"choiros/internal/fault"
 )
 
 // item is an event on its way from the journal to the SQLite copy.
@@ -152,6 +153,7 @@ func (a *applier) finish(group []item, err error) {
 
 // transact writes a group in one transaction, all or nothing.
 func (a *applier) transact(group []item) (err error) {
+	defer fault.Point("store.committed")
 	a.connMu.Lock()
 	defer a.connMu.Unlock()
 	end, err := sqlitex.ImmediateTransaction(a.conn)
@@ -172,7 +174,9 @@ func (a *applier) transact(group []item) (err error) {
 			return err
 		}
 	}
-	return a.view.flush()
+	err = a.view.flush()
+	fault.Point("store.commit")
+	return err
 }
 
 func insertEvents(conn *sqlite.Conn, group []item) error {
@@ -267,6 +271,7 @@ func (a *applier) stop() error {
 	}
 	var err error
 	if !a.static {
+		fault.Point("store.checkpoint")
 		err = execute(a.conn, "PRAGMA wal_checkpoint(TRUNCATE)")
 	}
 	if cerr := a.conn.Close(); err == nil {
@@ -278,6 +283,7 @@ func (a *applier) stop() error {
 
 // replaceEvents writes events over what the copy has in their places.
 func (a *applier) replaceEvents(items []item) (err error) {
+	fault.Point("store.replace")
 	a.connMu.Lock()
 	defer a.connMu.Unlock()
 	end, err := sqlitex.ImmediateTransaction(a.conn)

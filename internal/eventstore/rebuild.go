@@ -8,6 +8,7 @@ import (
 	"zombiezen.com/go/sqlite/sqlitex"
 
 	"choiros/internal/choir"
+	"choiros/internal/fault"
 	"choiros/internal/journal"
 )
 
@@ -83,7 +84,9 @@ func (a *applier) rebuild(ctx context.Context, j *journal.Journal, have, to uint
 			err = cerr
 		}
 	}()
-	return replay(ctx, a.conn, j, have, to)
+	err = replay(ctx, a.conn, j, have, to)
+	fault.Point("store.rebuild")
+	return err
 }
 
 func empty(conn *sqlite.Conn, events bool) error {

@@ -9,6 +9,7 @@ import (
 	"zombiezen.com/go/sqlite"
 
 	"choiros/internal/choir"
+	"choiros/internal/fault"
 	"choiros/internal/journal"
 )
 
@@ -44,6 +45,7 @@ func (s *Store) openSQLite() (*sqlite.Conn, uint64, error) {
 
 func removeSQLite(path string) error {
 	for _, suffix := range []string{"", "-wal", "-shm"} {
+		fault.Point("store.remove")
 		if err := os.Remove(path + suffix); err != nil && !os.IsNotExist(err) {
 			return err
 		}

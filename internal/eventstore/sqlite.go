@@ -10,6 +10,7 @@ import (
 	"zombiezen.com/go/sqlite/sqlitex"
 
 	"choiros/internal/choir"
+	"choiros/internal/fault"
 )
 
 //go:embed schema.sql
@@ -174,6 +175,7 @@ func migrate(conn *sqlite.Conn) (err error) {
 	if err != nil {
 		return err
 	}
+	fault.Point("store.migrate")
 	defer end(&err)
 	for _, script := range migrations[version:] {
 		if err := sqlitex.ExecuteScript(conn, script, nil); err != nil {

@@ -7,6 +7,7 @@ import (
 	"hash/crc32"
 
 	"choiros/internal/choir"
+	"choiros/internal/fault"
 )
 
 // Record is one event of the chain: its sequence number, its canonical JSON as
@@ -81,6 +82,9 @@ func parseFrame(raw []byte) (frame, bool) {
 
 // hashHolds reports whether the hash is that of the event.
 func (f frame) hashHolds() bool {
+	if fault.NoChain {
+		return true
+	}
 	sum, ok := hashOf(f.event)
 	return ok && bytes.Equal(sum[:], f.hash)
 }
@@ -117,6 +121,9 @@ func PrevHash(event []byte) (choir.Digest, bool) {
 
 // follows reports whether the event names prev as the hash before it.
 func follows(event []byte, prev choir.Digest) bool {
+	if fault.NoChain {
+		return true
+	}
 	at := bytes.LastIndex(event, prevKey) + len(prevKey)
 	return at >= len(prevKey) && at+64 <= len(event) && string(event[at:at+64]) == string(prev)
 }
