@@ -3,6 +3,7 @@
 package fault
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"strconv"
@@ -55,6 +56,18 @@ func Follow(text string) error {
 	defer mu.Unlock()
 	current, passed = p, 0
 	return err
+}
+
+// FollowFile takes up the plan in a file, when there is one.
+func FollowFile(path string) error {
+	raw, err := os.ReadFile(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return Follow(string(raw))
 }
 
 // Point is where a plan happens.
