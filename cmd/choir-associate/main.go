@@ -25,6 +25,7 @@ import (
 	"choiros/internal/associate/taskrunner"
 	"choiros/internal/bus"
 	"choiros/internal/choir"
+	"choiros/internal/fault"
 	"choiros/internal/model/gateway"
 	"choiros/internal/sandbox"
 )
@@ -53,6 +54,9 @@ func main() {
 
 // run works until ctx ends.
 func run(ctx context.Context, stdin io.Reader, env []string, log *slog.Logger) error {
+	if err := fault.FollowFile(sandbox.GuestInside + "/fault"); err != nil {
+		return err
+	}
 	in := bufio.NewReader(stdin)
 	boot, err := bus.ReadBoot(in)
 	if err != nil {

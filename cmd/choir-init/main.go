@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"choiros/internal/fault"
 	"choiros/internal/guest"
 	"choiros/internal/sandbox"
 )
@@ -25,6 +26,9 @@ func main() {
 	// Before anything else: a tool could otherwise trace this process and speak
 	// in its name.
 	err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0)
+	if err == nil {
+		err = fault.FollowFile(sandbox.GuestInside + "/fault")
+	}
 	if err == nil {
 		err = serve(os.Args[1:])
 	}

@@ -15,5 +15,9 @@ var version = "dev"
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	os.Exit(execute(ctx, os.Args[1:], newApp()))
+	a := newApp()
+	if err := followFaults(a.env); err != nil {
+		os.Exit(a.report(err))
+	}
+	os.Exit(execute(ctx, os.Args[1:], a))
 }

@@ -14,6 +14,7 @@ import (
 	"choiros/internal/bus"
 	"choiros/internal/bus/hub"
 	"choiros/internal/choir"
+	"choiros/internal/fault"
 	"choiros/internal/guest"
 	"choiros/internal/guestbin"
 	"choiros/internal/sandbox"
@@ -332,6 +333,7 @@ func (s *seat) destroy(ctx context.Context, l *live) error {
 	if err := l.sandbox.Destroy(ctx); err != nil {
 		return err
 	}
+	fault.Point("computer.note.remove")
 	if err := os.Remove(s.notePath()); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return choir.Wrap("computer.note", choir.CodeUnavailable, err, "remove the handle of the %s's sandbox", s.role)
 	}

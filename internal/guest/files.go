@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"choiros/internal/choir"
+	"choiros/internal/fault"
 	"choiros/internal/snapshot"
 )
 
@@ -147,6 +148,7 @@ func (s *Server) rename(_ context.Context, _ *wire, r *request) (any, error) {
 		return nil, choir.Under("to", err)
 	}
 	defer unix.Close(to)
+	fault.Point("guest.rename")
 	return &done{}, pathError("rename", r.Path, unix.Renameat2(from, name, to, newName, unix.RENAME_NOREPLACE))
 }
 
@@ -159,6 +161,7 @@ func (s *Server) remove(ctx context.Context, _ *wire, r *request) (any, error) {
 	if r.All {
 		return &done{}, pathError("remove", r.Path, removeAll(ctx, dir, name))
 	}
+	fault.Point("guest.remove")
 	err = unix.Unlinkat(dir, name, 0)
 	if err == unix.EISDIR {
 		err = unix.Unlinkat(dir, name, unix.AT_REMOVEDIR)
@@ -168,6 +171,7 @@ func (s *Server) remove(ctx context.Context, _ *wire, r *request) (any, error) {
 
 // removeAll deletes a tree and follows no link.
 func removeAll(ctx context.Context, dir int, name string) error {
+	fault.Point("guest.remove.tree")
 	err := unix.Unlinkat(dir, name, 0)
 	if err != unix.EISDIR {
 		return err

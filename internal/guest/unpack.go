@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"choiros/internal/choir"
+	"choiros/internal/fault"
 )
 
 // unpackTemp is the folder in which an archive grows.
@@ -45,6 +46,7 @@ func (s *Server) unpack(ctx context.Context, w *wire, r *request) (any, error) {
 	u := &unpacker{ctx: ctx, modes: map[string]*tar.Header{}}
 	err = u.into(dir, temp, &streamReader{w: w})
 	if err == nil {
+		fault.Point("guest.unpack.rename")
 		err = unix.Renameat2(dir, temp, dir, name, unix.RENAME_NOREPLACE)
 	}
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"choiros/internal/choir"
+	"choiros/internal/fault"
 )
 
 // temps numbers the temporary names of this process.
@@ -42,6 +43,7 @@ func (s *Server) writeFile(_ context.Context, w *wire, r *request) (any, error) 
 		unix.Unlinkat(dir, temp, 0) // it may not be there; the first error counts
 		return nil, pathError("write", r.Path, err)
 	}
+	fault.Point("guest.file.rename")
 	if err := unix.Renameat(dir, temp, dir, name); err != nil {
 		unix.Unlinkat(dir, temp, 0)
 		return nil, pathError("write", r.Path, err)

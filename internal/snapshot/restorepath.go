@@ -7,6 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"choiros/internal/choir"
+	"choiros/internal/fault"
 )
 
 // write puts a file, link or fifo in place of whatever is there but a folder,
@@ -14,6 +15,7 @@ import (
 func (r *restore) write(fd int, e *Entry) error {
 	temp, err := r.make(fd, e)
 	if err == nil {
+		fault.Point("restore.rename")
 		err = unix.Renameat(fd, temp, fd, e.Name)
 	}
 	if err != nil && temp != "" {
@@ -115,6 +117,7 @@ func (r *restore) remove(dir int, name, path string) error {
 	if !r.wants(path) {
 		return nil
 	}
+	fault.Point("restore.remove")
 	err := unix.Unlinkat(dir, name, flags)
 	if err == unix.ENOTEMPTY && r.only != nil {
 		return nil

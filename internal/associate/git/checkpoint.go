@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"choiros/internal/choir"
+	"choiros/internal/fault"
 )
 
 // Checkpoint is a request to commit a known change.
@@ -157,6 +158,7 @@ func (g *Git) commit(ctx context.Context, dir string, paths []string, c Checkpoi
 
 // index updates the entries of the paths from the tree.
 func (g *Git) index(ctx context.Context, dir string, paths []string) error {
+	fault.Point("git.index")
 	var update, remove []string
 	for _, p := range paths {
 		info, err := os.Lstat(filepath.Join(dir, p))
@@ -255,6 +257,7 @@ func (g *Git) fastImport(ctx context.Context, dir, head string, born bool, lines
 		in.Write(l)
 	}
 	in.WriteString("\nget-mark :1\ndone\n")
+	fault.Point("git.import")
 	out, err := g.run(ctx, dir, in.Bytes(), "fast-import", "--quiet", "--done")
 	return strings.TrimSpace(string(out)), err
 }

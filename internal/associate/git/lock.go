@@ -3,6 +3,8 @@ package git
 import (
 	"errors"
 	"os"
+
+	"choiros/internal/fault"
 )
 
 // lock is git's way to change one of its files: the next content is written
@@ -22,6 +24,7 @@ func (l *lock) replace(content []byte) error {
 	_, err := l.file.Write(content)
 	err = errors.Join(err, l.file.Close())
 	if err == nil {
+		fault.Point("git.ref.rename")
 		err = os.Rename(l.file.Name(), l.name)
 	}
 	if err == nil {

@@ -11,6 +11,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"choiros/internal/fault"
 )
 
 // objectID names an object of a repository that hashes with SHA-1.
@@ -49,6 +51,7 @@ func (o *objects) write(kind string, content []byte) (objectID, error) {
 	}
 	err = errors.Join(o.compress(f, whole), f.Chmod(0o444), f.Close())
 	if err == nil {
+		fault.Point("git.object.rename")
 		err = os.Rename(f.Name(), filepath.Join(folder, name))
 	}
 	if err != nil {
