@@ -68,7 +68,7 @@ func (a *app) systemConfig() (supervisor.Config, error) {
 		Demo: supervisor.DemoConfig{
 			Name: demo.Name, Prompt: demo.Prompt, Notice: demo.Notice, At: demo.Stamp(), Recording: demo.Recording(), Repo: tar, Play: play,
 		},
-				Version: version, Now: now, Random: rand.Reader,
+		Version: version, Now: now, Random: rand.Reader,
 		Log: slog.New(slog.NewTextHandler(a.err, &slog.HandlerOptions{Level: slog.LevelWarn})),
 	}, nil
 }

@@ -9,6 +9,7 @@ import (
 	"choiros/internal/associate/taskrunner"
 	"choiros/internal/bus"
 	"choiros/internal/choir"
+	"choiros/internal/fault"
 )
 
 // Doer executes one task; see taskrunner.Runner.Do.
@@ -67,7 +68,7 @@ func (s *Service) Serve(ctx context.Context, deliveries <-chan bus.Delivery) err
 // take queues a task once, or notes that it was stopped.
 func (s *Service) take(d bus.Delivery) {
 	switch {
-	case d.Kind == bus.DeliverTask && d.Event != nil && !s.known[d.Event.Task]:
+	case d.Kind == bus.DeliverTask && d.Event != nil && (!s.known[d.Event.Task] || fault.NoTaskKeys):
 		s.known[d.Event.Task] = true
 		s.queue = append(s.queue, *d.Event)
 	case d.Kind == bus.DeliverCancel:

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"choiros/internal/choir"
+	"choiros/internal/fault"
 )
 
 // Prompt begins a run. The key, when given, makes it idempotent: the same key
@@ -73,6 +74,9 @@ func (c *Computer) Answer(ctx context.Context, role choir.Role, run choir.ID, qu
 // SubmitTask dispatches a task that a person wrote. The run it names may be new.
 func (c *Computer) SubmitTask(ctx context.Context, role choir.Role, task choir.DirectorTask) (choir.Receipt, error) {
 	id := choir.DeriveID(task.TaskID, "dispatched")
+	if fault.NoTaskKeys {
+		id = choir.DeriveID(id, c.cfg.Now().String())
+	}
 	return c.appendToRun(ctx, role, id, task.RunID, task.TaskID, choir.TaskDispatched{Task: task})
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"choiros/internal/choir"
 	"choiros/internal/eventstore"
+	"choiros/internal/fault"
 	"choiros/internal/snapshot"
 )
 
@@ -50,7 +51,7 @@ func (c *Computer) taskBegin(ctx context.Context, id choir.ID) (choir.TaskBeginR
 // openTask is a task that is dispatched and not yet answered.
 func (c *Computer) openTask(ctx context.Context, id choir.ID) (eventstore.Task, error) {
 	t, err := c.store.Task(ctx, id)
-	if err == nil && t.Result != nil {
+	if err == nil && t.Result != nil && !fault.NoTaskKeys {
 		err = choir.E("computer.task", choir.CodeConflict, "task %s has been answered already", id)
 	}
 	return t, err
