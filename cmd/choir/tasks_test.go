@@ -24,7 +24,13 @@ type office struct {
 
 func openOffice(t *testing.T) *office {
 	t.Helper()
-	m := newMachine(t, "[limits]\nprompt_burst = 1000\n")
+	return openOfficeWith(t, "")
+}
+
+// openOfficeWith is openOffice with more settings.
+func openOfficeWith(t *testing.T, settings string) *office {
+	t.Helper()
+	m := newMachine(t, "[limits]\nprompt_burst = 1000\n"+settings)
 	r := m.up()
 	c := m.client()
 	r.healthy()
