@@ -13,6 +13,7 @@ import (
 	"choiros/internal/control/api"
 	"choiros/internal/demo"
 	"choiros/internal/eventstore"
+	"choiros/internal/timeline"
 )
 
 func newDemoCommand(a *app) *cobra.Command {
@@ -150,7 +151,7 @@ func (c *client) demoReport(ctx context.Context, started api.Demo) (demoReport, 
 func demoFailure(v api.RunView, r demoReport) string {
 	for _, t := range v.Tasks {
 		if t.Result != nil && t.Result.Code == choir.ResultVerifyFailed {
-			return "verification failed: " + oneLine(t.Result.Verify.Log)
+			return "verification failed: " + timeline.Line(t.Result.Verify.Log)
 		}
 	}
 	switch {
@@ -172,11 +173,11 @@ func (c *client) tryChange(ctx context.Context) (checked, reason string, err err
 		return "", "", err
 	}
 	if result.Status != choir.StatusOK || len(result.CommandsRun) == 0 {
-		return "", "the change does not work: " + oneLine(result.Summary), nil
+		return "", "the change does not work: " + timeline.Line(result.Summary), nil
 	}
 	out := strings.TrimSpace(result.CommandsRun[0].StdoutTail)
 	if !strings.HasSuffix(out, "2 b") {
-		return "", "the changed program printed " + oneLine(out), nil
+		return "", "the changed program printed " + timeline.Line(out), nil
 	}
 	return "the committed program passes its tests and prints \"2 b\" for --top 1", "", nil
 }

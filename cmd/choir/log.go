@@ -9,6 +9,7 @@ import (
 	"choiros/internal/choir"
 	"choiros/internal/control/api"
 	"choiros/internal/eventstore"
+	"choiros/internal/timeline"
 )
 
 func newLogCommand(a *app) *cobra.Command {
@@ -55,7 +56,7 @@ func (a *app) printEvent(e choir.Event) {
 		a.printJSON(e)
 		return
 	}
-	a.printf("%6d  %s  %-9s  %-20s  %s\n", e.Seq, e.Time.Std().Local().Format("15:04:05.000"), e.Source, e.Type, describe(e))
+	a.printf("%6d  %s  %-9s  %-20s  %s\n", e.Seq, e.Time.Std().Local().Format("15:04:05.000"), e.Source, e.Type, timeline.Say(&e))
 }
 
 func runVerify(ctx context.Context, a *app, c *client) error {

@@ -12,6 +12,7 @@ import (
 	"choiros/internal/choir"
 	"choiros/internal/control/api"
 	"choiros/internal/eventstore"
+	"choiros/internal/timeline"
 )
 
 func newPromptCommand(a *app) *cobra.Command {
@@ -45,7 +46,7 @@ func (a *app) followRun(ctx context.Context, c *client, run choir.ID) error {
 	}
 	err := c.follow(ctx, run, 0, func(e choir.Event) (bool, error) {
 		if !a.json {
-			if line := describe(e); line != "" {
+			if line := timeline.Say(&e); line != "" {
 				a.printf("  %6d  %s\n", e.Seq, line)
 			}
 		}
@@ -122,64 +123,6 @@ func (c *client) events(ctx context.Context, run choir.ID, after uint64, wait bo
 	return page, err
 }
 
-// describe says in one line what an event means to a person; empty for events
-// that are only bookkeeping.
-func describe(e choir.Event) string {
-	p, err := choir.DecodePayload(e.Type, e.Payload)
-	if err != nil {
-		return string(e.Type)
-	}
-	switch p := p.(type) {
-	case *choir.PromptSubmitted:
-		return "you asked: " + oneLine(p.Text)
-	case *choir.SteeringSubmitted:
-		return "you added: " + oneLine(p.Text)
-	case *choir.PlanMade:
-		var steps []string
-		for _, s := range p.Steps {
-			steps = append(steps, s.Title)
-		}
-		return "planned: " + oneLine(strings.Join(steps, "; "))
-	case *choir.PlanRefused:
-		return "a plan did not hold: " + oneLine(p.Problems[0])
-	case *choir.TaskDispatched:
-		return fmt.Sprintf("task %s: %s", p.Task.Kind, oneLine(p.Task.Instruction))
-	case *choir.TaskReturned:
-		return fmt.Sprintf("task %s %s: verification %s, %s", p.Result.Status, p.Result.Code, p.Result.Verify.Status, oneLine(p.Result.Summary))
-	case *choir.TaskJudged:
-		return fmt.Sprintf("judged: %s, %s", p.Verdict, oneLine(p.Reason))
-	case *choir.ToolCalled:
-		return "tool " + p.Tool + " " + oneLine(p.Input.Path+p.Input.Command+p.Input.Pattern+p.Input.URL)
-	case *choir.CheckpointCreated:
-		return "checkpoint: " + oneLine(p.Subject)
-	case *choir.QuestionAsked:
-		return "asks you: " + oneLine(p.Question.Text)
-	case *choir.QuestionAnswered:
-		return "you answered: " + oneLine(p.Text)
-	case *choir.ToastShown:
-		return "says: " + oneLine(p.Text)
-	case *choir.EgressRefused:
-		return "refused to reach " + p.Host
-	case *choir.BudgetReached:
-		return fmt.Sprintf("reached the %s's limit on %s", p.Scope, p.Limit)
-	case *choir.RunFinished:
-		return "finished: " + string(p.Outcome)
-	case *choir.TimelineRewound:
-		return fmt.Sprintf("rewound to event %d: %d paths", p.ToSeq, p.Files)
-	case *choir.RepoAdded:
-		return fmt.Sprintf("project %s added: %d files", p.Name, p.Files)
-	}
-	return ""
-}
-
-func oneLine(s string) string {
-	s = strings.Join(strings.Fields(s), " ")
-	if r := []rune(s); len(r) > 120 {
-		return string(r[:117]) + "..."
-	}
-	return s
-}
-
 func newRunCommand(a *app) *cobra.Command {
 	var answer, steer string
 	var cancel bool
@@ -221,7 +164,7 @@ func newRunCommand(a *app) *cobra.Command {
 // followFrom follows a run from where it was.
 func (a *app) followFrom(ctx context.Context, c *client, v api.RunView) error {
 	err := c.follow(ctx, v.ID, v.LastSeq, func(e choir.Event) (bool, error) {
-		if line := describe(e); line != "" && !a.json {
+		if line := timeline.Say(&e); line != "" && !a.json {
 			a.printf("  %6d  %s\n", e.Seq, line)
 		}
 		return e.Type == "run.finished" || e.Type == "question.asked", nil
@@ -245,7 +188,7 @@ func runRuns(ctx context.Context, a *app, c *client) error {
 		return nil
 	}
 	for _, r := range runs {
-		a.printf("%s  %-9s  %s\n", r.ID, r.State, oneLine(r.Prompt))
+		a.printf("%s  %-9s  %s\n", r.ID, r.State, timeline.Line(r.Prompt))
 	}
 	return nil
 }
@@ -259,9 +202,9 @@ func runShow(ctx context.Context, a *app, c *client, id string) error {
 		a.printJSON(v)
 		return nil
 	}
-	a.printf("run     %s\nstate   %s %s\nprompt  %s\n", v.ID, v.State, v.Code, oneLine(v.Prompt))
+	a.printf("run     %s\nstate   %s %s\nprompt  %s\n", v.ID, v.State, v.Code, timeline.Line(v.Prompt))
 	for _, t := range v.Tasks {
-		a.printf("task    %s  %s %s  %s\n", t.ID, t.State, t.Status, oneLine(t.Instruction))
+		a.printf("task    %s  %s %s  %s\n", t.ID, t.State, t.Status, timeline.Line(t.Instruction))
 	}
 	a.printf("usage   %d calls, %d tokens in, %d out, $%.4f\n", v.Usage.Calls, v.Usage.InputTokens, v.Usage.OutputTokens, v.Usage.CostUSD)
 	if v.Document != "" {

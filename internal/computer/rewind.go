@@ -17,12 +17,11 @@ type Difference struct {
 // Moment finds the snapshot of the workspace as it was after event seq; the
 // present, as the log knows it, for zero.
 func (c *Computer) Moment(ctx context.Context, seq uint64) (choir.Digest, error) {
-	head, _ := c.store.Head()
 	if seq == 0 {
-		seq = head
+		seq, _ = c.store.Head()
 	}
-	if seq > head {
-		return "", choir.E("computer.moment", choir.CodeNotFound, "there is no event %d; the log ends at %d", seq, head)
+	if err := c.mustBeInLog(seq); err != nil {
+		return "", err
 	}
 	s, _, err := c.store.SnapshotAt(ctx, seq)
 	if choir.CodeOf(err) == choir.CodeNotFound {

@@ -78,6 +78,12 @@ func refusals(t *testing.T, p *controltest.Plane) {
 		{"GET", base + "/events?wait=61", nil, 422, choir.CodeInvalid, "query.wait"},
 		{"GET", base + "/diff", nil, 422, choir.CodeInvalid, "query.from"},
 		{"GET", base + "/diff?from=999999", nil, 404, choir.CodeNotFound, ""},
+		{"GET", base + "/timeline?limit=0", nil, 422, choir.CodeInvalid, "query.limit"},
+		{"GET", base + "/at/0", nil, 422, choir.CodeInvalid, "seq"},
+		{"GET", base + "/at/x", nil, 422, choir.CodeInvalid, "path.seq"},
+		{"GET", base + "/at/999999", nil, 404, choir.CodeNotFound, ""},
+		{"GET", base + "/at/999999/folder", nil, 404, choir.CodeNotFound, ""},
+		{"GET", base + "/at/3/file?path=none", nil, 404, choir.CodeNotFound, ""},
 		{"GET", base + "/repos/none/export", nil, 404, choir.CodeNotFound, ""},
 		{"GET", base + "/repos/none/export?format=zip", nil, 422, choir.CodeInvalid, "format"},
 		{"GET", base + "/repos/..%2fx/export", nil, 422, choir.CodeInvalid, "name"},
@@ -126,7 +132,7 @@ func refusals(t *testing.T, p *controltest.Plane) {
 // lists are never null, and pages follow on each other.
 func lists(t *testing.T, p *controltest.Plane) {
 	base := p.Base()
-	for _, path := range []string{"/runs", "/checkpoints", "/documents", "/repos", "/files?prefix=none", "/events?after=999999", "/events?run=x"} {
+	for _, path := range []string{"/runs", "/checkpoints", "/documents", "/timeline", "/at/1", "/repos", "/files?prefix=none", "/events?after=999999", "/events?run=x"} {
 		res, body := p.Do(req{Method: "GET", Path: base + path})
 		if res.StatusCode != 200 || strings.Contains(string(body), "null") {
 			t.Errorf("%s: %s %s", path, res.Status, body)

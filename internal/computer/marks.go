@@ -1,0 +1,265 @@
+package computer
+
+import (
+	"context"
+
+	"choiros/internal/choir"
+	"choiros/internal/timeline"
+)
+
+// MarkKind is what a mark on the timeline stands for.
+type MarkKind string
+
+// The kinds of marks.
+const (
+	MarkPrompt     MarkKind = "prompt"     // a person asked for something
+	MarkAnswer     MarkKind = "answer"     // a run ended
+	MarkTask       MarkKind = "task"       // a task was answered
+	MarkCall       MarkKind = "call"       // a tool call changed files
+	MarkFiles      MarkKind = "files"      // a person changed files
+	MarkOutside    MarkKind = "outside"    // files changed without anybody's task
+	MarkCheckpoint MarkKind = "checkpoint" // a checkpoint was made by hand or by the clock
+	MarkRewind     MarkKind = "rewind"
+	MarkUndo       MarkKind = "undo"
+	MarkTake       MarkKind = "take" // changes of another computer
+	MarkFork       MarkKind = "fork"
+	MarkImport     MarkKind = "import"
+	MarkRepo       MarkKind = "repo" // a project was added
+	MarkTheme      MarkKind = "theme"
+)
+
+// Mark is a moment worth a place on the timeline, in the owner's words.
+type Mark struct {
+	Seq        uint64       `json:"seq" doc:"The moment: everything up to this event."`
+	At         choir.Time   `json:"at"`
+	Kind       MarkKind     `json:"kind" enum:"prompt,answer,task,call,files,outside,checkpoint,rewind,undo,take,fork,import,repo,theme"`
+	Source     choir.Source `json:"source" doc:"Who made it."`
+	Text       string       `json:"text" doc:"What happened."`
+	Run        choir.ID     `json:"run,omitempty"`
+	Task       choir.ID     `json:"task,omitempty"`
+	Call       choir.ID     `json:"call,omitempty" doc:"The tool call."`
+	Checkpoint choir.ID     `json:"checkpoint,omitempty"`
+	Verified   bool         `json:"verified,omitempty" doc:"The change passed verification, says the Associate."`
+	Withheld   []string     `json:"withheld,omitempty" doc:"Paths that look like keys: in the snapshot, not in the commit."`
+	Files      int          `json:"files,omitempty" doc:"Paths that changed."`
+}
+
+// marksStep is how many events are read at a time.
+const marksStep = 1000
+
+// Marks lists up to limit marks before an event, newest first; before 0 means
+// all.
+func (c *Computer) Marks(ctx context.Context, limit int, before uint64) ([]Mark, error) {
+	w := markWalk{c: c, ctx: ctx}
+	head, _ := c.store.Head()
+	// Before 0 wraps around to the largest number.
+	for to := min(before-1, head); to > 0 && !w.full(limit); {
+		from := to - min(to, marksStep)
+		events, err := c.store.EventsAfter(ctx, from, int(to-from))
+		if err != nil {
+			return nil, err
+		}
+		for i := len(events) - 1; i >= 0 && !w.full(limit); i-- {
+			if err := w.take(&events[i]); err != nil {
+				return nil, err
+			}
+		}
+		to = from
+	}
+	if err := w.closeGroup(); err != nil {
+		return nil, err
+	}
+	return w.marks[:min(limit, len(w.marks))], nil
+}
+
+// markWalk goes through the log backwards.
+type markWalk struct {
+	c     *Computer
+	ctx   context.Context
+	marks []Mark
+	group *fileGroup // the file events that one snapshot ends
+	task  int        // index of the mark whose task is not passed yet, from 1
+}
+
+// fileGroup is a snapshot and the file events before it that name it.
+type fileGroup struct {
+	event *choir.Event // the snapshot.taken
+	taken *choir.SnapshotTaken
+	count int
+	first string       // one of the paths
+	by    choir.Source // of a person who wrote one
+}
+
+// full says that no mark asked for can come any more, nor anything that belongs
+// to one.
+func (w *markWalk) full(limit int) bool {
+	return len(w.marks) >= limit && w.task == 0 && w.group == nil
+}
+
+func (w *markWalk) take(e *choir.Event) error {
+	if e.Type != "file.written" && e.Type != "file.removed" {
+		if err := w.closeGroup(); err != nil {
+			return err
+		}
+	}
+	switch e.Type {
+	case "file.written", "file.removed", "snapshot.taken", "checkpoint.created", "task.started", "task.returned":
+		p, err := choir.DecodePayload(e.Type, e.Payload)
+		if err != nil {
+			return err
+		}
+		return w.work(e, p)
+	}
+	if kind, ok := plainMarks[e.Type]; ok {
+		return w.plain(e, kind)
+	}
+	return nil
+}
+
+// plainMarks are events that are a mark by themselves.
+var plainMarks = map[choir.Type]MarkKind{
+	"prompt.submitted": MarkPrompt, "run.finished": MarkAnswer, "timeline.rewound": MarkRewind, "timeline.undone": MarkUndo,
+	"changes.taken": MarkTake, "timeline.forked": MarkFork, "computer.forked": MarkFork, "computer.imported": MarkImport,
+	"repo.added": MarkRepo, "theme.changed": MarkTheme,
+}
+
+func (w *markWalk) plain(e *choir.Event, kind MarkKind) error {
+	p, err := choir.DecodePayload(e.Type, e.Payload)
+	if err != nil {
+		return err
+	}
+	m := markOf(e, kind, timeline.Say(e))
+	switch p := p.(type) {
+	case *choir.PromptSubmitted:
+		m.Text = timeline.Line(p.Text)
+	case *choir.TimelineRewound:
+		m.Files = int(p.Files)
+	case *choir.TimelineUndone:
+		m.Files = int(p.Files)
+	case *choir.ChangesTaken:
+		m.Files = int(p.Files)
+	case *choir.RepoAdded:
+		m.Files = int(p.Files)
+	}
+	w.marks = append(w.marks, m)
+	return nil
+}
+
+func markOf(e *choir.Event, kind MarkKind, text string) Mark {
+	return Mark{Seq: e.Seq, At: e.Time, Kind: kind, Source: e.Source, Text: text, Run: e.Run, Task: e.Task}
+}
+
+// work takes up what tasks and files say.
+func (w *markWalk) work(e *choir.Event, p choir.Payload) error {
+	switch p := p.(type) {
+	case *choir.SnapshotTaken:
+		w.group = &fileGroup{event: e, taken: p}
+	case *choir.FileWritten:
+		w.file(e, p.Snapshot, len(p.Files), p.Files[0].Path)
+	case *choir.FileRemoved:
+		w.file(e, p.Snapshot, len(p.Paths), p.Paths[0])
+	case *choir.TaskReturned:
+		return w.returned(e, p)
+	case *choir.TaskStarted:
+		w.task = 0
+	case *choir.CheckpointCreated:
+		w.checkpoint(e, p)
+	}
+	return nil
+}
+
+func (w *markWalk) file(e *choir.Event, in choir.Digest, count int, path string) {
+	if w.group == nil || w.group.taken.Snapshot != in {
+		return
+	}
+	w.group.count += count
+	w.group.first = path
+	if e.Source == choir.SourceUser || e.Source == choir.SourceDesktop {
+		w.group.by = e.Source
+	}
+}
+
+// returned makes the mark of a task; one that only made a checkpoint has the
+// checkpoint's.
+func (w *markWalk) returned(e *choir.Event, p *choir.TaskReturned) error {
+	t, err := w.c.store.Task(w.ctx, p.Result.TaskID)
+	if err != nil {
+		return err
+	}
+	if t.ReturnedSeq != e.Seq || t.Task.GitAction == choir.GitCheckpoint {
+		return nil
+	}
+	m := markOf(e, MarkTask, timeline.Line(t.Instruction))
+	m.Files = len(p.Result.FilesChanged)
+	if p.Result.Status == choir.StatusFailed {
+		m.Text, m.Files = "failed and taken back: "+m.Text, 0
+	}
+	w.marks = append(w.marks, m)
+	if t.StartedSeq > 0 {
+		w.task = len(w.marks)
+	}
+	return nil
+}
+
+// checkpoint adds to the mark of its task, or makes one.
+func (w *markWalk) checkpoint(e *choir.Event, p *choir.CheckpointCreated) {
+	if p.Trigger != "task" {
+		w.marks = append(w.marks, markOf(e, MarkCheckpoint, timeline.Line(p.Subject)))
+	} else if w.task == 0 || w.marks[w.task-1].Task != e.Task {
+		return // of a task whose mark is on an earlier page
+	}
+	m := &w.marks[len(w.marks)-1]
+	if p.Trigger == "task" {
+		m = &w.marks[w.task-1]
+	}
+	m.Checkpoint, m.Verified, m.Withheld = p.Checkpoint, p.Verified, p.Withheld
+}
+
+// closeGroup makes the mark of a snapshot whose file events have been seen.
+func (w *markWalk) closeGroup() error {
+	g := w.group
+	w.group = nil
+	if g == nil || g.count == 0 {
+		return nil
+	}
+	m := markOf(g.event, MarkOutside, "changed outside of any task: "+timeline.Paths([]string{g.first}, g.count))
+	m.Files = g.count
+	switch {
+	case g.by != "":
+		m.Kind, m.Source, m.Text = MarkFiles, g.by, "you changed "+timeline.Paths([]string{g.first}, g.count)
+	case g.taken.Reason == "tool_returned":
+		return w.call(g, m)
+	case g.taken.Reason == "undo" || g.taken.Reason == "taken" || g.taken.Reason == "repo_added":
+		return nil // these have marks of their own
+	case g.event.Task != "":
+		return nil // its task's mark tells of it
+	default:
+		_, _, err := w.c.store.SnapshotAt(w.ctx, g.event.Seq-1)
+		if choir.CodeOf(err) == choir.CodeNotFound {
+			return nil // the first look at a new workspace
+		} else if err != nil {
+			return err
+		}
+	}
+	w.marks = append(w.marks, m)
+	return nil
+}
+
+// call names the tool call that a snapshot was taken after.
+func (w *markWalk) call(g *fileGroup, m Mark) error {
+	e, err := w.c.store.Event(w.ctx, g.event.Cause)
+	if err != nil {
+		return err
+	}
+	p, err := choir.DecodePayload(e.Type, e.Payload)
+	if err != nil {
+		return err
+	}
+	called, ok := p.(*choir.ToolCalled)
+	if !ok {
+		return nil
+	}
+	m.Kind, m.Source, m.Call, m.Text = MarkCall, e.Source, called.Call, timeline.SayCall(called)
+	w.marks = append(w.marks, m)
+	return nil
+}

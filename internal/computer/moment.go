@@ -1,0 +1,145 @@
+package computer
+
+import (
+	"context"
+	"io"
+	"strconv"
+	"strings"
+
+	"choiros/internal/choir"
+	"choiros/internal/eventstore"
+	"choiros/internal/snapshot"
+	"choiros/internal/timeline"
+)
+
+// Moment is the computer as it was after an event, as far as the log knows it.
+type Moment struct {
+	Seq       uint64                `json:"seq"`
+	At        choir.Time            `json:"at"`
+	Text      string                `json:"text,omitempty" doc:"What happened then, in words."`
+	Type      choir.Type            `json:"type" doc:"Type of the event."`
+	Run       choir.ID              `json:"run,omitempty"`
+	Task      choir.ID              `json:"task,omitempty"`
+	Snapshot  choir.Digest          `json:"snapshot,omitempty" doc:"The whole workspace; absent before the first one was taken."`
+	TakenSeq  uint64                `json:"taken_seq,omitempty" doc:"Event that recorded that snapshot."`
+	Files     int64                 `json:"files" doc:"Files and links in the workspace."`
+	Bytes     int64                 `json:"bytes" doc:"Bytes of their content."`
+	Documents []eventstore.Document `json:"documents" doc:"At the versions they had, without content."`
+	Windows   []eventstore.Window   `json:"windows" doc:"The lowest first."`
+	Settings  []eventstore.Setting  `json:"settings" doc:"What is not at its default, the theme too."`
+	Head      uint64                `json:"head" doc:"The newest event of the log now."`
+}
+
+// mustBeInLog refuses a number that no event has (yet).
+func (c *Computer) mustBeInLog(seq uint64) error {
+	head, _ := c.store.Head()
+	switch {
+	case seq == 0:
+		return choir.Invalid("seq", "must be an event's number, from 1")
+	case seq > head:
+		return choir.E("computer.moment", choir.CodeNotFound, "there is no event %d; the log ends at %d", seq, head).WithRemedy("choir timeline lists the moments there are")
+	}
+	return nil
+}
+
+// At describes the computer as it was after event seq. It reads the store only.
+func (c *Computer) At(ctx context.Context, seq uint64) (m Moment, err error) {
+	if err := c.mustBeInLog(seq); err != nil {
+		return m, err
+	}
+	events, err := c.store.EventsAfter(ctx, seq-1, 1)
+	if err != nil {
+		return m, err
+	}
+	if len(events) == 0 || events[0].Seq != seq {
+		return m, choir.E("computer.moment", choir.CodeCorrupt, "event %d cannot be read", seq).WithRemedy("choir log --verify")
+	}
+	e := &events[0]
+	m = Moment{Seq: seq, At: e.Time, Type: e.Type, Text: timeline.Say(e), Run: e.Run, Task: e.Task}
+	m.Head, _ = c.store.Head()
+	if m.Documents, err = c.store.Documents(ctx, seq); err != nil {
+		return m, err
+	}
+	if m.Windows, err = c.store.Windows(ctx, seq); err != nil {
+		return m, err
+	}
+	if m.Settings, err = c.store.Settings(ctx, seq); err != nil {
+		return m, err
+	}
+	m.Documents, m.Windows, m.Settings = orEmpty(m.Documents), orEmpty(m.Windows), orEmpty(m.Settings)
+	taken, at, err := c.store.SnapshotAt(ctx, seq)
+	if choir.CodeOf(err) == choir.CodeNotFound {
+		return m, nil
+	}
+	if err == nil {
+		m.Snapshot, m.TakenSeq = taken.Snapshot, at
+		m.Files, m.Bytes, err = c.keeper.Verify(ctx, taken.Snapshot)
+	}
+	return m, err
+}
+
+// orEmpty is a list that is never null in JSON.
+func orEmpty[V any](list []V) []V {
+	if list == nil {
+		return []V{}
+	}
+	return list
+}
+
+// Folder lists a folder of the workspace as it was after event seq, exactly and
+// with what lies in .git; the empty path is the workspace itself. A path that is
+// a file is its only entry.
+func (c *Computer) Folder(ctx context.Context, seq uint64, path string) ([]choir.FileState, error) {
+	e, err := c.entryAt(ctx, seq, path)
+	if err != nil {
+		return nil, err
+	}
+	if e.Kind != snapshot.Dir {
+		return []choir.FileState{e.State(path)}, nil
+	}
+	raw, err := c.keeper.Manifest(ctx, e.Digest())
+	if err != nil {
+		return nil, err
+	}
+	m, err := snapshot.DecodeManifest(raw)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]choir.FileState, 0, len(m.Entries))
+	for i := range m.Entries {
+		name := snapshot.EscapePath([]byte(m.Entries[i].Name))
+		list = append(list, m.Entries[i].State(strings.TrimPrefix(path+"/"+name, "/")))
+	}
+	return list, nil
+}
+
+// ReadFileAt reads a file as it was after event seq; the caller closes. Code
+// not_found when nothing was there, conflict when it was no file.
+func (c *Computer) ReadFileAt(ctx context.Context, seq uint64, path string) (choir.FileState, io.ReadCloser, error) {
+	e, err := c.entryAt(ctx, seq, path)
+	if err != nil {
+		return choir.FileState{}, nil, err
+	}
+	state := e.State(path)
+	if e.Kind != snapshot.File {
+		return state, nil, &choir.Error{Op: "computer.file", Code: choir.CodeConflict, Path: path, Msg: "was a " + state.Kind + ", not a file"}
+	}
+	content, err := c.keeper.Content(ctx, e.Digest())
+	return state, content, err
+}
+
+func (c *Computer) entryAt(ctx context.Context, seq uint64, path string) (*snapshot.Entry, error) {
+	root, err := c.Moment(ctx, seq)
+	if err != nil {
+		return nil, err
+	}
+	if path == "" {
+		sum, _ := root.Bytes()
+		return &snapshot.Entry{Kind: snapshot.Dir, Sum: sum}, nil
+	}
+	e, err := c.lookup(ctx, root, path)
+	if err == nil && e == nil {
+		err = &choir.Error{Op: "computer.file", Code: choir.CodeNotFound, Path: path, Msg: "was not there after event " + strconv.FormatUint(seq, 10)}
+	}
+	return e, err
+}

@@ -1,0 +1,84 @@
+package api
+
+import (
+	"context"
+	"io"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"choiros/internal/choir"
+	"choiros/internal/computer"
+)
+
+// TimelinePage is a part of the timeline.
+type TimelinePage struct {
+	Marks []computer.Mark `json:"marks" doc:"Newest first."`
+	Head  uint64          `json:"head" doc:"The newest event of the log."`
+}
+
+// atMoment is the path of everything that is about one moment.
+type atMoment struct {
+	In
+	Seq uint64 `path:"seq" doc:"The moment: everything up to this event."`
+}
+
+type atPath struct {
+	atMoment
+	Path string `query:"path" doc:"Below the workspace, escaped as in file events."`
+}
+
+// moments registers what looks at the past and changes nothing.
+func (a *API) moments(h huma.API) {
+	const base = "/api/computers/{computer}"
+	huma.Register(h, op("getTimeline", http.MethodGet, base+"/timeline", "List the moments worth going back to, newest first", 200),
+		func(ctx context.Context, r *paged) (*body[TimelinePage], error) {
+			c, _, err := a.enter(ctx, r.Computer)
+			if err != nil {
+				return nil, err
+			}
+			head, _ := c.Store().Head()
+			marks, err := listed(c.Marks(ctx, r.Limit, r.Before))
+			if err != nil {
+				return nil, err
+			}
+			return answer(TimelinePage{marks.Body, head}, nil)
+		})
+	huma.Register(h, op("getMoment", http.MethodGet, base+"/at/{seq}", "Describe the computer as it was after an event", 200),
+		func(ctx context.Context, r *atMoment) (*body[computer.Moment], error) {
+			c, _, err := a.enter(ctx, r.Computer)
+			if err != nil {
+				return nil, err
+			}
+			return answer(c.At(ctx, r.Seq))
+		})
+	huma.Register(h, op("listFolderAt", http.MethodGet, base+"/at/{seq}/folder", "List a folder of the workspace as it was, exactly", 200),
+		func(ctx context.Context, r *atPath) (*body[[]choir.FileState], error) {
+			c, _, err := a.enter(ctx, r.Computer)
+			if err != nil {
+				return nil, err
+			}
+			return listed(c.Folder(ctx, r.Seq, r.Path))
+		})
+	huma.Register(h, op("readFileAt", http.MethodGet, base+"/at/{seq}/file", "Read a file of the workspace as it was", 200), a.readFileAt)
+}
+
+// readFileAt streams content as a download, as getBlob does.
+func (a *API) readFileAt(ctx context.Context, r *atPath) (*huma.StreamResponse, error) {
+	c, _, err := a.enter(ctx, r.Computer)
+	if err != nil {
+		return nil, err
+	}
+	state, f, err := c.ReadFileAt(ctx, r.Seq, r.Path)
+	if err != nil {
+		return nil, ProblemOf(err)
+	}
+	return &huma.StreamResponse{Body: func(hc huma.Context) {
+		defer f.Close()
+		hc.SetHeader("Content-Type", "application/octet-stream")
+		hc.SetHeader("Content-Disposition", "attachment")
+		hc.SetHeader("ETag", `"`+string(state.Digest)+`"`)
+		// A failed copy cuts the response, which the client sees.
+		_, _ = io.Copy(hc.BodyWriter(), f)
+	}}, nil
+}

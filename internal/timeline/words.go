@@ -1,0 +1,160 @@
+package timeline
+
+import (
+	"fmt"
+	"strings"
+
+	"choiros/internal/choir"
+)
+
+// maxWords is how many characters of somebody's words a sentence repeats.
+const maxWords = 120
+
+// Say tells an event in one line for people; empty for what only machines care
+// about.
+func Say(e *choir.Event) string {
+	p, err := choir.DecodePayload(e.Type, e.Payload)
+	if err != nil {
+		return string(e.Type)
+	}
+	for _, say := range []func(choir.Payload) string{sayRun, sayWork, sayFiles, sayDesktop, sayTime} {
+		if words := say(p); words != "" {
+			return words
+		}
+	}
+	return ""
+}
+
+func sayRun(p choir.Payload) string {
+	switch p := p.(type) {
+	case *choir.PromptSubmitted:
+		return "you asked: " + Line(p.Text)
+	case *choir.SteeringSubmitted:
+		return "you added: " + Line(p.Text)
+	case *choir.RunCancelRequested:
+		return join("you stopped it", p.Reason)
+	case *choir.PlanMade:
+		steps := make([]string, len(p.Steps))
+		for i := range p.Steps {
+			steps[i] = p.Steps[i].Title
+		}
+		return "planned: " + Line(strings.Join(steps, "; "))
+	case *choir.PlanRefused:
+		return "a plan did not hold: " + Line(p.Problems[0])
+	case *choir.QuestionAsked:
+		return "asks you: " + Line(p.Question.Text)
+	case *choir.QuestionAnswered:
+		return "you answered: " + Line(p.Text)
+	case *choir.ToastShown:
+		return "says: " + Line(p.Text)
+	case *choir.RunFinished:
+		return "finished: " + string(p.Outcome)
+	case *choir.BudgetReached:
+		return fmt.Sprintf("reached the %s's limit on %s", p.Scope, p.Limit)
+	}
+	return ""
+}
+
+func sayWork(p choir.Payload) string {
+	switch p := p.(type) {
+	case *choir.TaskDispatched:
+		return fmt.Sprintf("task %s: %s", p.Task.Kind, Line(p.Task.Instruction))
+	case *choir.TaskReturned:
+		return fmt.Sprintf("task %s %s: verification %s, %s", p.Result.Status, p.Result.Code, p.Result.Verify.Status, Line(p.Result.Summary))
+	case *choir.TaskJudged:
+		return fmt.Sprintf("judged: %s, %s", p.Verdict, Line(p.Reason))
+	case *choir.ToolCalled:
+		return "tool " + SayCall(p)
+	case *choir.EgressRefused:
+		return "refused to reach " + p.Host
+	case *choir.CheckpointCreated:
+		return "checkpoint: " + Line(p.Subject)
+	}
+	return ""
+}
+
+// SayCall tells a tool call: its name, and what it is about.
+func SayCall(p *choir.ToolCalled) string {
+	return p.Tool + " " + Line(p.Input.Path+p.Input.Command+p.Input.Pattern+p.Input.URL)
+}
+
+func sayFiles(p choir.Payload) string {
+	switch p := p.(type) {
+	case *choir.FileWritten:
+		paths := make([]string, len(p.Files))
+		for i := range p.Files {
+			paths[i] = p.Files[i].Path
+		}
+		return "wrote " + Paths(paths, len(paths))
+	case *choir.FileRemoved:
+		return "removed " + Paths(p.Paths, len(p.Paths))
+	case *choir.RepoAdded:
+		return fmt.Sprintf("project %s added: %d files", p.Name, p.Files)
+	case *choir.RepoExported:
+		return fmt.Sprintf("project %s exported as a %s", p.Name, p.Format)
+	case *choir.DocumentCreated:
+		return "document begun: " + Line(p.Title)
+	}
+	return ""
+}
+
+func sayDesktop(p choir.Payload) string {
+	switch p := p.(type) {
+	case *choir.WindowOpened:
+		return join("window opened: "+p.App, p.Title)
+	case *choir.WindowClosed:
+		return "window closed"
+	case *choir.ThemeChanged:
+		return "theme: " + Line(p.Name)
+	case *choir.SettingChanged:
+		return "setting " + p.Key + ": " + Line(p.Value)
+	}
+	return ""
+}
+
+func sayTime(p choir.Payload) string {
+	switch p := p.(type) {
+	case *choir.TimelineRewound:
+		return fmt.Sprintf("rewound to event %d: %d paths", p.ToSeq, p.Files)
+	case *choir.TimelineUndone:
+		return fmt.Sprintf("undone: %d paths", p.Files)
+	case *choir.ChangesTaken:
+		return fmt.Sprintf("changes taken from another computer: %d paths", p.Files)
+	case *choir.TimelineForked:
+		return fmt.Sprintf("forked after event %d", p.Seq)
+	case *choir.ComputerForked:
+		return "this computer begins as a fork: " + Line(p.Name)
+	case *choir.ComputerImported:
+		return "this computer was imported: " + Line(p.Name)
+	case *choir.ComputerExported:
+		return fmt.Sprintf("exported up to event %d", p.Seq)
+	}
+	return ""
+}
+
+func join(what, more string) string {
+	if more == "" {
+		return what
+	}
+	return what + ": " + Line(more)
+}
+
+// Paths names the first of several paths and counts the others.
+func Paths(first []string, count int) string {
+	switch {
+	case count == 0 || len(first) == 0:
+		return "nothing"
+	case count == 1:
+		return first[0]
+	}
+	return fmt.Sprintf("%s and %d more", first[0], count-1)
+}
+
+// Line makes one line of somebody's words, cut where it gets long.
+func Line(s string) string {
+	s = strings.Join(strings.Fields(s), " ")
+	if r := []rune(s); len(r) > maxWords {
+		return string(r[:maxWords-3]) + "..."
+	}
+	return s
+}

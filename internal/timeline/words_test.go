@@ -1,0 +1,35 @@
+package timeline
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"choiros/internal/choir"
+)
+
+func TestSentencesForPeople(t *testing.T) {
+	for want, p := range map[string]choir.Payload{
+		"you asked: make it work":     choir.PromptSubmitted{Text: "make\n  it work"},
+		"you stopped it: a rewind":    choir.RunCancelRequested{Reason: "a rewind"},
+		"you stopped it":              choir.RunCancelRequested{},
+		"wrote a.txt and 1 more":      choir.FileWritten{Snapshot: choir.DigestOf(nil), Files: []choir.FileState{{Path: "a.txt", Kind: "dir"}, {Path: "b", Kind: "dir"}}},
+		"removed a.txt":               choir.FileRemoved{Snapshot: choir.DigestOf(nil), Paths: []string{"a.txt"}},
+		"rewound to event 7: 3 paths": choir.TimelineRewound{ToSeq: 7, Files: 3, Snapshot: choir.DigestOf(nil), Before: choir.DigestOf(nil)},
+		"tool bash go test":           choir.ToolCalled{Call: "00000000-0000-7000-8000-000000000001", Tool: "bash", Input: choir.ToolInput{Command: "go test"}},
+		"window opened: files: home":  choir.WindowOpened{Window: "00000000-0000-7000-8000-000000000001", App: "files", Title: "home", Bounds: choir.Rect{Width: 1, Height: 1}},
+		"":                            choir.WindowFocused{Window: "00000000-0000-7000-8000-000000000001"},
+		"you asked: " + strings.Repeat("ü", 117) + "...": choir.PromptSubmitted{Text: strings.Repeat("ü", 121)},
+	} {
+		raw, err := json.Marshal(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := Say(&choir.Event{Type: p.EventType(), Payload: raw}); got != want {
+			t.Errorf("%s: %q, want %q", p.EventType(), got, want)
+		}
+	}
+	if got := Say(&choir.Event{Type: "what.ever"}); got != "what.ever" {
+		t.Errorf("an unknown event: %q", got)
+	}
+}
