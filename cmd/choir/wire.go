@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"choiros/internal/blob"
 	"choiros/internal/blob/fs"
