@@ -46,7 +46,8 @@ func run(root string, out io.Writer) (ok bool, err error) {
 	row("UI file, lines", r.uiFiles, "components under 150")
 	fmt.Fprintf(out, "%-28s %s   all\n", "exports documented", percent(r.documented, r.exported))
 	fmt.Fprintf(out, "%-28s %s   about 100 %%\n", "Go test lines to code lines", percent(r.testLines, r.codeLines))
-	fmt.Fprintf(out, "%-28s %s   about 8 %%\n", "docs lines to code lines", percent(r.docLines, r.codeLines))
+	fmt.Fprintf(out, "%-28s %s   about 8 %%\n", "docs lines to code lines", percent(r.docLines+r.generatedDocLines, r.codeLines))
+	fmt.Fprintf(out, "%-28s %s\n", "  of them by hand", percent(r.docLines, r.codeLines))
 	for _, f := range r.undocumented {
 		fmt.Fprintln(out, "no comment:", f)
 	}
@@ -81,5 +82,5 @@ func percent(part, whole int) string {
 	if whole == 0 {
 		return "       -"
 	}
-	return fmt.Sprintf("%6d %%", 100*part/whole)
+	return fmt.Sprintf("%6.1f %%", 100*float64(part)/float64(whole))
 }

@@ -56,7 +56,8 @@ func readSources(root string) ([]source, error) {
 type report struct {
 	goFiles, uiFiles, functions, interfaces []int
 	exported, documented                    int
-	codeLines, testLines, docLines          int
+	codeLines, testLines                    int
+	docLines, generatedDocLines             int
 	undocumented                            []string
 }
 
@@ -64,6 +65,9 @@ func measure(sources []source) report {
 	var r report
 	for _, s := range sources {
 		switch ext := filepath.Ext(s.path); {
+		case ext == ".md" && !isDoc(s.path): // a prompt, an expected output
+		case ext == ".md" && s.generated:
+			r.generatedDocLines += s.lines
 		case s.generated:
 		case ext == ".md":
 			r.docLines += s.lines
@@ -81,6 +85,12 @@ func measure(sources []source) report {
 		slices.Sort(values)
 	}
 	return r
+}
+
+// isDoc reports whether people find a text where they look for documentation.
+func isDoc(path string) bool {
+	dir := filepath.Dir(path)
+	return dir == "." || dir == "docs"
 }
 
 func (r *report) readGo(s source) {

@@ -37,6 +37,9 @@ func TestOnlyWrittenFilesCount(t *testing.T) {
 		"built/b.go":         long,
 		"a/testdata/c.go":    long,
 		"ui/shell/button.ts": "x\ny\n",
+		"README.md":          "x\ny\n",
+		"docs/made.md":       "<!-- Do not edit. -->\nx\ny\n",
+		"a/prompt.md":        "x\n",
 	})
 	sources, err := readSources(root)
 	if err != nil {
@@ -46,11 +49,14 @@ func TestOnlyWrittenFilesCount(t *testing.T) {
 	if len(r.goFiles) != 1 || len(r.uiFiles) != 1 || r.testLines != 2 || r.exported != 2 || r.documented != 1 {
 		t.Errorf("measured %+v", r)
 	}
+	if r.docLines != 2 || r.generatedDocLines != 3 || r.codeLines != 12 {
+		t.Errorf("%d and %d lines of docs, %d of code", r.docLines, r.generatedDocLines, r.codeLines)
+	}
 	if len(r.functions) != 2 || r.functions[1] != 2 || len(r.interfaces) != 1 || r.interfaces[0] != 2 {
 		t.Errorf("functions %v, interfaces %v", r.functions, r.interfaces)
 	}
 	var out strings.Builder
-	if ok, err := run(root, &out); err != nil || !ok || !strings.Contains(out.String(), "no comment: a/a.go:7 B") {
+	if ok, err := run(root, &out); err != nil || !ok || !strings.Contains(out.String(), "no comment: a/a.go:7 B") || !strings.Contains(out.String(), "  41.7 %   about 8 %") {
 		t.Errorf("%t, %v:\n%s", ok, err, &out)
 	}
 }
