@@ -1,8 +1,10 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -13,25 +15,62 @@ import (
 	"choiros/internal/sandbox/sandboxtest"
 )
 
+// smallDisks are the file systems that a test can have for itself.
+var smallDisks = []struct {
+	name string
+	// mount mounts a disk of this many MiB; scratch is a folder beside it.
+	mount func(t *testing.T, at, scratch string, mib int)
+}{
+	{"tmpfs", mountTmpfs}, {"ext4", mountExt4},
+}
+
+func mountTmpfs(t *testing.T, at, _ string, mib int) {
+	t.Helper()
+	if err := syscall.Mount("choir-test", at, "tmpfs", 0, fmt.Sprintf("size=%dm,mode=711", mib)); err != nil {
+		t.Skipf("this machine does not let root mount a tmpfs: %v", err)
+	}
+}
+
+// mountExt4 mounts a file. The kernel gives the loop device back when the file
+// system is no longer used.
+func mountExt4(t *testing.T, at, scratch string, mib int) {
+	t.Helper()
+	image := filepath.Join(scratch, "image")
+	f, err := os.Create(image)
+	if err == nil {
+		err = errors.Join(f.Truncate(int64(mib)<<20), f.Close())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, argv := range [][]string{{"mkfs.ext4", "-q", "-F", "-m", "0", image}, {"mount", "-o", "loop", image, at}} {
+		if out, err := exec.Command(argv[0], argv[1:]...).CombinedOutput(); err != nil {
+			t.Skipf("this machine does not let root mount an ext4 of a file: %s: %v %s", argv[0], err, out)
+		}
+	}
+}
+
 // onSmallDisk is a machine whose data folder is a file system of its own with
 // this many MiB.
-func onSmallDisk(t *testing.T, mib int) *machine {
+func onSmallDisk(t *testing.T, mib int, mount func(t *testing.T, at, scratch string, mib int)) *machine {
 	t.Helper()
 	if os.Geteuid() != 0 {
 		t.Skip("mounting a small file system needs root")
 	}
-	small := filepath.Join(sandboxtest.DataDir(t), "small")
+	scratch := sandboxtest.DataDir(t)
+	small := filepath.Join(scratch, "small")
 	if err := os.Mkdir(small, 0o711); err != nil {
 		t.Fatal(err)
 	}
-	if err := syscall.Mount("choir-test", small, "tmpfs", 0, fmt.Sprintf("size=%dm,mode=711", mib)); err != nil {
-		t.Skipf("this machine does not let root mount a tmpfs: %v", err)
-	}
+	mount(t, small, scratch, mib)
 	t.Cleanup(func() {
 		if err := syscall.Unmount(small, syscall.MNT_DETACH); err != nil {
 			t.Error(err)
 		}
 	})
+	if err := os.Chmod(small, 0o711); err != nil {
+		t.Fatal(err)
+	}
 	m := newMachine(t, "")
 	m.data = filepath.Join(small, "data")
 	if err := os.Mkdir(m.data, 0o711); err != nil {
@@ -45,7 +84,12 @@ func onSmallDisk(t *testing.T, mib int) *machine {
 // is refused with its reason, reading goes on, and with room again so does
 // writing.
 func TestAFullDisk(t *testing.T) {
-	m := onSmallDisk(t, 96)
+	for _, disk := range smallDisks {
+		t.Run(disk.name, func(t *testing.T) { aFullDisk(t, onSmallDisk(t, 96, disk.mount)) })
+	}
+}
+
+func aFullDisk(t *testing.T, m *machine) {
 	r := m.up()
 	r.healthy()
 	c := m.client()
