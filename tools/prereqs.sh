@@ -9,6 +9,12 @@ need() { # COMMAND PACKAGES
 	command -v "$1" >/dev/null 2>&1 || missing="$missing $2"
 }
 
+# Sandboxes show /usr and not what a person put into their home.
+usr=${CHOIR_USR:-/usr}
+need_in_usr() { # COMMAND PACKAGES
+	[ -x "$usr/bin/$1" ] || missing="$missing $2"
+}
+
 browser() {
 	for name in chromium chromium-browser google-chrome google-chrome-stable; do
 		if command -v "$name" >/dev/null 2>&1; then return 0; fi
@@ -25,6 +31,8 @@ find_missing() {
 	need strace strace
 	need sqlite3 sqlite3
 	need gcc "gcc libc6-dev" # for the race detector
+	need_in_usr make make # these two check projects in the tests
+	need_in_usr python3 python3
 	browser || missing="$missing chromium"
 }
 

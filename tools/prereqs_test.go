@@ -25,9 +25,12 @@ func newMachine(t *testing.T, uid string) machine {
 		}
 	}
 	for name, says := range map[string]string{
-		"go": "go1.26.0", "id": uid, "git": "", "bwrap": "", "node": "v20.20.2", "npm": "", "strace": "", "sqlite3": "", "gcc": "", "chromium": "",
+		"go": "go1.26.0", "id": uid, "git": "", "bwrap": "", "node": "v20.20.2", "npm": "", "strace": "", "sqlite3": "", "gcc": "", "chromium": "", "make": "", "python3": "",
 	} {
 		m.stub(t, name, "echo "+says)
+	}
+	if err := os.Symlink(m.dir, filepath.Join(m.dir, "bin")); err != nil {
+		t.Fatal(err)
 	}
 	return m
 }
@@ -51,7 +54,7 @@ func (m machine) lose(t *testing.T, names ...string) {
 func (m machine) prereqs(t *testing.T) (said string, ok bool) {
 	t.Helper()
 	cmd := exec.Command(filepath.Join(m.dir, "sh"), "prereqs.sh")
-	cmd.Env = []string{"PATH=" + m.dir}
+	cmd.Env = []string{"PATH=" + m.dir, "CHOIR_USR=" + m.dir}
 	out, err := cmd.CombinedOutput()
 	return string(out), err == nil
 }
@@ -68,6 +71,17 @@ func TestPrereqsNameTheCommandForAnOrdinaryUser(t *testing.T) {
 	m.lose(t, "bwrap", "chromium")
 	said, ok := m.prereqs(t)
 	if ok || !strings.Contains(said, "apt-get install -y --no-install-recommends bubblewrap chromium'") || strings.Contains(said, "must not run") {
+		t.Errorf("%t: %s", ok, said)
+	}
+}
+
+// TestPrereqsLookWhereSandboxesLook has a python3 on the PATH of this person only.
+func TestPrereqsLookWhereSandboxesLook(t *testing.T) {
+	m := newMachine(t, "1000")
+	if err := os.Remove(filepath.Join(m.dir, "bin")); err != nil {
+		t.Fatal(err)
+	}
+	if said, ok := m.prereqs(t); ok || !strings.Contains(said, "apt-get install -y --no-install-recommends make python3'") {
 		t.Errorf("%t: %s", ok, said)
 	}
 }

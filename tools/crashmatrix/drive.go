@@ -1,0 +1,235 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"time"
+)
+
+// step is one thing that a user does.
+type step struct {
+	Verb string `json:"verb"`
+	Key  string `json:"key"`
+}
+
+// reply is what choir answered to a step.
+type reply struct {
+	step
+	Seq    uint64 `json:"seq,omitempty"`
+	Hash   string `json:"hash,omitempty"`
+	Task   string `json:"task,omitempty"`
+	Status string `json:"status,omitempty"`
+	Commit string `json:"commit,omitempty"`
+}
+
+// verbs are what a driver can do: to add one is to add a line.
+var verbs = map[string]func(context.Context, *socket, string) (reply, error){
+	"prompt":     prompt,
+	"task":       edit,
+	"again":      edit, // a task that comes a second time
+	"look":       look,
+	"checkpoint": checkpoint,
+	"rewind":     rewind,
+	"demo":       demo,
+	"verify":     verify,
+}
+
+// patience is how long a step is tried again.
+const patience = 40 * time.Second
+
+// drive does steps, one after the other in each of its threads, and says every
+// reply on its standard output. A step that got none is tried again with the
+// same key.
+func drive(ctx context.Context, args []string) error {
+	flags := flag.NewFlagSet("drive", flag.ContinueOnError)
+	data := flags.String("data", "", "data folder")
+	seed := flags.String("seed", "", "makes keys")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	out := json.NewEncoder(os.Stdout)
+	var mu sync.Mutex // guards out and failed
+	var failed error
+	var group sync.WaitGroup
+	for i, thread := range flags.Args() {
+		group.Go(func() {
+			s := newSocket(*data)
+			for n, verb := range strings.Split(thread, ",") {
+				key := fmt.Sprintf("%s-%d-%d", *seed, i, n)
+				if verb == "again" {
+					key = fmt.Sprintf("%s-%d-%d", *seed, i, n-1)
+				}
+				r, err := act(ctx, s, verb, key)
+				mu.Lock()
+				if err == nil {
+					err = out.Encode(r)
+				}
+				if err != nil {
+					failed = errors.Join(failed, fmt.Errorf("%s %s: %w", verb, key, err))
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	group.Wait()
+	return failed
+}
+
+func act(ctx context.Context, s *socket, verb, key string) (r reply, err error) {
+	do, ok := verbs[verb]
+	if !ok {
+		return r, fmt.Errorf("what is %q?", verb)
+	}
+	err = again(ctx, patience, func(ctx context.Context) (err error) {
+		r, err = do(ctx, s, key)
+		return err
+	})
+	r.step = step{verb, key}
+	return r, err
+}
+
+func prompt(ctx context.Context, s *socket, key string) (reply, error) {
+	var r struct {
+		Seq uint64 `json:"seq"`
+	}
+	err := s.call(ctx, "POST", "/prompts", key, map[string]string{"text": "prompt " + key + " " + strings.Repeat("x", 500)}, &r)
+	return reply{Seq: r.Seq}, err
+}
+
+// taskID is a UUIDv7 that follows from a key.
+func taskID(key string) string {
+	h := sha256.Sum256([]byte(key))
+	h[0], h[1], h[6], h[8] = 1, 0xa0, 0x70|h[6]&15, 0x80|h[8]&63
+	return fmt.Sprintf("%x-%x-%x-%x-%x", h[:4], h[4:6], h[6:8], h[8:10], h[10:16])
+}
+
+type command1 struct {
+	Shell string `json:"shell"`
+}
+
+type profile struct {
+	Mode string `json:"mode"`
+}
+
+type task struct {
+	ID          string     `json:"task_id"`
+	Kind        string     `json:"kind"`
+	Repo        string     `json:"repo"`
+	Instruction string     `json:"instruction"`
+	Commands    []command1 `json:"commands"`
+	Verify      profile    `json:"verify_profile"`
+}
+
+func edit(ctx context.Context, s *socket, key string) (reply, error) {
+	return submit(ctx, s, task{
+		ID: taskID(key), Kind: "edit_repo", Repo: "work", Instruction: "Add a line.", Verify: profile{"none"},
+		Commands: []command1{{"echo " + key + " >> lines.txt && echo " + key + " > new-" + key}},
+	})
+}
+
+func look(ctx context.Context, s *socket, key string) (reply, error) {
+	return submit(ctx, s, task{
+		ID: taskID(key), Kind: "run", Repo: "work", Instruction: "Look.", Verify: profile{"none"},
+		Commands: []command1{{"echo gone > lines.txt; rm -f new-*; mkdir deep; echo x > deep/x"}},
+	})
+}
+
+func submit(ctx context.Context, s *socket, t task) (reply, error) {
+	var accepted struct {
+		Seq uint64 `json:"seq"`
+	}
+	if err := s.call(ctx, "POST", "/tasks", "", t, &accepted); err != nil {
+		return reply{}, err
+	}
+	r := reply{Seq: accepted.Seq, Task: t.ID}
+	for {
+		var state struct {
+			Result *struct {
+				Status     string  `json:"status"`
+				Checkpoint *string `json:"checkpoint"`
+			} `json:"result"`
+		}
+		if err := s.call(ctx, "GET", "/tasks/"+t.ID, "", nil, &state); err != nil {
+			return r, err
+		}
+		if state.Result != nil {
+			r.Status = state.Result.Status
+			if state.Result.Checkpoint != nil {
+				r.Commit = *state.Result.Checkpoint
+			}
+			return r, nil
+		}
+		select {
+		case <-ctx.Done():
+			return r, ctx.Err()
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+}
+
+func checkpoint(ctx context.Context, s *socket, key string) (reply, error) {
+	var r struct {
+		Task   string `json:"task_id"`
+		Status string `json:"status"`
+	}
+	err := s.call(ctx, "POST", "/checkpoints", key, map[string]string{"subject": "checkpoint " + key}, &r)
+	return reply{Task: r.Task, Status: r.Status}, err
+}
+
+// rewind goes back by a few events, and forward again: what it took is put back.
+func rewind(ctx context.Context, s *socket, key string) (reply, error) {
+	var page struct {
+		Head uint64 `json:"head"`
+	}
+	if err := s.call(ctx, "GET", "/events?limit=1", "", nil, &page); err != nil {
+		return reply{}, err
+	}
+	var back, forth struct {
+		Seq uint64 `json:"seq"`
+	}
+	err := s.call(ctx, "POST", "/rewind", key+"-back", map[string]uint64{"to_seq": page.Head / 2}, &back)
+	if err == nil {
+		err = s.call(ctx, "POST", "/rewind", key+"-forth", map[string]uint64{"to_seq": page.Head}, &forth)
+	}
+	return reply{Seq: forth.Seq}, err
+}
+
+// demo plays the recorded run to its end.
+func demo(ctx context.Context, s *socket, key string) (reply, error) {
+	var started struct {
+		Run string `json:"run"`
+	}
+	if err := s.call(ctx, "POST", "/demo", key, struct{}{}, &started); err != nil {
+		return reply{}, err
+	}
+	for {
+		var run struct {
+			State string `json:"state"`
+		}
+		if err := s.call(ctx, "GET", "/runs/"+started.Run, "", nil, &run); err != nil {
+			return reply{}, err
+		}
+		if run.State == "done" || run.State == "failed" || run.State == "cancelled" {
+			return reply{Status: run.State}, nil
+		}
+		select {
+		case <-ctx.Done():
+			return reply{}, ctx.Err()
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+}
+
+func verify(ctx context.Context, s *socket, _ string) (reply, error) {
+	var r struct {
+		Events uint64 `json:"events"`
+	}
+	return reply{}, s.call(ctx, "POST", "/verify", "", nil, &r)
+}

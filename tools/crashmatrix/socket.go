@@ -1,0 +1,106 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"path/filepath"
+	"time"
+)
+
+// socket speaks to the choir of a data folder.
+type socket struct {
+	http     *http.Client
+	computer string
+}
+
+func newSocket(data string) *socket {
+	path := filepath.Join(data, "choir.sock")
+	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
+		var d net.Dialer
+		return d.DialContext(ctx, "unix", path)
+	}
+	return &socket{http: &http.Client{Transport: &http.Transport{DialContext: dial, DisableKeepAlives: true}}}
+}
+
+// refusal is an answer that is not a success.
+type refusal struct {
+	Status int    `json:"status"`
+	Code   string `json:"code"`
+	Detail string `json:"detail"`
+}
+
+func (r *refusal) Error() string { return fmt.Sprintf("%d %s: %s", r.Status, r.Code, r.Detail) }
+
+// call makes one request below the computer's path.
+func (s *socket) call(ctx context.Context, method, path, key string, body, into any) error {
+	if s.computer == "" {
+		var list []struct {
+			ID string `json:"id"`
+		}
+		if err := s.request(ctx, "GET", "/api/computers", "", nil, &list); err != nil {
+			return err
+		}
+		if len(list) == 0 {
+			return errors.New("no computer")
+		}
+		s.computer = list[0].ID
+	}
+	return s.request(ctx, method, "/api/computers/"+s.computer+path, key, body, into)
+}
+
+func (s *socket) request(ctx context.Context, method, path, key string, body, into any) error {
+	var content io.Reader
+	if body != nil {
+		raw, err := json.Marshal(body)
+		if err != nil {
+			return err
+		}
+		content = bytes.NewReader(raw)
+	}
+	req, err := http.NewRequestWithContext(ctx, method, "http://choir"+path, content)
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	if key != "" {
+		req.Header.Set("Idempotency-Key", key)
+	}
+	res, err := s.http.Do(req)
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close()
+	if res.StatusCode >= 400 {
+		r := &refusal{Status: res.StatusCode}
+		// A body that is no problem document leaves the status.
+		_ = json.NewDecoder(res.Body).Decode(r)
+		return r
+	}
+	return json.NewDecoder(res.Body).Decode(into)
+}
+
+// again tries until it succeeds, is refused for good, or the time is over.
+func again(ctx context.Context, limit time.Duration, try func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	tick := time.NewTicker(25 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		err := try(ctx)
+		var no *refusal
+		if err == nil || errors.As(err, &no) && no.Status < 500 && no.Status != http.StatusTooManyRequests && no.Status != http.StatusConflict {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("gave up: %w", err)
+		case <-tick.C:
+		}
+	}
+}
