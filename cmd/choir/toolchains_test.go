@@ -1,0 +1,89 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"choiros/internal/choir"
+	"choiros/internal/control/api"
+	"choiros/internal/sandbox"
+	"choiros/internal/sandbox/sandboxtest"
+)
+
+// TestToolchainsThatShowTooMuch names folders that no sandbox may see; choir
+// does not start.
+func TestToolchainsThatShowTooMuch(t *testing.T) {
+	m := newMachine(t, "")
+	home := filepath.Join(filepath.Dir(m.data), "me")
+	if err := os.Mkdir(home, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	m.env = []string{"HOME=" + home}
+	for dir, why := range map[string]string{
+		m.data: "data folder", filepath.Dir(m.data): "home folder", home: "home folder", "/": "much more than a toolchain",
+		filepath.Join(home, "gone"): "not a folder", "tools": "not an absolute path",
+	} {
+		m.configure(fmt.Sprintf("[runtime]\ntoolchains = [%q]\n", dir))
+		for _, command := range []string{"up", "doctor"} {
+			m.refuses(t, 2, choir.CodeInvalid, why, command)
+		}
+	}
+}
+
+// TestDoctorSaysHowToShowAToolchain follows the doctor's advice.
+func TestDoctorSaysHowToShowAToolchain(t *testing.T) {
+	m := newMachine(t, "")
+	dir := sandboxtest.DataDir(t)
+	tool := filepath.Join(dir, "closed", "rust")
+	programs := map[string]string{
+		filepath.Join(tool, "bin", "cargo"): "echo cargo of the test",
+		filepath.Join(dir, "bin", "rustc"):  "echo " + tool,
+	}
+	for path, line := range programs {
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte("#!/bin/sh\n"+line+"\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Chmod(filepath.Join(dir, "closed"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	m.env = []string{"PATH=" + filepath.Join(dir, "bin") + ":" + os.Getenv("PATH")}
+	before := m.cargo(t)
+	if before.OK {
+		t.Skip("sandboxes on this machine see a cargo anyway: " + before.Detail)
+	}
+	want := fmt.Sprintf("toolchains = [%q]", tool)
+	if !strings.Contains(before.Remedy, "runtime."+want) || !strings.Contains(before.Detail, tool) {
+		t.Fatalf("the advice is %+v", before)
+	}
+	m.configure("[runtime]\n" + want + "\n")
+	if after := m.cargo(t); !after.OK || !strings.Contains(after.Detail, "cargo of the test") {
+		t.Errorf("not running: %+v", after)
+	}
+	m.up().healthy()
+	if after := m.cargo(t); !after.OK || !strings.Contains(after.Detail, "cargo of the test") {
+		t.Errorf("running: %+v", after)
+	}
+}
+
+// cargo is what the doctor says about it.
+func (m *machine) cargo(t *testing.T) sandbox.Check {
+	t.Helper()
+	var d api.Doctor
+	if err := json.Unmarshal([]byte(m.must("doctor", "--json")), &d); err != nil {
+		t.Fatal(err)
+	}
+	i := slices.IndexFunc(d.Checks, func(c sandbox.Check) bool { return c.Name == sandbox.ToolCargo })
+	if i < 0 {
+		t.Fatalf("no word about cargo: %+v", d.Checks)
+	}
+	return d.Checks[i]
+}
