@@ -24,6 +24,7 @@ type app struct {
 	out, err io.Writer
 	data     string
 	config   string
+	computer string
 	json     bool
 	env      func(string) string
 	// record is where model exchanges are written down, recording how that ends.
@@ -57,6 +58,7 @@ func execute(ctx context.Context, args []string, a *app) int {
 	f := root.PersistentFlags()
 	f.StringVar(&a.data, "data", "", "data folder (default "+a.defaultData()+")")
 	f.StringVar(&a.config, "config", "", "configuration file (default the data folder's choir.toml, then /etc/choir/config.toml)")
+	f.StringVar(&a.computer, "computer", "", "computer of the data folder, by its id or name (default the first)")
 	f.BoolVar(&a.json, "json", false, "print JSON")
 	root.PersistentPreRunE = func(*cobra.Command, []string) (err error) {
 		if a.data == "" {
@@ -70,7 +72,7 @@ func execute(ctx context.Context, args []string, a *app) int {
 	})
 	root.AddCommand(newUpCommand(a), newDoctorCommand(a), newRepoCommand(a), newPromptCommand(a), newTaskCommand(a),
 		newRunCommand(a), newLogCommand(a), newTimelineCommand(a), newCheckpointCommand(a), newRewindCommand(a),
-		newDiffCommand(a), newDemoCommand(a), newBenchCommand(a), newVersionCommand(a))
+		newDiffCommand(a), newComputersCommand(a), newForkCommand(a), newDemoCommand(a), newBenchCommand(a), newVersionCommand(a))
 	err := root.ExecuteContext(ctx)
 	// A flag that cannot be read keeps those after it from being read.
 	a.json = a.json || slices.Contains(args, "--json")

@@ -10,6 +10,8 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 
 	"choiros/internal/choir"
 	"choiros/internal/control/api"
@@ -45,7 +47,7 @@ func (a *app) dial(ctx context.Context) (*client, error) {
 		return nd.DialContext(ctx, "unix", fdPath(d, socketName))
 	}
 	c := &client{http: &http.Client{Transport: &http.Transport{DialContext: dialer}}, close: func() error { return nil }}
-	if err := c.pick(ctx); err != nil {
+	if err := c.pick(ctx, a.computer); err != nil {
 		return nil, notRunning(a.data, err)
 	}
 	return c, nil
@@ -53,14 +55,15 @@ func (a *app) dial(ctx context.Context) (*client, error) {
 
 func notRunning(data string, err error) error {
 	var p *api.Problem
-	if errors.As(err, &p) {
+	var e *choir.Error
+	if errors.As(err, &p) || errors.As(err, &e) {
 		return err
 	}
 	return choir.E("", choir.CodeUnavailable, "no choir is running on %s", data).WithRemedy("start it with: choir up --data %s", data)
 }
 
-// pick chooses the first computer.
-func (c *client) pick(ctx context.Context) error {
+// pick chooses the computer with an id or a name; the first for neither.
+func (c *client) pick(ctx context.Context, want string) error {
 	var list []api.ComputerView
 	if err := c.get(ctx, "/api/computers", &list); err != nil {
 		return err
@@ -68,8 +71,19 @@ func (c *client) pick(ctx context.Context) error {
 	if len(list) == 0 {
 		return choir.E("", choir.CodeNotFound, "this data folder has no computer")
 	}
-	c.computer = list[0].ID
-	return nil
+	if want == "" {
+		c.computer = list[0].ID
+		return nil
+	}
+	known := make([]string, len(list))
+	for i, v := range list {
+		if string(v.ID) == want || v.Name == want {
+			c.computer = v.ID
+			return nil
+		}
+		known[i] = strconv.Quote(v.Name)
+	}
+	return choir.E("", choir.CodeNotFound, "this data folder has no computer %q", want).WithRemedy("it has %s", strings.Join(known, ", "))
 }
 
 // path of something that belongs to the computer.

@@ -74,7 +74,7 @@ func (a *app) reading(ctx context.Context, f func(context.Context, *client) erro
 		return err
 	}
 	c = &client{http: &http.Client{Transport: inProcess{asCLI(newAPI(r, cfg))}}}
-	if err = c.pick(ctx); err == nil {
+	if err = c.pick(ctx, a.computer); err == nil {
 		err = f(ctx, c)
 	}
 	return errors.Join(err, r.Close())

@@ -189,6 +189,11 @@ func (s *seat) start(ctx context.Context, l *live, recovered bool) error {
 	if err != nil {
 		return err
 	}
+	if s.role == choir.RoleAssociate {
+		if err := s.c.furnish(ctx, l.client); err != nil {
+			return err
+		}
+	}
 	if s.role == choir.RoleAssociate && !recovered {
 		if err := s.c.layOut(ctx, l.client); err != nil {
 			return err

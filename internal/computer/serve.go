@@ -37,7 +37,12 @@ func (c *Computer) Serve(ctx context.Context) error {
 		answers.Close()
 		return ended(err)
 	}
-	sup.Add(hub.NewRelay(c.cfg.Bus, c.store, filepath.Join(c.cfg.Dir, "relay.json"), c.cfg.User, c.cfg.ID))
+	begins, err := c.store.Begins(ctx, c.cfg.ID)
+	if err != nil {
+		answers.Close()
+		return err
+	}
+	sup.Add(hub.NewRelay(c.cfg.Bus, ownEvents{c.store, begins}, filepath.Join(c.cfg.Dir, "relay.json"), c.cfg.User, c.cfg.ID))
 	for _, s := range c.seats {
 		sup.Add(s)
 	}
@@ -84,7 +89,8 @@ func (c *Computer) lastSessionEvent(ctx context.Context) (choir.Type, error) {
 			return "", err
 		}
 		for i := len(events) - 1; i >= 0; i-- {
-			if t := events[i].Type; t == "session.started" || t == "session.ended" {
+			switch t := events[i].Type; t {
+			case "session.started", "session.ended", "computer.forked", "computer.imported":
 				return t, nil
 			}
 		}

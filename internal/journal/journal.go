@@ -117,6 +117,9 @@ func (j *Journal) adopt(found content) error {
 // openLast opens the last segment and cuts off what lies behind its last record:
 // a torn write, or zeros.
 func (j *Journal) openLast(s segment) error {
+	if err := ownCopy(s.path); err != nil {
+		return err
+	}
 	f, err := os.OpenFile(s.path, os.O_RDWR, 0)
 	if err != nil {
 		return err

@@ -33,6 +33,7 @@ type System interface {
 	Mint(role choir.Role, user, computer choir.ID) (bus.Credentials, error)
 	StartDemo(ctx context.Context, c *computer.Computer, role choir.Role, other DemoParts) (Demo, error)
 	NewLink() (string, error)
+	Fork(ctx context.Context, c *computer.Computer, role choir.Role, r ForkRequest) (Forked, error)
 }
 
 // Health is how the control plane is.
@@ -117,6 +118,7 @@ func New(sys System, cfg Config) *API {
 	h := humago.New(a.mux, hc)
 	reg.RegisterTypeAlias(reflect.TypeFor[choir.Time](), reflect.TypeFor[time.Time]())
 	a.system(h)
+	a.computers(a.mux, h)
 	a.runs(h)
 	a.time(h)
 	a.content(h)

@@ -20,7 +20,7 @@ func (s *System) Health(context.Context) api.Health {
 		h.Bus = "failing"
 		h.Failing["bus"] = err.Error()
 	}
-	for _, c := range s.computers {
+	for _, c := range s.computers.list() {
 		if why := c.Store().ReadOnly(); why != "" {
 			h.Log = "read-only"
 			h.Failing["log"] = why

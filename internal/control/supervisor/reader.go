@@ -2,6 +2,9 @@ package supervisor
 
 import (
 	"context"
+	"errors"
+	"io/fs"
+	"os"
 	"path/filepath"
 
 	"choiros/internal/bus"
@@ -24,8 +27,13 @@ func OpenReader(ctx context.Context, cfg Config) (*Reader, error) {
 	}
 	r := &Reader{cfg: cfg}
 	for _, e := range owner.Computers {
+		dir := filepath.Join(cfg.Data, "computers", string(e.ID))
+		if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+			// It came to be just before a crash, and its folder has no name yet.
+			dir = filepath.Join(cfg.Data, "computers", newPrefix+string(e.ID))
+		}
 		c, err := computer.OpenReadOnly(ctx, computer.Config{
-			ID: e.ID, User: owner.User, Name: e.Name, Dir: filepath.Join(cfg.Data, "computers", string(e.ID)), OpenBlobs: cfg.OpenBlobs,
+			ID: e.ID, User: owner.User, Name: e.Name, Dir: dir, OpenBlobs: cfg.OpenBlobs,
 		})
 		if err != nil {
 			return nil, joined([]error{err, r.Close()})
@@ -71,6 +79,11 @@ func (r *Reader) Mint(choir.Role, choir.ID, choir.ID) (bus.Credentials, error) {
 // StartDemo is refused.
 func (r *Reader) StartDemo(context.Context, *computer.Computer, choir.Role, api.DemoParts) (api.Demo, error) {
 	return api.Demo{}, r.refuse()
+}
+
+// Fork is refused.
+func (r *Reader) Fork(context.Context, *computer.Computer, choir.Role, api.ForkRequest) (api.Forked, error) {
+	return api.Forked{}, r.refuse()
 }
 
 // NewLink is refused.

@@ -54,8 +54,9 @@ type System struct {
 	started time.Time
 	report  sandbox.Report
 
-	computers []*computer.Computer
+	computers computers
 	gateways  gateways
+	guest     string // folder of the guest binaries
 	// demos guards the start of a demo: one at a time.
 	demos sync.Mutex
 }
@@ -90,18 +91,20 @@ func (s *System) open(ctx context.Context) (err error) {
 	if s.auth, err = auth.NewLocal(filepath.Join(s.cfg.Data, "keys", "sessions.json"), s.cfg.Now); err != nil {
 		return err
 	}
-	guest, err := s.folder.installGuest()
-	if err != nil {
+	if s.guest, err = s.folder.installGuest(); err != nil {
+		return err
+	}
+	if err := s.folder.finish(); err != nil {
 		return err
 	}
 	for _, e := range s.folder.owner.Computers {
-		c, err := computer.Open(ctx, s.computerConfig(e, guest))
+		c, err := computer.Open(ctx, s.computerConfig(e, s.guest))
 		if err != nil {
 			return err
 		}
-		s.computers = append(s.computers, c)
+		s.computers.add(c)
 	}
-	return nil
+	return s.tellSources(ctx)
 }
 
 func (s *System) computerConfig(e entry, guest string) computer.Config {
@@ -133,9 +136,7 @@ func (s *System) Serve(ctx context.Context) error {
 		Timeout:   30 * time.Second,
 	})
 	sup.Add(watchdog{s.bus})
-	for _, c := range s.computers {
-		sup.Add(c)
-	}
+	s.computers.wake(sup)
 	err := sup.Serve(ctx)
 	if ctx.Err() != nil {
 		return nil
@@ -154,7 +155,7 @@ func (watchdog) String() string { return "bus" }
 func (s *System) Close() error {
 	var errs []error
 	errs = append(errs, s.gateways.close())
-	for _, c := range s.computers {
+	for _, c := range s.computers.list() {
 		errs = append(errs, c.Close())
 	}
 	if s.auth != nil {
@@ -173,10 +174,12 @@ func (s *System) Auth() *auth.Local { return s.auth }
 func (s *System) Bus() *hub.Server { return s.bus }
 
 // Computers lists the computers.
-func (s *System) Computers() []*computer.Computer { return s.computers }
+func (s *System) Computers() []*computer.Computer { return s.computers.list() }
 
 // Computer finds one; code not_found when there is none.
-func (s *System) Computer(id choir.ID) (*computer.Computer, error) { return find(s.computers, id) }
+func (s *System) Computer(id choir.ID) (*computer.Computer, error) {
+	return find(s.computers.list(), id)
+}
 
 func find(all []*computer.Computer, id choir.ID) (*computer.Computer, error) {
 	for _, c := range all {

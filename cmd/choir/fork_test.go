@@ -1,0 +1,120 @@
+package main
+
+import (
+	"encoding/json"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"choiros/internal/choir"
+	"choiros/internal/control/api"
+)
+
+// of is the same office with another computer of the data folder.
+func (o *office) of(computer choir.ID) *office {
+	c := *o.c
+	c.computer = computer
+	return &office{o.machine, &c, o.pid}
+}
+
+// files is the workspace of the office's computer, exactly, without .git.
+func (o *office) files() map[string]string {
+	o.t.Helper()
+	all := exact(o.t, filepath.Join(o.data, "computers", string(o.c.computer), "associate", "workspace"))
+	maps.DeleteFunc(all, func(path, _ string) bool { return strings.Contains(path, ".git") })
+	return all
+}
+
+// fork makes a second computer and waits until both sandboxes of it run.
+func (o *office) fork(args ...string) (api.Forked, *office) {
+	o.t.Helper()
+	var f api.Forked
+	if err := json.Unmarshal([]byte(o.must(append([]string{"fork", "--json"}, args...)...)), &f); err != nil {
+		o.t.Fatal(err)
+	}
+	other := o.of(f.ID)
+	other.awake()
+	return f, other
+}
+
+// awake waits until both sandboxes of the office's computer run.
+func (o *office) awake() {
+	o.t.Helper()
+	o.eventually("the sandboxes run", func() error {
+		var v api.ComputerView
+		if err := o.c.get(o.t.Context(), o.c.path(""), &v); err != nil {
+			return err
+		}
+		for _, s := range v.Isolation {
+			if !s.Running {
+				return os.ErrNotExist
+			}
+		}
+		return nil
+	})
+}
+
+func lastOf(events []choir.Event, t choir.Type) choir.Event {
+	for _, e := range slices.Backward(events) {
+		if e.Type == t {
+			return e
+		}
+	}
+	return choir.Event{}
+}
+
+// TestForkGoesOnByItself forks an earlier moment, works in both computers, and
+// holds each against what it must have.
+func TestForkGoesOnByItself(t *testing.T) {
+	o := openOffice(t)
+	o.add(t, "p", files{"a.txt": "one\n", "run.sh!": "#!/bin/sh\n", "deep/er/x": "x\n"})
+	o.ends(t, shellTask("edit_repo", "p", "echo two > a.txt", noVerify), 0, choir.StatusOK, "")
+	then := o.files()
+	past := o.c.log(t)
+	at := past[len(past)-1].Seq
+	o.ends(t, shellTask("edit_repo", "p", "echo three > a.txt; rm run.sh", noVerify), 0, choir.StatusOK, "")
+	now := o.files()
+
+	f, other := o.fork(strconv.FormatUint(at, 10), "--name", "second")
+	if f.Seq != at || f.Hash != past[len(past)-1].Hash {
+		t.Errorf("forked at %d %s, not at %d %s", f.Seq, f.Hash, at, past[len(past)-1].Hash)
+	}
+	sameTree(t, then, other.files())
+	sameTree(t, now, o.files())
+	forked := other.c.log(t)
+	for i := range past {
+		if forked[i].Hash != past[i].Hash || forked[i].Computer != o.c.computer {
+			t.Fatalf("event %d is %s of %s", i+1, forked[i].Hash, forked[i].Computer)
+		}
+	}
+	if first := forked[len(past)]; first.Type != "computer.forked" || first.Computer != f.ID || first.PrevHash != f.Hash {
+		t.Errorf("the fork begins with %+v", first)
+	}
+	if e := lastOf(o.c.log(t), "timeline.forked"); !strings.Contains(string(e.Payload), string(f.ID)) {
+		t.Errorf("the source says %s", e.Payload)
+	}
+
+	o.must("task", "--computer", "second", taskFile(t, shellTask("edit_repo", "p", "echo other > b.txt", noVerify)))
+	sameTree(t, now, o.files())
+	if got := other.c.file(t, "workspace/p/b.txt"); got != "other\n" {
+		t.Errorf("the fork has %q", got)
+	}
+	for _, name := range []string{"second", "My computer"} {
+		if out := o.must("log", "--verify", "--computer", name); !strings.Contains(out, "The log is whole") {
+			t.Errorf("%s: %s", name, out)
+		}
+	}
+}
+
+func taskFile(t *testing.T, task string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "task.json")
+	if err := os.WriteFile(path, []byte(task), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}

@@ -1,0 +1,44 @@
+package fs
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"os"
+	"slices"
+
+	"golang.org/x/sys/unix"
+
+	"choiros/internal/blob"
+	"choiros/internal/choir"
+)
+
+// Link implements blob.Linker by hard links: a blob is never written to under
+// its name, and removing one name leaves the other.
+func (s *Store) Link(ctx context.Context, from blob.Store, digests []choir.Digest) (left []choir.Digest, err error) {
+	other, ok := from.(*Store)
+	if !ok {
+		return digests, nil
+	}
+	folders := map[string]bool{}
+	for _, d := range digests {
+		if err := ctx.Err(); err != nil {
+			return nil, fail("blob.link", err, string(d))
+		}
+		err := os.Link(other.path(d), s.path(d))
+		switch {
+		case err == nil, errors.Is(err, os.ErrExist):
+			folders[s.folder(d)] = true
+		case errors.Is(err, unix.EXDEV), errors.Is(err, unix.EPERM), errors.Is(err, unix.EMLINK), errors.Is(err, unix.ENOTSUP):
+			left = append(left, d)
+		default:
+			return nil, fail("blob.link", err, string(d))
+		}
+	}
+	if len(folders) > fewFiles {
+		return left, fail("blob.link", syncFileSystem(s.dir), s.dir)
+	}
+	return left, fail("blob.link", together(slices.Collect(maps.Keys(folders)), syncDir), s.dir)
+}
+
+var _ blob.Linker = (*Store)(nil)

@@ -1,0 +1,268 @@
+package computer
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"sort"
+
+	"choiros/internal/blob"
+	"choiros/internal/choir"
+	"choiros/internal/eventstore"
+	"choiros/internal/snapshot"
+	"choiros/internal/timeline"
+)
+
+// Moment to be forked, as it was found.
+type ForkPoint struct {
+	Seq      uint64
+	Hash     choir.Digest
+	Snapshot choir.Digest // the workspace without what is withheld; empty when it had none
+	Withheld []string     // paths that look like keys
+}
+
+// FindFork finds the moment after an event, 0 for now: what changed in the
+// workspace since the last snapshot is recorded first, when the sandbox runs.
+func (c *Computer) FindFork(ctx context.Context, seq uint64) (ForkPoint, error) {
+	head, _ := c.store.Head()
+	switch {
+	case seq > head:
+		return ForkPoint{}, choir.E("computer.fork", choir.CodeNotFound, "there is no event %d; the log ends at %d", seq, head)
+	case seq == 0:
+		if err := c.recordNow(ctx); err != nil {
+			return ForkPoint{}, err
+		}
+		seq, _ = c.store.Head()
+	}
+	return c.forkPoint(ctx, seq)
+}
+
+func (c *Computer) forkPoint(ctx context.Context, seq uint64) (ForkPoint, error) {
+	events, err := c.store.EventsAfter(ctx, seq-1, 1)
+	if err != nil {
+		return ForkPoint{}, err
+	}
+	if len(events) == 0 || events[0].Seq != seq {
+		return ForkPoint{}, choir.E("computer.fork", choir.CodeCorrupt, "event %d cannot be read", seq).WithRemedy("run `choir log --verify`")
+	}
+	p := ForkPoint{Seq: seq, Hash: events[0].Hash}
+	s, _, err := c.store.SnapshotAt(ctx, seq)
+	if choir.CodeOf(err) == choir.CodeNotFound {
+		return p, nil
+	}
+	if err == nil {
+		p.Snapshot, p.Withheld, err = timeline.WithoutKeys(ctx, c.keeper, s.Snapshot)
+	}
+	return p, choir.Wrap("computer.fork", "", err, "the workspace after event %d", seq)
+}
+
+// recordNow takes what nobody recorded yet into the log. A sandbox that does not
+// run has nothing to tell.
+func (c *Computer) recordNow(ctx context.Context) error {
+	if c.reading {
+		return nil
+	}
+	unlock, err := c.lockTree(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	now, _, err := c.scan(ctx)
+	if choir.CodeOf(err) == choir.CodeUnavailable {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	task, err := c.begun(ctx)
+	if err != nil {
+		return err
+	}
+	return c.recordFor(ctx, now, "changed_outside", task)
+}
+
+// ForkInto lays out, in a new folder, a computer that begins with this one's
+// past up to a moment. Log and content are shared where the file system can.
+func (c *Computer) ForkInto(ctx context.Context, p ForkPoint, to NewComputer) error {
+	reached, err := timeline.Reach(ctx, c.store, c.keeper, p.Seq)
+	if err != nil {
+		return err
+	}
+	if p.Snapshot != "" {
+		tree, err := treeDigests(ctx, c.keeper, p.Snapshot)
+		if err != nil {
+			return err
+		}
+		reached.Digests = append(reached.Digests, tree...)
+	}
+	blobs, err := to.OpenBlobs(filepath.Join(to.Dir, "blobs"))
+	if err != nil {
+		return err
+	}
+	if err := blob.Transfer(ctx, c.blobs, blobs, reached.Digests); err != nil {
+		return err
+	}
+	if err := c.store.Share(to.Dir, p.Seq); err != nil {
+		return err
+	}
+	return to.begin(ctx, blobs, p, choir.ComputerForked{From: c.cfg.ID, Seq: p.Seq, Hash: p.Hash, Name: to.Name}, "the run belongs to the computer it was forked from, and goes on there")
+}
+
+// treeDigests lists every object of a tree.
+func treeDigests(ctx context.Context, keeper *snapshot.Keeper, root choir.Digest) ([]choir.Digest, error) {
+	seen := map[choir.Digest]bool{}
+	err := snapshot.Walk(ctx, keeper, root, func(_ string, e *snapshot.Entry) error {
+		if d := e.Digest(); d != "" {
+			seen[d] = true
+		}
+		return nil
+	})
+	out := make([]choir.Digest, 0, len(seen))
+	for d := range seen {
+		out = append(out, d)
+	}
+	sort.Slice(out, func(i, k int) bool { return out[i] < out[k] })
+	return out, err
+}
+
+// NewComputer is a computer that is being made in a folder of its own.
+type NewComputer struct {
+	ID, User  choir.ID
+	Name      string
+	Dir       string
+	OpenBlobs func(dir string) (blob.Store, error)
+	Now       func() choir.Time
+	NewID     func() (choir.ID, error)
+}
+
+// restoreName is a file that says that the workspace is still to be filled with
+// the last snapshot of the log.
+const restoreName = "restore"
+
+// begin appends the first events that the computer has alone, to a log and
+// content that lie in its folder already.
+func (n NewComputer) begin(ctx context.Context, blobs blob.Store, p ForkPoint, first choir.Payload, why string) error {
+	store, err := eventstore.Open(ctx, n.Dir, eventstore.Config{Computer: n.ID, User: n.User, Now: n.Now, Blobs: blobs})
+	if err != nil {
+		return err
+	}
+	err = n.appendFirst(ctx, store, snapshot.NewKeeper(blobs), p, first, why)
+	if err = errors.Join(err, store.Close()); err != nil || p.Snapshot == "" {
+		return err
+	}
+	return writeSynced(filepath.Join(n.Dir, restoreName), nil)
+}
+
+func (n NewComputer) appendFirst(ctx context.Context, store *eventstore.Store, keeper *snapshot.Keeper, p ForkPoint, first choir.Payload, why string) error {
+	if seq, hash := store.Head(); seq != p.Seq || hash != p.Hash {
+		return choir.E("computer.begin", choir.CodeCorrupt, "the log ends at event %d with hash %s, not at event %d with hash %s", seq, hash, p.Seq, p.Hash)
+	}
+	drafts, err := n.drafts(first)
+	if err != nil {
+		return err
+	}
+	tree, err := n.withholding(ctx, store, keeper, p)
+	if err != nil {
+		return err
+	}
+	ended, err := n.endings(ctx, store, why)
+	if err != nil {
+		return err
+	}
+	_, err = store.Append(ctx, choir.RoleControl, append(append(drafts, tree...), ended...)...)
+	return err
+}
+
+func (n NewComputer) drafts(payloads ...choir.Payload) ([]choir.Draft, error) {
+	out := make([]choir.Draft, 0, len(payloads))
+	for _, p := range payloads {
+		id, err := n.NewID()
+		if err != nil {
+			return nil, err
+		}
+		d, err := choir.NewDraft(id, p)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, d)
+	}
+	return out, nil
+}
+
+// withholding says which files of the moment did not come along.
+func (n NewComputer) withholding(ctx context.Context, store *eventstore.Store, keeper *snapshot.Keeper, p ForkPoint) ([]choir.Draft, error) {
+	if p.Snapshot == "" {
+		return nil, nil
+	}
+	files, bytes, err := keeper.Verify(ctx, p.Snapshot)
+	if err != nil || len(p.Withheld) == 0 {
+		return nil, err
+	}
+	payloads := removals(p.Withheld, p.Snapshot)
+	return n.drafts(append(payloads, choir.SnapshotTaken{Snapshot: p.Snapshot, Reason: "created", Files: files, Bytes: bytes})...)
+}
+
+// removals are file.removed events that keep their limit.
+func removals(paths []string, in choir.Digest) []choir.Payload {
+	changes := make([]snapshot.Change, len(paths))
+	for i, path := range paths {
+		changes[i] = snapshot.Change{Path: path, Kind: choir.ChangeDeleted}
+	}
+	return fileEvents(changes, in)
+}
+
+// endings end what is open in the past: it goes on elsewhere, or nowhere.
+func (n NewComputer) endings(ctx context.Context, store *eventstore.Store, why string) ([]choir.Draft, error) {
+	var out []choir.Draft
+	tasks, err := store.OpenTasks(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range tasks {
+		d, err := n.drafts(choir.TaskReturned{Result: unanswered(t.ID, t.Run, choir.ResultCancelled, why)})
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, d[0].ForRun(t.Run, t.ID))
+	}
+	runs, err := store.OpenRuns(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range runs {
+		d, err := n.drafts(choir.RunFinished{Outcome: choir.OutcomeCancelled, Code: choir.CodeCancelled, Answer: why})
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, d[0].ForRun(r.ID, ""))
+	}
+	return out, nil
+}
+
+// unanswered is the result of a task that nobody will answer.
+func unanswered(task, run choir.ID, code choir.ResultCode, why string) choir.AssociateResult {
+	return choir.AssociateResult{
+		Version: choir.ContractVersion, TaskID: task, RunID: run, Status: choir.StatusFailed, Code: code, Summary: why,
+		FilesChanged: []choir.FileChange{}, CommandsRun: []choir.CommandRun{}, Artifacts: []choir.BlobRef{}, Questions: []choir.Question{},
+		Verify: choir.VerifyOutcome{Mode: choir.VerifyNone, Status: choir.VerifyUnknown},
+	}
+}
+
+// writeSynced makes a file and its name durable.
+func writeSynced(path string, content []byte) error {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	if err == nil {
+		_, err = f.Write(content)
+		err = errors.Join(err, f.Sync(), f.Close(), syncFolder(filepath.Dir(path)))
+	}
+	return choir.Wrap("computer.begin", choir.CodeUnavailable, err, "write %s", path)
+}
+
+func syncFolder(path string) error {
+	d, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}

@@ -1,0 +1,152 @@
+package journal
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"choiros/internal/choir"
+)
+
+// Part is the beginning of a segment file, up to a whole record. Its bytes never
+// change.
+type Part struct {
+	Name        string // of the file
+	First, Last uint64 // events
+	Size        int64  // bytes, of the file or a part of it
+	path        string
+	closed      bool // another segment follows: the file ends with Last
+}
+
+// Open reads the part. The caller closes.
+func (p Part) Open() (io.ReadCloser, error) {
+	f, err := os.Open(p.path)
+	if err != nil {
+		return nil, fail("journal.part", err, p.path)
+	}
+	return struct {
+		io.Reader
+		io.Closer
+	}{io.NewSectionReader(f, 0, p.Size), f}, nil
+}
+
+// Parts are the files that hold the events up to seq, in order. Code not_found:
+// there is no such event. Code corrupt: the log is damaged.
+func (j *Journal) Parts(seq uint64) ([]Part, error) {
+	j.mu.Lock()
+	segments, head, damage := append([]segment(nil), j.segments...), j.head.Seq, j.damage
+	j.mu.Unlock()
+	if seq == 0 || seq > head {
+		return nil, choir.E("journal.parts", choir.CodeNotFound, "there is no event %d; the log ends at %d", seq, head)
+	}
+	if len(damage) > 0 {
+		return nil, choir.E("journal.parts", choir.CodeCorrupt, "the journal is damaged: %s", damage[0]).WithRemedy("run `choir log --verify`")
+	}
+	var out []Part
+	for i, s := range segments {
+		if s.first > seq {
+			break
+		}
+		p := Part{Name: filepath.Base(s.path), First: s.first, Last: head, Size: s.size, path: s.path}
+		if p.closed = i+1 < len(segments); p.closed {
+			p.Last = segments[i+1].first - 1
+		}
+		if p.Last > seq {
+			size, err := offsetBehind(s, seq)
+			if err != nil {
+				return nil, err
+			}
+			p.Last, p.Size, p.closed = seq, size, false
+		}
+		out = append(out, p)
+	}
+	return out, nil
+}
+
+// offsetBehind is where the record of an event ends in its segment.
+func offsetBehind(s segment, seq uint64) (int64, error) {
+	f, err := os.Open(s.path)
+	if err != nil {
+		return 0, fail("journal.parts", err, s.path)
+	}
+	defer f.Close()
+	r := buffers.Get().(*bufio.Reader)
+	defer buffers.Put(r)
+	r.Reset(io.NewSectionReader(f, segmentHeader, s.size-segmentHeader))
+	end := int64(segmentHeader)
+	for at := s.first; at <= seq; at++ {
+		fr, err := nextFrame(r)
+		if err != nil || fr.seq != at {
+			return 0, choir.E("journal.parts", choir.CodeCorrupt, "event %d is damaged in %s", at, s.path).WithRemedy("run `choir log --verify`")
+		}
+		end += int64(fr.size)
+		if _, err := r.Discard(fr.size); err != nil {
+			return 0, fail("journal.parts", err, s.path)
+		}
+	}
+	return end, nil
+}
+
+// Share lays out a journal in a new folder that begins with the events up to
+// seq, the same bytes. Segments that are closed are hard links to these, which
+// is safe because a closed segment is only ever replaced, never written to; the
+// last one is a copy, as are all when the folder is on another file system.
+func (j *Journal) Share(dir string, seq uint64) error {
+	parts, err := j.Parts(seq)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fail("journal.share", err, dir)
+	}
+	for i, p := range parts {
+		if err := p.share(dir, i+1 < len(parts)); err != nil {
+			return fail("journal.share", err, dir)
+		}
+	}
+	return fail("journal.share", writeMark(dir, seq), dir)
+}
+
+func (p Part) share(dir string, link bool) error {
+	path := filepath.Join(dir, p.Name)
+	if link && p.closed {
+		err := os.Link(p.path, path)
+		if err == nil {
+			return nil
+		}
+		if !errors.Is(err, unix.EXDEV) && !errors.Is(err, unix.EPERM) && !errors.Is(err, unix.EMLINK) && !errors.Is(err, unix.ENOTSUP) {
+			return err
+		}
+	}
+	r, err := p.Open()
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	content, err := io.ReadAll(r)
+	if err != nil {
+		return err
+	}
+	return writeFile(path, content)
+}
+
+// ownCopy makes sure that nobody shares the file, which will be written to.
+func ownCopy(path string) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	if st, ok := info.Sys().(*syscall.Stat_t); !ok || st.Nlink == 1 {
+		return nil
+	}
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	return writeFile(path, content)
+}

@@ -1,0 +1,267 @@
+package timeline
+
+import (
+	"cmp"
+	"context"
+	"io"
+	"maps"
+	"reflect"
+	"slices"
+
+	"choiros/internal/choir"
+	"choiros/internal/keyfile"
+	"choiros/internal/snapshot"
+)
+
+// Log is where events are read from; eventstore.Store is one.
+type Log interface {
+	EventsAfter(ctx context.Context, seq uint64, limit int) ([]choir.Event, error)
+}
+
+// Reached is the content that a log's events lead to.
+type Reached struct {
+	// Digests is what may leave the computer, sorted.
+	Digests []choir.Digest
+	// Withheld are files that look like keys, by path.
+	Withheld []Withheld
+	// Absent is what the events name and the store does not have: it was
+	// collected. Sorted.
+	Absent []choir.Digest
+}
+
+// Withheld is one file that stays where it is.
+type Withheld struct {
+	Path   string       `json:"path"`
+	Digest choir.Digest `json:"digest"`
+}
+
+// Reach finds what the events up to a number lead to: blobs they name, and all
+// that is in the snapshots they name. A file that looks like a key is withheld,
+// unless the same content lies elsewhere under a name that does not.
+func Reach(ctx context.Context, log Log, keeper *snapshot.Keeper, to uint64) (Reached, error) {
+	r := reach{ctx: ctx, keeper: keeper, found: map[choir.Digest]bool{}, folders: map[choir.Digest]bool{}, suspects: map[choir.Digest]bool{}, withheld: map[Withheld]bool{}}
+	for after := uint64(0); after < to; {
+		events, err := log.EventsAfter(ctx, after, choir.MaxEventsAfter)
+		if err != nil {
+			return Reached{}, err
+		}
+		if len(events) == 0 {
+			return Reached{}, choir.E("timeline.reach", choir.CodeCorrupt, "the log ends at event %d, not %d", after, to)
+		}
+		for i := range events {
+			if after = events[i].Seq; after > to {
+				break
+			}
+			if err := r.event(&events[i]); err != nil {
+				return Reached{}, err
+			}
+		}
+	}
+	return r.reached(), nil
+}
+
+// reach is one search.
+type reach struct {
+	ctx      context.Context
+	keeper   *snapshot.Keeper
+	found    map[choir.Digest]bool // whether it is there
+	folders  map[choir.Digest]bool // manifests that were walked
+	suspects map[choir.Digest]bool // whether the content looks like a key
+	withheld map[Withheld]bool
+}
+
+func (r *reach) reached() Reached {
+	var out Reached
+	for d, there := range r.found {
+		if there {
+			out.Digests = append(out.Digests, d)
+		} else {
+			out.Absent = append(out.Absent, d)
+		}
+	}
+	slices.Sort(out.Digests)
+	slices.Sort(out.Absent)
+	out.Withheld = slices.SortedFunc(maps.Keys(r.withheld), func(a, b Withheld) int {
+		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Digest, b.Digest))
+	})
+	return out
+}
+
+// event takes up what one event names.
+func (r *reach) event(e *choir.Event) error {
+	if e.Blob != "" {
+		if err := r.blob(e.Blob); err != nil {
+			return err
+		}
+	}
+	p, err := choir.DecodePayload(e.Type, e.Payload)
+	if err != nil {
+		return choir.Wrap("timeline.reach", choir.CodeCorrupt, err, "event %d", e.Seq)
+	}
+	for _, n := range named(p) {
+		if n.snapshot {
+			err = r.snapshot(n.digest)
+		} else {
+			err = r.blob(n.digest)
+		}
+		if err != nil {
+			return choir.Wrap("timeline.reach", "", err, "event %d", e.Seq)
+		}
+	}
+	return nil
+}
+
+// name is a digest in a payload.
+type name struct {
+	digest   choir.Digest
+	snapshot bool
+}
+
+// named lists the content that a payload names. What a file event names lies in
+// its snapshot.
+func named(p choir.Payload) []name {
+	switch p := p.(type) {
+	case *choir.PromptSubmitted:
+		if p.Recording == "" {
+			return nil
+		}
+		return []name{{digest: choir.Digest(p.Recording)}}
+	case *choir.FileWritten:
+		return []name{{p.Snapshot, true}}
+	case *choir.ComputerForked, *choir.ComputerImported, *choir.ComputerExported:
+		return nil // hashes of events and of a file, not of content
+	}
+	var out []name
+	collect(reflect.ValueOf(p).Elem(), &out)
+	return out
+}
+
+var digestType = reflect.TypeFor[choir.Digest]()
+
+// snapshotFields are the fields that name a folder's manifest.
+var snapshotFields = map[string]bool{"Snapshot": true, "Before": true, "Base": true}
+
+func collect(v reflect.Value, out *[]name) {
+	switch v.Kind() {
+	case reflect.Struct:
+		for i := range v.NumField() {
+			f := v.Type().Field(i)
+			if f.Type != digestType {
+				collect(v.Field(i), out)
+			} else if d := choir.Digest(v.Field(i).String()); d != "" {
+				*out = append(*out, name{d, snapshotFields[f.Name]})
+			}
+		}
+	case reflect.Pointer:
+		if !v.IsNil() {
+			collect(v.Elem(), out)
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			collect(v.Index(i), out)
+		}
+	}
+}
+
+// blob takes up content.
+func (r *reach) blob(d choir.Digest) error {
+	_, err := r.has(d)
+	return err
+}
+
+func (r *reach) has(d choir.Digest) (bool, error) {
+	if there, known := r.found[d]; known {
+		return there, nil
+	}
+	_, err := r.keeper.Size(r.ctx, d)
+	there := choir.CodeOf(err) != choir.CodeNotFound
+	if err != nil && there {
+		return false, err
+	}
+	r.found[d] = there
+	return there, nil
+}
+
+func (r *reach) snapshot(root choir.Digest) error { return r.folder(root, "", 0) }
+
+func (r *reach) folder(d choir.Digest, path string, depth int) error {
+	if r.folders[d] {
+		return nil
+	}
+	r.folders[d] = true
+	there, err := r.has(d)
+	if err != nil || !there {
+		return err
+	}
+	if depth > snapshot.MaxDepth {
+		return choir.E("timeline.reach", choir.CodeTooLarge, "%s lies more than %d folders deep", path, snapshot.MaxDepth)
+	}
+	raw, err := r.keeper.Manifest(r.ctx, d)
+	if err != nil {
+		return err
+	}
+	m, err := snapshot.DecodeManifest(raw)
+	if err != nil {
+		return err
+	}
+	for i := range m.Entries {
+		e := &m.Entries[i]
+		below := pathBelow(path, e.Name)
+		switch e.Kind {
+		case snapshot.Dir:
+			err = r.folder(e.Digest(), below, depth+1)
+		case snapshot.File:
+			err = r.file(e, below)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pathBelow is the escaped path of a name in a folder.
+func pathBelow(dir, name string) string {
+	if dir == "" {
+		return snapshot.EscapePath([]byte(name))
+	}
+	return dir + "/" + snapshot.EscapePath([]byte(name))
+}
+
+func (r *reach) file(e *snapshot.Entry, path string) error {
+	d := e.Digest()
+	suspect, known := r.suspects[d]
+	if !known && !keyfile.Name(e.Name) {
+		var err error
+		if suspect, err = looksLikeKey(r.ctx, r.keeper, e); err != nil {
+			return err
+		}
+		r.suspects[d] = suspect
+	}
+	if suspect || keyfile.Name(e.Name) {
+		r.withheld[Withheld{path, d}] = true
+		return nil
+	}
+	return r.blob(d)
+}
+
+// looksLikeKey looks at a file's name and at how its content begins. Content
+// that is not there looks like nothing.
+func looksLikeKey(ctx context.Context, keeper *snapshot.Keeper, e *snapshot.Entry) (bool, error) {
+	if keyfile.Name(e.Name) {
+		return true, nil
+	}
+	if e.Size == 0 {
+		return false, nil
+	}
+	f, err := keeper.Content(ctx, e.Digest())
+	if choir.CodeOf(err) == choir.CodeNotFound {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	head, err := io.ReadAll(io.LimitReader(f, keyfile.Head))
+	return keyfile.Content(head), err
+}
