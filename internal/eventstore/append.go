@@ -134,14 +134,19 @@ func (a *appending) run(ctx context.Context) ([]choir.Receipt, error) {
 	return a.receipts, a.fillDuplicates(ctx)
 }
 
-// findEarlier asks the database for ids that are not remembered.
+// findEarlier asks the database for ids that are not remembered and not newer
+// than all that are forgotten.
 func (a *appending) findEarlier(ctx context.Context) error {
+	ask := a.store.pool.use
+	if head, _ := a.store.journal.Head(); a.store.applier.reached()+recentEvents <= head {
+		ask = a.store.read // the database lacks events that are forgotten
+	}
 	for i := range a.drafts {
 		id := a.drafts[i].ID
 		if _, ok := a.store.recent.seq(id); ok || a.store.recent.unknown(id) {
 			continue
 		}
-		err := a.store.pool.use(ctx, func(conn *sqlite.Conn) error {
+		err := ask(ctx, func(conn *sqlite.Conn) error {
 			return query(conn, "SELECT seq FROM events WHERE id = ?", func(*sqlite.Stmt) error {
 				if a.earlier == nil {
 					a.earlier = map[choir.ID]bool{}

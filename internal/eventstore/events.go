@@ -30,6 +30,24 @@ func (s *Store) EventsAfter(ctx context.Context, seq uint64, limit int) ([]choir
 	err := s.read(ctx, func(conn *sqlite.Conn) error {
 		return query(conn, "SELECT event FROM events WHERE seq > ? ORDER BY seq LIMIT ?", decoded(&out), seq, limit)
 	})
+	if choir.CodeOf(err) == choir.CodeCorrupt {
+		return s.intactAfter(ctx, seq, limit)
+	}
+	return out, err
+}
+
+// intactAfter is EventsAfter with both copies, for when one is damaged there.
+func (s *Store) intactAfter(ctx context.Context, seq uint64, limit int) (out []choir.Event, err error) {
+	err = s.read(ctx, func(conn *sqlite.Conn) error {
+		return unlessStopped(s.journal.ReadIntact(seq+1, fetchFrom(conn), func(_ uint64, raw []byte) error {
+			if len(out) == limit {
+				return errStop
+			}
+			e, err := choir.DecodeEvent(raw)
+			out = append(out, e)
+			return err
+		}))
+	})
 	return out, err
 }
 

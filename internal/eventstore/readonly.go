@@ -2,6 +2,8 @@ package eventstore
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -17,43 +19,104 @@ import (
 // memoryNames tells the private databases of OpenReadOnly apart.
 var memoryNames atomic.Uint64
 
-// OpenReadOnly opens a log for reading only; it changes nothing on disk and may
-// be used beside a computer that runs. When the SQLite copy is not exactly up to
-// date it is left alone and the projections are made in memory.
+// OpenReadOnly opens a log for reading only; it changes no event on disk and may
+// be used beside a computer that runs. It uses both copies: what is damaged in
+// one is read from the other and told by Damaged, what is damaged in both is told
+// by Holes. When the SQLite copy is not up to date it is left alone and the
+// projections are made in memory.
 func OpenReadOnly(ctx context.Context, dir string) (*Store, error) {
-	s := &Store{dir: dir, opened: opened{readOnly: "it was opened for reading only"}}
-	j, err := journal.Open(filepath.Join(dir, journalDir), journal.Config{ReadOnly: true})
+	s := &Store{dir: dir, opened: opened{readOnly: onlyReading}}
+	c := openCopy(filepath.Join(dir, sqliteFile))
+	j, err := journal.Open(filepath.Join(dir, journalDir), journal.Config{ReadOnly: true, Acked: c.last.Seq})
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(err, c.close())
 	}
 	s.journal = j
-	s.head, _ = j.Head()
-	if err := s.openCopy(ctx); err != nil {
-		j.Close() // nothing was written
-		return nil, err
+	seq, hash := j.Head()
+	s.opened.last = choir.Event{Seq: seq, Hash: hash}
+	if c.last.Seq >= seq && c.conn != nil {
+		s.opened.last = c.last
+	}
+	s.head = s.opened.last.Seq
+	s.look(c)
+	if err := s.serveCopy(ctx, c); err != nil {
+		return nil, errors.Join(err, j.Close())
 	}
 	return s, nil
 }
 
-func (s *Store) openCopy(ctx context.Context) error {
-	path := filepath.Join(s.dir, sqliteFile)
-	if _, err := os.Stat(path + "-wal"); os.IsNotExist(err) {
-		uri := (&url.URL{Scheme: "file", Path: path, RawQuery: "immutable=1"}).String()
-		conn, err := sqlite.OpenConn(uri, sqlite.OpenReadOnly, sqlite.OpenURI)
-		if err == nil {
-			last, lerr := lastEvent(conn)
-			if lerr == nil && last.Seq == s.head {
-				s.pool = newPool(uri, sqlite.OpenReadOnly, sqlite.OpenURI)
-				s.serveFrom(conn)
-				return nil
-			}
-			conn.Close() // read only: nothing can be lost
-		}
+const onlyReading = "it was opened for reading only"
+
+// look says what the opening found.
+func (s *Store) look(c copied) {
+	fetch, done := s.fetchAll(c.conn)
+	defer done()
+	s.opened.damaged, s.opened.holes = divide(s.journal.Damage(), fetch)
+	if c.damage != "" && s.head > 0 {
+		s.opened.sqliteDamage = c.damage
+		s.opened.damaged = append(s.opened.damaged, choir.LogRepaired{Copy: "sqlite", From: 1, To: s.head, Damage: clip(c.damage)})
 	}
-	return s.copyIntoMemory(ctx)
+	if len(s.opened.damaged) > 0 {
+		s.opened.readOnly += fmt.Sprintf("; %d ranges are damaged in one copy and read from the other", len(s.opened.damaged))
+	}
+	if len(s.opened.holes) > 0 {
+		s.opened.readOnly += "; " + holesText(s.opened.holes)
+	}
 }
 
-func (s *Store) copyIntoMemory(ctx context.Context) error {
+// copied is the SQLite copy on disk, opened for reading.
+type copied struct {
+	uri    string
+	flags  []sqlite.OpenFlags
+	conn   *sqlite.Conn // nil when it cannot be opened
+	last   choir.Event
+	damage string
+}
+
+// openCopy opens the copy. While there is a write-ahead log SQLite's own
+// protocol keeps us right beside a writer and reads what that log has; without
+// one nothing but the file itself is touched.
+func openCopy(path string) copied {
+	c := copied{uri: path, flags: []sqlite.OpenFlags{sqlite.OpenReadOnly}}
+	if _, err := os.Stat(path); err != nil {
+		c.damage = "the SQLite copy is missing"
+		return c
+	}
+	if _, err := os.Stat(path + "-wal"); os.IsNotExist(err) {
+		c.uri = (&url.URL{Scheme: "file", Path: path, RawQuery: "immutable=1"}).String()
+		c.flags = append(c.flags, sqlite.OpenURI)
+	}
+	conn, err := sqlite.OpenConn(c.uri, c.flags...)
+	if err == nil {
+		c.conn = conn
+		c.last, err = lastEvent(conn)
+	}
+	if err != nil {
+		c.damage = "the SQLite copy cannot be read: " + err.Error()
+	}
+	return c
+}
+
+func (c copied) close() error {
+	if c.conn == nil {
+		return nil
+	}
+	return c.conn.Close()
+}
+
+// serveCopy answers from the copy on disk when that is up to date.
+func (s *Store) serveCopy(ctx context.Context, c copied) error {
+	if c.damage == "" && c.last.Seq == s.head {
+		s.pool = newPool(c.uri, c.flags...)
+		s.serveFrom(c.conn)
+		return nil
+	}
+	err := s.copyIntoMemory(ctx, c.conn)
+	return errors.Join(err, c.close())
+}
+
+// copyIntoMemory makes the projections of all that is whole in either copy.
+func (s *Store) copyIntoMemory(ctx context.Context, other *sqlite.Conn) error {
 	uri := "file:choir-" + strconv.FormatUint(memoryNames.Add(1), 10) + "?mode=memory&cache=shared"
 	flags := []sqlite.OpenFlags{sqlite.OpenReadWrite, sqlite.OpenCreate, sqlite.OpenURI, sqlite.OpenMemory, sqlite.OpenSharedCache}
 	conn, err := sqlite.OpenConn(uri, flags...)
@@ -65,15 +128,12 @@ func (s *Store) copyIntoMemory(ctx context.Context) error {
 	}
 	s.pool = newPool(uri, flags...)
 	s.serveFrom(conn)
-	err = s.applier.rebuild(ctx, s.journal, 0, s.head)
-	if choir.CodeOf(err) == choir.CodeCorrupt {
-		s.opened.readOnly = err.Error()
-		return nil
+	fetch, done := s.fetchAll(other)
+	defer done()
+	if err := s.applier.rebuild(ctx, s.intact(1, fetch), 0, s.head); err != nil {
+		return errors.Join(err, s.applier.stop(), s.pool.close())
 	}
-	if err != nil {
-		s.Close() // the first error is the one to tell
-	}
-	return err
+	return nil
 }
 
 // serveFrom sets the applier up without anything to apply.

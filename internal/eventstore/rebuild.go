@@ -25,7 +25,21 @@ func (s *Store) Rebuild(ctx context.Context) error {
 	if err := s.applier.reach(ctx, head); err != nil {
 		return err
 	}
-	return s.applier.rebuild(ctx, s.journal, s.applier.reached(), 0)
+	return s.applier.rebuild(ctx, s.whole(), s.applier.reached(), 0)
+}
+
+// whole is the log as far as it is intact.
+func (s *Store) whole() source {
+	if len(s.opened.holes) == 0 {
+		return wholeJournal(s.journal)
+	}
+	return s.intact(1, func(seq uint64) (r journal.Record, ok bool) {
+		err := s.pool.use(context.Background(), func(conn *sqlite.Conn) error {
+			r, ok = fetchFrom(conn)(seq)
+			return nil
+		})
+		return r, ok && err == nil
+	})
 }
 
 // reached is the last event in the SQLite copy.
@@ -50,7 +64,7 @@ const rebuildCache = -64_000
 
 // rebuild replays the log up to an event, 0 for what the copy has. Events after
 // have are put into the copy too.
-func (a *applier) rebuild(ctx context.Context, j *journal.Journal, have, to uint64) (err error) {
+func (a *applier) rebuild(ctx context.Context, from source, have, to uint64) (err error) {
 	a.connMu.Lock()
 	defer a.connMu.Unlock()
 	if to == 0 {
@@ -84,7 +98,7 @@ func (a *applier) rebuild(ctx context.Context, j *journal.Journal, have, to uint
 			err = cerr
 		}
 	}()
-	err = replay(ctx, a.conn, j, have, to)
+	err = replay(ctx, a.conn, from, have, to)
 	fault.Point("store.rebuild")
 	return err
 }
@@ -105,24 +119,25 @@ func empty(conn *sqlite.Conn, events bool) error {
 
 // replay reduces the log in memory: one goroutine reads the journal, two decode
 // and check hashes, one writes rows, and this one holds the chain and reduces.
-func replay(ctx context.Context, conn *sqlite.Conn, j *journal.Journal, have, to uint64) error {
+func replay(ctx context.Context, conn *sqlite.Conn, from source, have, to uint64) error {
 	ctx, cancel := context.WithCancel(ctx)
 	w := startWriting(conn)
-	chunks := readChunks(ctx, j, to)
+	chunks := readChunks(ctx, from, to)
 	v := newView(w)
 	err := func() error {
-		prev := choir.ZeroHash
+		last := choir.Event{Hash: choir.ZeroHash}
 		for c := range chunks {
 			<-c.done
 			if c.err != nil {
 				return c.err
 			}
 			for i := range c.items {
-				if c.items[i].event.PrevHash != prev {
-					return choir.E("eventstore.rebuild", choir.CodeCorrupt, "event %d does not follow from the one before", c.items[i].event.Seq)
+				e := &c.items[i].event
+				if hole := from.gaps && e.Seq != last.Seq+1; !hole && e.PrevHash != last.Hash {
+					return choir.E("eventstore.rebuild", choir.CodeCorrupt, "event %d does not follow from the one before", e.Seq)
 				}
-				prev = c.items[i].event.Hash
-				if err := v.reduce(&c.items[i].event, c.items[i].payload); err != nil {
+				last = choir.Event{Seq: e.Seq, Hash: e.Hash}
+				if err := v.reduce(e, c.items[i].payload); err != nil {
 					return err
 				}
 			}
@@ -176,7 +191,7 @@ func (c *chunk) add(event []byte) {
 
 // readChunks reads the journal up to an event and has the chunks decoded, in the
 // order of the log. The channel is closed when everything is on its way.
-func readChunks(ctx context.Context, j *journal.Journal, to uint64) <-chan *chunk {
+func readChunks(ctx context.Context, from source, to uint64) <-chan *chunk {
 	out := make(chan *chunk, 8)
 	work := make(chan *chunk, 8)
 	for range 2 {
@@ -202,7 +217,7 @@ func readChunks(ctx context.Context, j *journal.Journal, to uint64) <-chan *chun
 			c = &chunk{done: make(chan struct{})}
 			return nil
 		}
-		err := j.ReadEvents(1, func(seq uint64, event []byte) error {
+		err := from.read(func(seq uint64, event []byte) error {
 			if seq > to {
 				return errStop
 			}

@@ -3,6 +3,8 @@ package eventstore
 import (
 	"sync"
 
+	"zombiezen.com/go/sqlite"
+
 	"choiros/internal/choir"
 )
 
@@ -13,10 +15,32 @@ const recentEvents = 1 << 14
 // recent remembers the ids of the newest events in two generations, also of
 // those that are sealed and not durable yet.
 type recent struct {
-	mu       sync.Mutex // guards the three below
-	young    map[choir.ID]uint64
-	old      map[choir.ID]uint64
-	complete bool // nothing has been forgotten and the log began empty
+	mu    sync.Mutex // guards the three below
+	young map[choir.ID]uint64
+	old   map[choir.ID]uint64
+	// newest is the time in the newest id that is in the log and not remembered,
+	// and before all times while there is none. Ids are made as time goes on, so
+	// nearly every new one is newer and cannot be in the log.
+	newest choir.Time
+}
+
+const beforeAll choir.Time = -1
+
+// begin says which ids the log has: the unique index of the SQLite copy knows
+// the newest at once.
+func (r *recent) begin(conn *sqlite.Conn, head uint64) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.newest = beforeAll
+	if head == 0 {
+		return nil
+	}
+	return query(conn, "SELECT max(id) FROM events", func(st *sqlite.Stmt) error {
+		if id := choir.ID(st.ColumnText(0)); id.Valid() {
+			r.newest = id.Time()
+		}
+		return nil
+	})
 }
 
 func (r *recent) seq(id choir.ID) (uint64, bool) {
@@ -33,7 +57,7 @@ func (r *recent) seq(id choir.ID) (uint64, bool) {
 func (r *recent) unknown(id choir.ID) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if !r.complete {
+	if id.Time() <= r.newest {
 		return false
 	}
 	_, young := r.young[id]
@@ -45,7 +69,9 @@ func (r *recent) add(id choir.ID, seq uint64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.young == nil || len(r.young) >= recentEvents {
-		r.complete = r.complete && len(r.old) == 0
+		for id := range r.old {
+			r.newest = max(r.newest, id.Time())
+		}
 		r.old, r.young = r.young, make(map[choir.ID]uint64)
 	}
 	r.young[id] = seq

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"zombiezen.com/go/sqlite"
 
@@ -14,7 +15,7 @@ import (
 )
 
 // openSQLite opens the SQLite copy and finds its last event. A copy that cannot
-// be read is removed: the journal has everything, and reconcile rebuilds it.
+// be read is set aside and reconcile makes a new one.
 func (s *Store) openSQLite() (*sqlite.Conn, uint64, error) {
 	path := filepath.Join(s.dir, sqliteFile)
 	if err := os.MkdirAll(s.dir, 0o711); err != nil {
@@ -35,8 +36,8 @@ func (s *Store) openSQLite() (*sqlite.Conn, uint64, error) {
 	if choir.CodeOf(sqliteError("", err)) != choir.CodeCorrupt {
 		return nil, 0, sqliteError("eventstore.open", err)
 	}
-	if err := removeSQLite(path); err != nil {
-		return nil, 0, choir.Wrap("eventstore.open", choir.CodeUnavailable, err, "remove the damaged %s", path)
+	if err := s.setAside(); err != nil {
+		return nil, 0, choir.Wrap("eventstore.open", choir.CodeUnavailable, err, "set the damaged %s aside", path)
 	}
 	s.opened.sqliteDamage = "the SQLite copy could not be read"
 	conn, err = openWriter(path)
@@ -44,7 +45,7 @@ func (s *Store) openSQLite() (*sqlite.Conn, uint64, error) {
 }
 
 func removeSQLite(path string) error {
-	for _, suffix := range []string{"", "-wal", "-shm"} {
+	for _, suffix := range sqliteSuffixes {
 		fault.Point("store.remove")
 		if err := os.Remove(path + suffix); err != nil && !os.IsNotExist(err) {
 			return err
@@ -73,22 +74,22 @@ func (s *Store) reconcile(ctx context.Context) error {
 	if err := s.repairJournal(s.journal.Damage()); err != nil {
 		return err
 	}
-	if s.opened.readOnly != "" {
-		return nil
-	}
 	err := s.catchUp(ctx)
-	if choir.CodeOf(err) != choir.CodeCorrupt {
+	if choir.CodeOf(err) == choir.CodeCorrupt {
+		// An open reads only the last segment whole; this is damage in another.
+		damage, verr := s.journal.Verify(ctx, nil)
+		if verr != nil {
+			return verr
+		}
+		if verr = s.repairJournal(damage); verr != nil {
+			return verr
+		}
+		err = s.catchUp(ctx)
+	}
+	if err != nil {
 		return err
 	}
-	// An open reads only the last segment whole; this is damage in another.
-	damage, verr := s.journal.Verify(ctx, nil)
-	if verr != nil {
-		return verr
-	}
-	if err := s.repairJournal(damage); err != nil || s.opened.readOnly != "" {
-		return err
-	}
-	return s.catchUp(ctx)
+	return s.dropAside()
 }
 
 // repairJournal restores damaged records from the SQLite copy.
@@ -101,29 +102,36 @@ func (s *Store) repairJournal(damage []journal.Damage) error {
 		return err
 	}
 	s.opened.repairs = append(s.opened.repairs, repaired...)
-	s.opened.holes = append(s.opened.holes, holes...)
-	if len(holes) > 0 {
-		s.opened.readOnly = fmt.Sprintf("events %d to %d are damaged in both copies (%s)", holes[0].From, holes[0].To, holes[0].Damage)
-	}
+	s.opened.holes = holes
+	s.opened.readOnly = holesText(holes)
 	return nil
 }
 
 func (s *Store) mendJournal(damage []journal.Damage) (repaired []choir.LogRepaired, holes []Hole, err error) {
 	s.applier.connMu.Lock()
-	left, err := s.journal.Repair(damage, fetchFrom(s.applier.conn))
+	fetch, done := s.fetchAll(s.applier.conn)
+	left, err := s.journal.Repair(damage, fetch)
+	done()
 	s.applier.connMu.Unlock()
 	if err != nil {
 		return nil, nil, err
 	}
-	open := map[string]bool{}
-	for _, d := range left {
-		open[d.File] = true
-		holes = append(holes, Hole{From: d.FromSeq, To: max(d.FromSeq, d.ToSeq), Damage: d.String()})
+	still := func(seq uint64) bool {
+		return slices.ContainsFunc(left, func(d journal.Damage) bool { return d.FromSeq <= seq && seq <= d.ToSeq })
 	}
 	for _, d := range damage {
-		if !open[d.File] {
-			repaired = append(repaired, choir.LogRepaired{Copy: "journal", From: max(1, d.FromSeq), To: max(1, d.FromSeq, d.ToSeq), Damage: d.String()})
+		if d.FromSeq > d.ToSeq && !slices.Contains(left, d) {
+			repaired = append(repaired, damageFound(d, d.FromSeq, d.ToSeq))
+			continue
 		}
+		runs(d.FromSeq, d.ToSeq, still, func(from, to uint64, is bool) {
+			if !is {
+				repaired = append(repaired, damageFound(d, from, to))
+			}
+		})
+	}
+	for _, d := range left {
+		holes = append(holes, Hole{From: d.FromSeq, To: max(d.FromSeq, d.ToSeq), Damage: d.String()})
 	}
 	return repaired, holes, nil
 }
@@ -145,15 +153,14 @@ func fetchFrom(conn *sqlite.Conn) journal.Fetch {
 }
 
 // fewEvents is up to how many are applied one by one; for more it is faster to
-// rebuild everything in memory.
+// rebuild everything in memory, unless they are few beside the others.
 const fewEvents = 2000
 
 // catchUp brings the SQLite copy to the journal's head.
 func (s *Store) catchUp(ctx context.Context) error {
 	head, _ := s.journal.Head()
 	have := s.applier.applied
-	s.recent.complete = head == 0
-	if have > 0 {
+	if have > 0 && len(s.opened.holes) == 0 {
 		same, err := s.sameEvent(have)
 		if err != nil {
 			return err
@@ -163,13 +170,22 @@ func (s *Store) catchUp(ctx context.Context) error {
 		}
 	}
 	var err error
-	if have == 0 && head > 0 || head-have > fewEvents {
-		err = s.applier.rebuild(ctx, s.journal, have, head)
-	} else {
-		err = s.applyAfter(have)
+	fetch, done := s.fetchAll(nil)
+	defer done()
+	from := wholeJournal(s.journal)
+	if len(s.opened.holes) > 0 {
+		from = s.intact(1, fetch)
+	}
+	if have == 0 && head > 0 || head > have+fewEvents && head > have+have/4 {
+		err = s.applier.rebuild(ctx, from, have, head)
+	} else if head > have {
+		err = s.applyAfter(ctx, have)
 	}
 	if err == nil && s.opened.sqliteDamage != "" && head > 0 {
 		s.opened.repairs = append(s.opened.repairs, choir.LogRepaired{Copy: "sqlite", From: 1, To: head, Damage: s.opened.sqliteDamage})
+	}
+	if err == nil {
+		err = s.recent.begin(s.applier.conn, head)
 	}
 	return err
 }
@@ -189,19 +205,41 @@ func (s *Store) sameEvent(seq uint64) (bool, error) {
 }
 
 // applyAfter applies the few events the SQLite copy lacks.
-func (s *Store) applyAfter(seq uint64) error {
+func (s *Store) applyAfter(ctx context.Context, seq uint64) error {
 	var group []item
-	err := s.journal.Read(seq+1, func(r journal.Record) error {
-		e, err := choir.DecodeEvent(r.Event)
-		group = append(group, item{event: e, raw: append([]byte(nil), r.Event...)})
-		return err
-	})
-	if err != nil || len(group) == 0 {
+	flush := func() error {
+		if len(group) == 0 {
+			return nil
+		}
+		if err := s.applier.transact(group); err != nil {
+			return sqliteError("eventstore.open", err)
+		}
+		s.applier.applied = group[len(group)-1].event.Seq
+		group = nil
+		return nil
+	}
+	take := func(_ uint64, raw []byte) error {
+		e, err := choir.DecodeEvent(raw)
+		if err != nil {
+			return err
+		}
+		if group = append(group, item{event: e, raw: slices.Clone(raw)}); len(group) < groupEvents {
+			return nil
+		}
+		if err := ctx.Err(); err != nil {
+			return choir.Wrap("eventstore.open", choir.CodeCancelled, err, "stopped")
+		}
+		return flush()
+	}
+	var err error
+	if len(s.opened.holes) > 0 {
+		none := func(uint64) (journal.Record, bool) { return journal.Record{}, false }
+		err = s.journal.ReadIntact(seq+1, none, take)
+	} else {
+		err = s.journal.ReadEvents(seq+1, take)
+	}
+	if err != nil {
 		return err
 	}
-	if err := s.applier.transact(group); err != nil {
-		return sqliteError("eventstore.open", err)
-	}
-	s.applier.applied = group[len(group)-1].event.Seq
-	return nil
+	return flush()
 }

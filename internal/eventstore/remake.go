@@ -29,5 +29,5 @@ func (s *Store) remakeSQLite(ctx context.Context) error {
 	}(); err != nil {
 		return err
 	}
-	return a.rebuild(ctx, s.journal, 0, a.reached())
+	return a.rebuild(ctx, wholeJournal(s.journal), 0, a.reached())
 }

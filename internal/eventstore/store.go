@@ -48,6 +48,8 @@ type opened struct {
 	holes        []Hole
 	readOnly     string
 	sqliteDamage string // why the SQLite copy was thrown away
+	damaged      []choir.LogRepaired
+	last         choir.Event // newest event of both copies, when only reading
 }
 
 const (
@@ -90,13 +92,21 @@ func (s *Store) open(ctx context.Context) error {
 }
 
 // Head is the last durable event: 0 and the zero hash for an empty log.
-func (s *Store) Head() (uint64, choir.Digest) { return s.journal.Head() }
+func (s *Store) Head() (uint64, choir.Digest) {
+	if s.opened.last.Seq > 0 {
+		return s.opened.last.Seq, s.opened.last.Hash
+	}
+	return s.journal.Head()
+}
 
 // Repairs are what Open restored; the caller appends them as log.repaired.
 func (s *Store) Repairs() []choir.LogRepaired { return s.opened.repairs }
 
 // Holes are the events that Open found damaged in both copies.
 func (s *Store) Holes() []Hole { return s.opened.holes }
+
+// Damaged is what OpenReadOnly found damaged in one copy; the other has it.
+func (s *Store) Damaged() []choir.LogRepaired { return s.opened.damaged }
 
 // ReadOnly says why appends are refused, or is empty.
 func (s *Store) ReadOnly() string { return s.opened.readOnly }

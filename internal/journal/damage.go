@@ -14,18 +14,23 @@ const (
 )
 
 // Damage names acknowledged events whose records are not whole. FromSeq > ToSeq
-// means that only a segment's header is damaged and no event is.
+// means that no event is damaged: a segment's header is, or bytes between records.
 type Damage struct {
 	FromSeq uint64
 	ToSeq   uint64
 	Kind    string
 	File    string
-	Offset  int64
+	Offset  int64 // first byte that is wrong
+	End     int64 // behind the last; Offset when nothing is there
 }
 
 func (d Damage) String() string {
-	if d.FromSeq > d.ToSeq {
-		return fmt.Sprintf("%s of %s", d.Kind, filepath.Base(d.File))
+	where := fmt.Sprintf("%s at bytes %d to %d of %s", d.Kind, d.Offset, d.End, filepath.Base(d.File))
+	if d.End <= d.Offset {
+		where = fmt.Sprintf("%s at byte %d of %s", d.Kind, d.Offset, filepath.Base(d.File))
 	}
-	return fmt.Sprintf("%s at byte %d of %s: events %d to %d", d.Kind, d.Offset, filepath.Base(d.File), d.FromSeq, d.ToSeq)
+	if d.FromSeq > d.ToSeq {
+		return where + ": no event"
+	}
+	return fmt.Sprintf("%s: events %d to %d", where, d.FromSeq, d.ToSeq)
 }

@@ -10,6 +10,9 @@ import (
 // there.
 func load(dir string, readOnly bool, acked uint64) (content, error) {
 	segments, err := listSegments(dir, readOnly)
+	if readOnly && acked > 0 && os.IsNotExist(err) {
+		err = nil // the whole folder is gone: that is damage as well
+	}
 	if err != nil {
 		return content{}, err
 	}
@@ -51,7 +54,7 @@ func (c *content) checkClosed() error {
 			c.damage = append(c.damage, found...)
 		}
 		if s.prev == "" {
-			c.damage = append(c.damage, Damage{FromSeq: s.first, ToSeq: s.first - 1, Kind: KindHeader, File: s.path})
+			c.damage = append(c.damage, Damage{FromSeq: s.first, ToSeq: s.first - 1, Kind: KindHeader, File: s.path, End: segmentHeader})
 		}
 		tail = end
 	}
@@ -106,14 +109,14 @@ func (s scan) last(first uint64) uint64 {
 func (s scan) damage(seg segment, last uint64) []Damage {
 	var out []Damage
 	for _, g := range s.gaps {
-		out = append(out, Damage{FromSeq: g.from, ToSeq: g.to, Kind: g.kind, File: seg.path, Offset: int64(g.at)})
+		out = append(out, Damage{FromSeq: g.from, ToSeq: g.to, Kind: g.kind, File: seg.path, Offset: int64(g.at), End: int64(g.end)})
 	}
 	if have := s.last(seg.first); have < last {
 		kind := KindMissing
 		if s.rest {
 			kind = KindRecord
 		}
-		out = append(out, Damage{FromSeq: have + 1, ToSeq: last, Kind: kind, File: seg.path, Offset: int64(s.end)})
+		out = append(out, Damage{FromSeq: have + 1, ToSeq: last, Kind: kind, File: seg.path, Offset: int64(s.end), End: int64(s.end + s.behind)})
 	}
 	return out
 }
@@ -122,7 +125,7 @@ func (s scan) damage(seg segment, last uint64) []Damage {
 func (s scan) closedDamage(seg segment, last uint64) []Damage {
 	out := s.damage(seg, last)
 	if s.behind > 0 && s.last(seg.first) >= last {
-		out = append(out, Damage{FromSeq: last + 1, ToSeq: last, Kind: KindRecord, File: seg.path, Offset: int64(s.end)})
+		out = append(out, Damage{FromSeq: last + 1, ToSeq: last, Kind: KindRecord, File: seg.path, Offset: int64(s.end), End: int64(s.end + s.behind)})
 	}
 	return out
 }

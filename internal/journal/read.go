@@ -5,6 +5,7 @@ import (
 	"context"
 	"io"
 	"os"
+	"slices"
 	"sync"
 
 	"choiros/internal/choir"
@@ -25,7 +26,7 @@ func (j *Journal) ReadEvents(from uint64, fn func(seq uint64, event []byte) erro
 
 func (j *Journal) read(from uint64, fn func(frame) error) error {
 	j.mu.Lock()
-	segments, head := append([]segment(nil), j.segments...), j.head.Seq
+	segments, head := slices.Clone(j.segments), j.head.Seq
 	j.mu.Unlock()
 	for i, s := range segments {
 		last := head
@@ -94,35 +95,66 @@ func nextFrame(r *bufio.Reader) (frame, error) {
 // appends go on meanwhile. each, when given, gets every record that is whole, in
 // order, also those behind damage; the bytes are its own only until it returns.
 func (j *Journal) Verify(ctx context.Context, each func(Record) error) ([]Damage, error) {
+	p := j.NewPass()
+	for p.More() {
+		if err := p.Next(ctx, each); err != nil {
+			return nil, err
+		}
+	}
+	return p.Damage(), nil
+}
+
+// Pass reads what the journal had when it was begun, a segment at a time. It is
+// for one goroutine.
+type Pass struct {
+	segments []segment
+	head     uint64
+	prev     choir.Digest // hash before the next segment, empty when not known
+	damage   []Damage
+}
+
+// NewPass begins a pass over the whole journal.
+func (j *Journal) NewPass() *Pass {
 	j.mu.Lock()
-	segments, head := append([]segment(nil), j.segments...), j.head.Seq
-	out := append([]Damage(nil), j.damage...)
-	j.mu.Unlock()
-	prev := choir.ZeroHash
-	if len(segments) > 0 && segments[0].first != 1 {
-		prev = ""
+	defer j.mu.Unlock()
+	p := &Pass{segments: slices.Clone(j.segments), head: j.head.Seq, damage: slices.Clone(j.damage), prev: choir.ZeroHash}
+	if len(p.segments) > 0 && p.segments[0].first != 1 {
+		p.prev = ""
 	}
-	for i, s := range segments {
-		if err := ctx.Err(); err != nil {
-			return nil, choir.Wrap("journal.verify", choir.CodeCancelled, err, "stopped at event %d", s.first)
-		}
-		last := head
-		if i+1 < len(segments) {
-			last = segments[i+1].first - 1
-		}
-		found, err := verifySegment(s, prev)
-		if err != nil {
-			return nil, err
-		}
-		out = merge(out, found.closedDamage(s, last))
-		if prev = choir.Digest(""); len(found.frames) > 0 {
-			prev = found.frames[len(found.frames)-1].digest()
-		}
-		if err := found.each(each); err != nil {
-			return nil, err
-		}
+	return p
+}
+
+// More reports whether there is a segment left.
+func (p *Pass) More() bool { return len(p.segments) > 0 }
+
+// Damage is what was found so far, with what the journal knew before.
+func (p *Pass) Damage() []Damage { return p.damage }
+
+// Span is the first and the last event of the segment that Next will read.
+func (p *Pass) Span() (first, last uint64) {
+	if len(p.segments) > 1 {
+		return p.segments[0].first, p.segments[1].first - 1
 	}
-	return out, nil
+	return p.segments[0].first, p.head
+}
+
+// Next reads a segment; see Verify.
+func (p *Pass) Next(ctx context.Context, each func(Record) error) error {
+	first, last := p.Span()
+	if err := ctx.Err(); err != nil {
+		return choir.Wrap("journal.verify", choir.CodeCancelled, err, "stopped at event %d", first)
+	}
+	s := p.segments[0]
+	p.segments = p.segments[1:]
+	found, err := verifySegment(s, p.prev)
+	if err != nil {
+		return err
+	}
+	p.damage = merge(p.damage, found.closedDamage(s, last))
+	if p.prev = choir.Digest(""); len(found.frames) > 0 {
+		p.prev = found.frames[len(found.frames)-1].digest()
+	}
+	return found.each(each)
 }
 
 func (s scan) each(fn func(Record) error) error {
@@ -152,7 +184,7 @@ func verifySegment(s segment, prev choir.Digest) (scan, error) {
 	data = data[:n]
 	found := scanSegment(data, s.first, prev)
 	if headed, ok := parseSegmentHeader(data, s.first); !ok || prev != "" && headed != prev {
-		found.gaps = append([]gap{{from: s.first, to: s.first - 1, kind: KindHeader}}, found.gaps...)
+		found.gaps = append([]gap{{from: s.first, to: s.first - 1, end: segmentHeader, kind: KindHeader}}, found.gaps...)
 	}
 	return found, nil
 }

@@ -13,8 +13,8 @@ type Fetch func(seq uint64) (r Record, ok bool)
 
 // Repair writes every damaged segment anew from the records that are whole and
 // those that fetch gives, beside the old one, and puts it in its place. It
-// returns what could not be restored: these segments are left as they were, and
-// appends are refused while there are any.
+// returns what could not be restored: its bytes stay where they were between
+// what could, and appends are refused while there is any.
 func (j *Journal) Repair(damage []Damage, fetch Fetch) (left []Damage, err error) {
 	if j.cfg.ReadOnly {
 		return damage, nil
@@ -78,24 +78,28 @@ func merge(into, more []Damage) []Damage {
 	return into
 }
 
-// repairSegment replaces one file if all of its records can be had.
+// repairSegment replaces one file if any of its records can be restored.
 func (j *Journal) repairSegment(path string, damage []Damage, fetch Fetch) error {
 	first, last := j.extent(path, damage)
 	data, err := os.ReadFile(path)
 	if err != nil && !os.IsNotExist(err) {
 		return err
 	}
-	whole := map[uint64]frame{}
-	for _, p := range scanSegment(data, first, "").frames {
-		whole[p.seq] = p.frame
+	r := restoring{first: first, data: data, whole: map[uint64]frame{}, lost: map[uint64][]byte{}}
+	found := scanSegment(data, first, "")
+	for _, p := range found.frames {
+		r.whole[p.seq] = p.frame
+	}
+	for _, g := range found.gaps {
+		r.lost[g.from] = data[g.at:g.end]
 	}
 	for _, d := range damage {
 		for seq := d.FromSeq; d.File == path && d.Kind == KindChain && seq <= d.ToSeq; seq++ {
-			delete(whole, seq) // whole, but not what belongs there
+			r.reject(seq) // whole, but not what belongs there
 		}
 	}
-	content, ok := restore(first, last, whole, fetch)
-	if !ok {
+	content, better := r.layOut(last, fetch)
+	if !better {
 		return nil
 	}
 	return writeFile(path, content)
@@ -120,30 +124,65 @@ func (j *Journal) extent(path string, damage []Damage) (first, last uint64) {
 	return first, last
 }
 
-// restore lays a segment out anew. It fails when a record is in neither copy or
-// does not follow from the one before.
-func restore(first, last uint64, whole map[uint64]frame, fetch Fetch) ([]byte, bool) {
-	var content []byte
-	var prev choir.Digest
-	for seq := first; seq <= last; seq++ {
-		var r Record
-		var synced uint64
-		if f, ok := whole[seq]; ok {
-			r, synced = Record{Seq: seq, Event: f.event, Hash: f.digest()}, f.synced
-		} else if r, ok = fetch(seq); !ok || r.Seq != seq || !sound(r) {
-			return nil, false
-		}
-		before, ok := PrevHash(r.Event)
-		if !ok || seq > first && before != prev || seq == 1 && before != choir.ZeroHash {
-			return nil, false
-		}
-		if seq == first {
-			content = encodeSegmentHeader(first, before)
-		}
-		content = appendFrame(content, synced, r)
-		prev = r.Hash
+// restoring lays a segment out anew.
+type restoring struct {
+	first uint64
+	data  []byte            // the segment as it is
+	whole map[uint64]frame  // records that are whole
+	lost  map[uint64][]byte // bytes that stand in the place of an event, and those behind it, that is not
+}
+
+func (r *restoring) reject(seq uint64) {
+	f, ok := r.whole[seq]
+	if !ok {
+		return
 	}
-	return content, first <= last
+	delete(r.whole, seq)
+	r.lost[seq] = appendFrame(nil, f.synced, Record{Seq: seq, Event: f.event, Hash: f.digest()})
+}
+
+// layOut gives the new content, and whether it has more than the old. What is
+// in neither copy, or does not follow from the record before, keeps its bytes.
+func (r *restoring) layOut(last uint64, fetch Fetch) (content []byte, better bool) {
+	content, better = r.header(fetch)
+	var prev choir.Digest
+	for seq := r.first; seq <= last; seq++ {
+		rec, synced, stood := r.record(seq, fetch)
+		before, ok := PrevHash(rec.Event)
+		follows := ok && (prev == "" || before == prev) && (seq > 1 || before == choir.ZeroHash)
+		if !follows && !stood {
+			content = append(content, r.lost[seq]...)
+			prev = ""
+			continue
+		}
+		better = better || !stood
+		content = appendFrame(content, synced, rec)
+		prev = rec.Hash
+	}
+	return content, better || len(content) < len(r.data)
+}
+
+// header is the segment's own when it is whole, else made of its first event.
+func (r *restoring) header(fetch Fetch) (header []byte, made bool) {
+	if _, ok := parseSegmentHeader(r.data, r.first); ok {
+		return slices.Clone(r.data[:segmentHeader]), false
+	}
+	rec, _, _ := r.record(r.first, fetch)
+	if prev, ok := PrevHash(rec.Event); ok {
+		return encodeSegmentHeader(r.first, prev), true
+	}
+	return append(slices.Clone(r.data[:min(len(r.data), segmentHeader)]), make([]byte, segmentHeader-min(len(r.data), segmentHeader))...), false
+}
+
+// record is an event's from this copy or the other; stood says that it was here.
+func (r *restoring) record(seq uint64, fetch Fetch) (rec Record, synced uint64, stood bool) {
+	if f, ok := r.whole[seq]; ok {
+		return Record{Seq: seq, Event: f.event, Hash: f.digest()}, f.synced, true
+	}
+	if rec, ok := fetch(seq); ok && rec.Seq == seq && sound(rec) {
+		return rec, 0, false
+	}
+	return Record{}, 0, false
 }
 
 func sound(r Record) bool {

@@ -25,7 +25,7 @@ type placed struct {
 // gap is a run of records that should be there and are not whole.
 type gap struct {
 	from, to uint64
-	at       int
+	at, end  int
 	kind     string
 }
 
@@ -46,16 +46,20 @@ func scanSegment(data []byte, first uint64, prev choir.Digest) scan {
 			}
 			kind = KindChain
 		}
-		next, found := resync(data, at+1, want)
+		from := at + 1
+		if ok && f.seq > want {
+			from = at // the records before it are not here at all
+		}
+		next, found := resync(data, from, want)
 		if !found {
 			s.behind, s.rest = len(data)-s.end, !allZero(data[s.end:])
 			return s
 		}
 		if next.seq > want {
-			s.gaps = append(s.gaps, gap{want, next.seq - 1, at, kind})
+			s.gaps = append(s.gaps, gap{want, next.seq - 1, at, next.at, kind})
 		} else {
 			// All records are whole; what lies between them is not.
-			s.gaps = append(s.gaps, gap{want, want - 1, at, KindRecord})
+			s.gaps = append(s.gaps, gap{want, want - 1, at, next.at, KindRecord})
 		}
 		want, at, prev = next.seq, next.at, ""
 	}

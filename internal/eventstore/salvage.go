@@ -1,0 +1,142 @@
+package eventstore
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"zombiezen.com/go/sqlite"
+
+	"choiros/internal/choir"
+	"choiros/internal/fault"
+	"choiros/internal/journal"
+)
+
+// asideFile is where a SQLite copy goes that cannot be read as a whole. Rows of
+// it may still restore the journal, so it stays until the journal is sound.
+const asideFile = "store.damaged.sqlite"
+
+var sqliteSuffixes = []string{"", "-wal", "-shm"}
+
+// setAside takes a damaged SQLite copy out of the way. One that is there
+// already is kept instead: it was the first to be damaged.
+func (s *Store) setAside() error {
+	from, to := filepath.Join(s.dir, sqliteFile), filepath.Join(s.dir, asideFile)
+	if _, err := os.Stat(to); err == nil {
+		return removeSQLite(from)
+	}
+	for _, suffix := range sqliteSuffixes {
+		fault.Point("store.remove")
+		if err := os.Rename(from+suffix, to+suffix); err != nil && !os.IsNotExist(err) {
+			return err
+		}
+	}
+	return nil
+}
+
+// dropAside removes the damaged copy once nothing is missing without it.
+func (s *Store) dropAside() error {
+	if len(s.opened.holes) > 0 {
+		return nil
+	}
+	if err := removeSQLite(filepath.Join(s.dir, asideFile)); err != nil {
+		return choir.Wrap("eventstore.open", choir.CodeUnavailable, err, "remove the damaged copy")
+	}
+	return nil
+}
+
+// fetchAll gives records from the copy, or from the one that was set aside;
+// close ends it. conn may be nil.
+func (s *Store) fetchAll(conn *sqlite.Conn) (fetch journal.Fetch, close func()) {
+	path := filepath.Join(s.dir, asideFile)
+	var aside *sqlite.Conn
+	if _, err := os.Stat(path); err == nil {
+		aside, _ = sqlite.OpenConn(path, sqlite.OpenReadOnly) // without it there is one source less
+	}
+	fetch = func(seq uint64) (journal.Record, bool) {
+		for _, c := range []*sqlite.Conn{conn, aside} {
+			if c == nil {
+				continue
+			}
+			if r, ok := fetchFrom(c)(seq); ok {
+				return r, true
+			}
+		}
+		return journal.Record{}, false
+	}
+	return fetch, func() {
+		if aside != nil {
+			aside.Close() // read only: nothing can be lost
+		}
+	}
+}
+
+// source is where a rebuild takes the log from.
+type source struct {
+	read func(fn func(seq uint64, event []byte) error) error
+	gaps bool // events may be missing that are damaged in both copies
+}
+
+func wholeJournal(j *journal.Journal) source {
+	return source{read: func(fn func(uint64, []byte) error) error { return j.ReadEvents(1, fn) }}
+}
+
+func (s *Store) intact(from uint64, fetch journal.Fetch) source {
+	return source{gaps: true, read: func(fn func(uint64, []byte) error) error { return s.journal.ReadIntact(from, fetch, fn) }}
+}
+
+// damageFound is a range of the journal as a repair, or its absence, is told.
+func damageFound(d journal.Damage, from, to uint64) choir.LogRepaired {
+	return choir.LogRepaired{Copy: "journal", From: max(1, from), To: max(1, from, to), Damage: clip(d.String())}
+}
+
+// clip keeps a text within what an event may say of damage.
+func clip(text string) string {
+	const most = 400
+	return text[:min(len(text), most)]
+}
+
+// divide splits damage of the journal into what the other copy has and holes.
+func divide(damage []journal.Damage, fetch journal.Fetch) (mendable []choir.LogRepaired, holes []Hole) {
+	for _, d := range damage {
+		if d.FromSeq > d.ToSeq {
+			mendable = append(mendable, damageFound(d, d.FromSeq, d.ToSeq))
+			continue
+		}
+		runs(d.FromSeq, d.ToSeq, func(seq uint64) bool { _, ok := fetch(seq); return ok }, func(from, to uint64, has bool) {
+			if has {
+				mendable = append(mendable, damageFound(d, from, to))
+			} else {
+				holes = append(holes, Hole{From: from, To: to, Damage: d.String()})
+			}
+		})
+	}
+	return mendable, holes
+}
+
+// runs calls fn for each run of numbers for which is says the same.
+func runs(from, to uint64, is func(uint64) bool, fn func(from, to uint64, is bool)) {
+	for start := from; start <= to; {
+		same, end := is(start), start
+		for end < to && is(end+1) == same {
+			end++
+		}
+		fn(start, end, same)
+		start = end + 1
+	}
+}
+
+// holesText names every hole.
+func holesText(holes []Hole) string {
+	text := ""
+	for i, h := range holes {
+		if i == 8 {
+			return text + fmt.Sprintf(" and %d more", len(holes)-i)
+		}
+		if i > 0 {
+			text += "; "
+		}
+		text += fmt.Sprintf("events %d to %d are damaged in both copies (%s)", h.From, h.To, h.Damage)
+	}
+	return text
+}
