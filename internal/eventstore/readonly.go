@@ -75,14 +75,14 @@ type copied struct {
 
 // openCopy opens the copy. While there is a write-ahead log SQLite's own
 // protocol keeps us right beside a writer and reads what that log has; without
-// one nothing but the file itself is touched.
+// one, or when it is empty and nobody writes, nothing but the file is touched.
 func openCopy(path string) copied {
 	c := copied{uri: path, flags: []sqlite.OpenFlags{sqlite.OpenReadOnly}}
 	if _, err := os.Stat(path); err != nil {
 		c.damage = "the SQLite copy is missing"
 		return c
 	}
-	if _, err := os.Stat(path + "-wal"); os.IsNotExist(err) {
+	if wal, err := os.Stat(path + "-wal"); os.IsNotExist(err) || err == nil && wal.Size() == 0 && !journal.InUse(filepath.Join(filepath.Dir(path), journalDir)) {
 		c.uri = (&url.URL{Scheme: "file", Path: path, RawQuery: "immutable=1"}).String()
 		c.flags = append(c.flags, sqlite.OpenURI)
 	}

@@ -130,6 +130,8 @@ type Report struct {
 	Head     choir.Digest        `json:"head"`     // hash of the last one
 	Repaired []choir.LogRepaired `json:"repaired"` // damaged in one copy, restored from the other
 	Holes    []Hole              `json:"holes"`    // damaged in both
+	// Damaged is in one copy and not restored: the store was only read.
+	Damaged []choir.LogRepaired `json:"damaged,omitempty"`
 }
 
 // Hole names events that neither copy has whole.

@@ -23,19 +23,26 @@ type Config struct {
 	Now func() choir.Time
 	// Blobs, when given, must hold what an appended event points at.
 	Blobs blob.Store
+	// Check has everything that Open does not look at verified in the background:
+	// see Checked.
+	Check bool
+	// Repaired, when given, gets what that pass restored, to be appended. It is
+	// called from a goroutine of the store.
+	Repaired func(choir.LogRepaired)
 }
 
 // Store is the log of one computer. All methods may be called at once from many
 // goroutines. Every read sees everything that was acknowledged before it began.
 type Store struct {
-	cfg     Config
-	dir     string
-	journal *journal.Journal
-	pool    *pool
-	recent  recent
-	tail    tail
-	applier applier
-	opened  opened
+	cfg      Config
+	dir      string
+	journal  *journal.Journal
+	pool     *pool
+	recent   recent
+	tail     tail
+	applier  applier
+	opened   opened
+	checking check
 
 	waitMu sync.Mutex    // guards the two below
 	head   uint64        // last durable event
@@ -88,6 +95,9 @@ func (s *Store) open(ctx context.Context) error {
 	}
 	s.head, _ = s.journal.Head()
 	go s.applier.run()
+	if s.cfg.Check {
+		s.startCheck()
+	}
 	return nil
 }
 
@@ -154,12 +164,14 @@ func (s *Store) committed(records []journal.Record) {
 // Close finishes the SQLite copy and closes both. Appends under way are waited
 // for; later ones are refused.
 func (s *Store) Close() error {
+	s.checking.stop()
 	err := s.journal.Close()
-	if aerr := s.applier.stop(); err == nil {
-		err = aerr
-	}
+	// The connection that writes is the last: it takes the write-ahead log away.
 	if perr := s.pool.close(); err == nil {
 		err = perr
+	}
+	if aerr := s.applier.stop(); err == nil {
+		err = aerr
 	}
 	return err
 }

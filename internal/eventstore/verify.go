@@ -14,7 +14,11 @@ import (
 // has SQLite check its file. What is damaged in one copy is restored from the
 // other; what is damaged in both is a hole. Appends and reads go on meanwhile.
 // progress, when given, gets the number of events compared so far and in all.
+// A store that is open for reading only mends nothing and tells by Damaged.
 func (s *Store) Verify(ctx context.Context, progress func(done, total uint64)) (Report, error) {
+	if s.applier.static {
+		return s.inspect(ctx, progress)
+	}
 	head, hash := s.journal.Head()
 	report := Report{Events: head, Head: hash}
 	var damage []journal.Damage
@@ -39,7 +43,50 @@ func (s *Store) Verify(ctx context.Context, progress func(done, total uint64)) (
 		}
 		report.Repaired, report.Holes = append(report.Repaired, repaired...), holes
 	}
+	if len(report.Holes) > 0 {
+		return report, nil // a damaged copy may be needed yet
+	}
 	return report, s.mendSQLite(ctx, wrong, &report)
+}
+
+// inspect is Verify for a store that is open for reading only.
+func (s *Store) inspect(ctx context.Context, progress func(done, total uint64)) (Report, error) {
+	head, hash := s.Head()
+	report := Report{Events: head, Head: hash}
+	if s.opened.sqliteDamage != "" {
+		report.Damaged = []choir.LogRepaired{{Copy: "sqlite", From: 1, To: head, Damage: clip(s.opened.sqliteDamage)}}
+	}
+	err := s.read(ctx, func(conn *sqlite.Conn) error {
+		damage, wrong, err := s.compare(ctx, conn, head, progress)
+		if choir.CodeOf(sqliteError("", err)) == choir.CodeCorrupt {
+			report.Damaged = append(report.Damaged, choir.LogRepaired{Copy: "sqlite", From: 1, To: max(1, head), Damage: clip(err.Error())})
+			damage, err = s.journal.Verify(ctx, nil)
+		}
+		if err != nil {
+			return err
+		}
+		fetch, done := s.fetchAll(conn)
+		defer done()
+		mendable, holes := divide(damage, fetch)
+		report.Damaged = append(append(report.Damaged, mendable...), rowsDiffer(wrong)...)
+		report.Holes = holes
+		return nil
+	})
+	return report, err
+}
+
+// rowsDiffer names each run of rows that are not the journal's events.
+func rowsDiffer(wrong []item) (out []choir.LogRepaired) {
+	for i, from := 0, 0; i < len(wrong); i++ {
+		if i+1 < len(wrong) && wrong[i+1].event.Seq == wrong[i].event.Seq+1 {
+			continue
+		}
+		out = append(out, choir.LogRepaired{
+			Copy: "sqlite", From: wrong[from].event.Seq, To: wrong[i].event.Seq, Damage: "rows differ from the journal",
+		})
+		from = i + 1
+	}
+	return out
 }
 
 // compare walks both copies side by side, up to an event.
@@ -47,37 +94,17 @@ func (s *Store) compare(ctx context.Context, conn *sqlite.Conn, head uint64, pro
 	if err := checkFile(conn); err != nil {
 		return nil, nil, err
 	}
-	st, err := conn.Prepare("SELECT seq, event, id, type, run FROM events ORDER BY seq")
-	if err != nil {
-		return nil, nil, err
+	pass := s.journal.NewPass()
+	for pass.More() {
+		_, last := pass.Span()
+		if err := compareSegment(ctx, conn, pass, head, &wrong); err != nil {
+			return nil, nil, err
+		}
+		if progress != nil {
+			progress(min(last, head), head)
+		}
 	}
-	defer st.Reset() // an error of the last step has been told
-	more, err := st.Step()
-	if err != nil {
-		return nil, nil, err
-	}
-	damage, err = s.journal.Verify(ctx, func(r journal.Record) error {
-		if r.Seq > head {
-			return nil
-		}
-		for more && uint64(st.ColumnInt64(0)) < r.Seq {
-			if more, err = st.Step(); err != nil {
-				return err
-			}
-		}
-		if !more || !sameRow(st, r) {
-			e, err := choir.DecodeEvent(r.Event)
-			if err != nil {
-				return err
-			}
-			wrong = append(wrong, item{event: e, raw: append([]byte(nil), r.Event...)})
-		}
-		if progress != nil && (r.Seq%1024 == 0 || r.Seq == head) {
-			progress(r.Seq, head)
-		}
-		return nil
-	})
-	return damage, wrong, err
+	return pass.Damage(), wrong, nil
 }
 
 // sameRow holds a row of the SQLite copy against the journal's record. Columns
@@ -114,15 +141,7 @@ func (s *Store) mendSQLite(ctx context.Context, wrong []item, report *Report) er
 	if err := s.applier.replaceEvents(wrong); err != nil {
 		return err
 	}
-	for i, from := 0, 0; i < len(wrong); i++ {
-		if i+1 < len(wrong) && wrong[i+1].event.Seq == wrong[i].event.Seq+1 {
-			continue
-		}
-		report.Repaired = append(report.Repaired, choir.LogRepaired{
-			Copy: "sqlite", From: wrong[from].event.Seq, To: wrong[i].event.Seq, Damage: "rows differ from the journal",
-		})
-		from = i + 1
-	}
+	report.Repaired = append(report.Repaired, rowsDiffer(wrong)...)
 	return nil
 }
 

@@ -4,6 +4,7 @@
 package journal
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"sync"
@@ -143,6 +144,16 @@ func (j *Journal) takeLock() error {
 			WithRemedy("stop it first; `choir doctor` names it")
 	}
 	return nil
+}
+
+// InUse reports whether a process has the journal in dir open for writing.
+func InUse(dir string) bool {
+	f, err := os.Open(filepath.Join(dir, "lock"))
+	if err != nil {
+		return false
+	}
+	defer f.Close() // and with it the lock
+	return errors.Is(unix.Flock(int(f.Fd()), unix.LOCK_SH|unix.LOCK_NB), unix.EWOULDBLOCK)
 }
 
 // Head is the last durable event: 0 and the zero hash for an empty log.
