@@ -31,7 +31,7 @@ func TestOrdinaryUser(t *testing.T) {
 	if err := os.Chown(home, uid, uid); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(copySelf(t, dir), "-test.run", "^(TestLocal|TestRlimitLevel)$", "-test.v")
+	cmd := exec.Command(copySelf(t, dir), "-test.run", "^(TestLocal|TestRlimitLevel|TestToolchains)$", "-test.v")
 	cmd.Dir = home
 	cmd.Env = []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + home, "TMPDIR=" + home,
@@ -39,7 +39,7 @@ func TestOrdinaryUser(t *testing.T) {
 	}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(uid)}}
 	text, err := cmd.CombinedOutput()
-	if err != nil || !strings.Contains(string(text), "--- PASS: TestLocal/limits/fork_bomb") {
+	if err != nil || !strings.Contains(string(text), "--- PASS: TestLocal/limits/fork_bomb") || !strings.Contains(string(text), "--- PASS: TestToolchains") {
 		t.Errorf("%v\n%s", err, text)
 	}
 	for line := range strings.Lines(string(text)) {

@@ -43,6 +43,12 @@ func homeToolchain(t *testing.T) string {
 	return filepath.Join(closed, "tools", "1")
 }
 
+// spec is a sandbox that needs no compiler to be made, for an ordinary user.
+func spec(t *testing.T, role choir.Role) sandbox.Spec {
+	t.Helper()
+	return sandboxtest.SpecIn(t, sandboxtest.DataDir(t), sandboxtest.ProbeDir(t), role)
+}
+
 func shell(t *testing.T, b sandbox.Sandbox, script string) string {
 	t.Helper()
 	out, err := guest.NewClient(b.Dial).Run(t.Context(), guest.ExecSpec{Argv: []string{"sh", "-c", script}}, nil, 10_000)
@@ -59,26 +65,30 @@ func TestToolchains(t *testing.T) {
 	state := sandboxtest.DataDir(t)
 	d := local.New(local.Config{StateDir: state, Toolchains: []string{tool}})
 	defer d.Close()
-	b, err := d.Create(t.Context(), sandboxtest.NewSpec(t, choir.RoleAssociate))
+	b, err := d.Create(t.Context(), spec(t, choir.RoleAssociate))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer b.Destroy(t.Context())
 	for script, want := range map[string]string{
-		"cargo; command -v cargo":                             "cargo of the test\n" + tool + "/bin/cargo\n",
-		"cat " + tool + "/lib/data":                           "data",
-		"ls -A " + filepath.Dir(filepath.Dir(tool)):           "tools\n",
-		"touch " + tool + "/x 2>/dev/null || echo refused":    "refused\n",
-		"touch " + tool + "/../x 2>/dev/null || echo refused": "refused\n",
+		"cargo; command -v cargo":                          "cargo of the test\n" + tool + "/bin/cargo\n",
+		"cat " + tool + "/lib/data":                        "data",
+		"ls -A " + filepath.Dir(filepath.Dir(tool)):        "tools\n",
+		"touch " + tool + "/x 2>/dev/null || echo refused": "refused\n",
 	} {
 		if got := shell(t, b, script); got != want {
 			t.Errorf("%s: %q, want %q", script, got, want)
 		}
 	}
+	if !strings.HasPrefix(tool, "/tmp/") { // which is the sandbox's own
+		if got := shell(t, b, "touch "+tool+"/../x 2>/dev/null || echo refused"); got != "refused\n" {
+			t.Errorf("a folder above the toolchain: %q", got)
+		}
+	}
 	if mounts, err := os.ReadFile("/proc/self/mountinfo"); err != nil || strings.Contains(string(mounts), state) || strings.Contains(string(mounts), tool) {
 		t.Errorf("the host has a mount of it (%v):\n%s", err, mounts)
 	}
-	director, err := d.Create(t.Context(), sandboxtest.NewSpec(t, choir.RoleDirector))
+	director, err := d.Create(t.Context(), spec(t, choir.RoleDirector))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,11 +109,11 @@ func TestOtherToolchainsNeedANewSandbox(t *testing.T) {
 	tool := homeToolchain(t)
 	state := sandboxtest.DataDir(t)
 	d := local.New(local.Config{StateDir: state})
-	associate, err := d.Create(t.Context(), sandboxtest.NewSpec(t, choir.RoleAssociate))
+	associate, err := d.Create(t.Context(), spec(t, choir.RoleAssociate))
 	if err != nil {
 		t.Fatal(err)
 	}
-	director, err := d.Create(t.Context(), sandboxtest.NewSpec(t, choir.RoleDirector))
+	director, err := d.Create(t.Context(), spec(t, choir.RoleDirector))
 	if err != nil {
 		t.Fatal(err)
 	}
