@@ -19,10 +19,14 @@ type Host struct {
 	Homes []string // home folders of this machine's people and services
 }
 
-// HomesOf reads the home folders from a file in the form of /etc/passwd.
+// HomesOf reads the home folders from a file in the form of /etc/passwd; a
+// machine without one has none.
 func HomesOf(passwd string) ([]string, error) {
 	const homeField = 5
 	f, err := os.Open(passwd)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
 	if err != nil {
 		return nil, choir.Wrap("config.homes", choir.CodeUnavailable, err, "find the home folders of this machine")
 	}
