@@ -20,6 +20,13 @@ type Boot struct {
 	Role        choir.Role  `json:"role" choir:"enum=director|associate" doc:"What the process is."`
 	Credentials Credentials `json:"credentials" doc:"Its first identity on the bus."`
 	Limits      Limits      `json:"limits" doc:"How far one run may go."`
+	Start       Start       `json:"start" doc:"Where the Director begins to read the log."`
+}
+
+// Start spares the Director what the log tells of runs that are over.
+type Start struct {
+	After    uint64   `json:"after,omitempty" choir:"range=0..9007199254740991" doc:"Every run that is not over began after this event."`
+	Projects []string `json:"projects,omitempty" choir:"len=0..1000,each=1..100" doc:"The projects there were then, in the order in which they came."`
 }
 
 // Limits bound one run. Zero means the role's own default.
@@ -28,6 +35,7 @@ type Limits struct {
 	Tokens  int     `json:"tokens,omitempty" choir:"range=1..1000000000" doc:"Input and output tokens together."`
 	Seconds int     `json:"seconds,omitempty" choir:"range=1..604800" doc:"Wall time."`
 	CostUSD float64 `json:"cost_usd,omitempty" choir:"range=0..1000000" doc:"US dollars."`
+	Tasks   int     `json:"tasks,omitempty" choir:"range=1..10000" doc:"Tasks sent to the Associate."`
 }
 
 // ReadBoot reads the first line. The error is an *choir.Error with the path of

@@ -50,26 +50,8 @@ func TestAnOrderlyStopLeavesNothing(t *testing.T) {
 }
 
 func TestASandboxIsTakenUpAgainAfterACrash(t *testing.T) {
-	l := newLab(t)
-	l.stop() // only its folders are wanted
-	raw := must(json.Marshal(l.cfg))(t)
-	victim := exec.Command(os.Args[0])
-	victim.Env = append(os.Environ(), asVictim+"="+string(raw))
-	victim.Stderr = os.Stderr
-	if err := victim.Start(); err != nil {
-		t.Fatal(err)
-	}
-	handles := filepath.Join(l.cfg.Data, string(l.cfg.Computer), "handles")
-	l.eventually(func() bool {
-		_, a := os.Stat(filepath.Join(handles, "associate.json"))
-		_, b := os.Stat(filepath.Join(handles, "director.json"))
-		return a == nil && b == nil
-	})
-	if err := victim.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
-	_ = victim.Wait() // killed
-	again := openLab(t, l.cfg)
+	cfg, _ := crashed(t)
+	again := openLab(t, cfg)
 	e := again.waitEvent(func(e choir.Event) bool {
 		p := payload[choir.SandboxStarted](t, e)
 		return e.Type == "sandbox.started" && p.Role == choir.RoleAssociate && p.Recovered
@@ -219,5 +201,66 @@ func TestACallerDoesNotWaitForEverForASandbox(t *testing.T) {
 	c.cfg.Patience.Guest = 10 * time.Millisecond
 	if _, err := c.WriteFile(context.Background(), choir.RoleShell, "x", strings.NewReader("x"), Expect{}); choir.CodeOf(err) != choir.CodeUnavailable {
 		t.Errorf("got %v", err)
+	}
+}
+
+// crashed is a computer whose control plane was killed while both sandboxes ran.
+func crashed(t *testing.T) (cfg labConfig, handles string) {
+	t.Helper()
+	l := newLab(t)
+	l.stop() // only its folders are wanted
+	victim := exec.Command(os.Args[0])
+	victim.Env = append(os.Environ(), asVictim+"="+string(must(json.Marshal(l.cfg))(t)))
+	victim.Stderr = os.Stderr
+	if err := victim.Start(); err != nil {
+		t.Fatal(err)
+	}
+	handles = filepath.Join(l.cfg.Data, string(l.cfg.Computer), "handles")
+	l.eventually(func() bool {
+		_, a := os.Stat(filepath.Join(handles, "associate.json"))
+		_, b := os.Stat(filepath.Join(handles, "director.json"))
+		return a == nil && b == nil
+	})
+	if err := victim.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = victim.Wait() // killed
+	return l.cfg, handles
+}
+
+func TestASandboxOfAnotherBuildIsReplaced(t *testing.T) {
+	cfg, handles := crashed(t)
+	path := filepath.Join(handles, "associate.json")
+	var note seatNote
+	if err := json.Unmarshal(must(os.ReadFile(path))(t), &note); err != nil {
+		t.Fatal(err)
+	}
+	note.Guest = "another"
+	if err := os.WriteFile(path, must(json.Marshal(note))(t), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	again := openLab(t, cfg)
+	if r := again.result(again.commands(choir.TaskRun, "echo works")); r.Status != choir.StatusOK {
+		t.Errorf("%s %s", r.Code, r.Summary)
+	}
+	for _, e := range again.all("sandbox.started") {
+		if p := payload[choir.SandboxStarted](t, e); p.Role == choir.RoleAssociate && p.Recovered {
+			t.Error("the sandbox of another build was taken up again")
+		}
+	}
+	if old, err := cfg.driver().Recover(again.within(), note.Handle); err == nil {
+		t.Errorf("it still runs: %v", old.Handle())
+	}
+}
+
+func TestASandboxThatCannotStartSaysWhyInTime(t *testing.T) {
+	l := newLab(t, func(cfg *labConfig) { cfg.Guest = filepath.Join(cfg.Data, "nowhere") })
+	began := time.Now()
+	_, err := l.AddRepo(l.within(), choir.RoleCLI, NewRepo{Name: "hello"}, strings.NewReader(""))
+	if choir.CodeOf(err) != choir.CodeUnavailable || !strings.Contains(err.Error(), "nowhere") || time.Since(began) > guestPatience/2 {
+		t.Errorf("after %s: %v", time.Since(began), err)
+	}
+	if why := l.Failure(choir.RoleAssociate); why == nil {
+		t.Error("the computer does not know why")
 	}
 }

@@ -14,7 +14,13 @@ import (
 type seatNote struct {
 	Handle    sandbox.Handle `json:"handle"`
 	PublicKey string         `json:"public_key,omitempty"`
+	// Guest is the build of what runs inside.
+	Guest string `json:"guest,omitempty"`
 }
+
+// guestBuild names the build of the binaries that this control plane runs inside
+// its sandboxes.
+func (c *Config) guestBuild() string { return filepath.Base(c.Guest) }
 
 func (s *seat) notePath() string {
 	return filepath.Join(s.c.cfg.Dir, "handles", string(s.role)+".json")

@@ -31,11 +31,12 @@ type seat struct {
 	role choir.Role
 	dir  string
 
-	// mu guards live, waiters and key.
+	// mu guards live, waiters, key and failed.
 	mu      sync.Mutex
 	live    *live
 	waiters chan struct{} // closed when live changes
 	key     string        // the Director's public key
+	failed  error         // why the sandbox did not start the last time it was tried
 
 	rolePID atomic.Int64 // pid of the role process inside, 0 when there is none
 	// starting is closed while no role is being started: a role may knock at a
@@ -62,8 +63,12 @@ func newSeat(c *Computer, role choir.Role) *seat {
 
 func (s *seat) String() string { return "sandbox of the " + string(s.role) }
 
-// guestPatience is how long a caller waits for a sandbox that does not run.
-const guestPatience = 20 * time.Second
+// How long a caller waits for a sandbox that does not run: while it is being
+// started, and once that has failed, which is tried again.
+const (
+	guestPatience  = 20 * time.Second
+	failedPatience = 3 * time.Second
+)
 
 // guest waits a while until the sandbox runs and returns its control client.
 func (s *seat) guest(ctx context.Context) (*guest.Client, error) {
@@ -72,20 +77,48 @@ func (s *seat) guest(ctx context.Context) (*guest.Client, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, cmp.Or(s.c.cfg.Patience.Guest, guestPatience))
 	defer cancel()
+	var enough <-chan time.Time
 	for {
 		s.mu.Lock()
-		l, changed := s.live, s.waiters
+		l, changed, failed := s.live, s.waiters, s.failed
 		s.mu.Unlock()
 		if l != nil {
 			return l.client, nil
 		}
+		if failed != nil && enough == nil {
+			enough = time.After(failedPatience)
+		}
 		select {
 		case <-changed:
+		case <-enough:
+			return nil, s.down(failed)
 		case <-ctx.Done():
-			return nil, choir.E("computer.guest", choir.CodeUnavailable, "the sandbox of the %s does not run", s.role).
-				WithRemedy("choir doctor says what is missing")
+			return nil, s.down(failed)
 		}
 	}
+}
+
+// down says that the sandbox does not run, and why if that is known.
+func (s *seat) down(why error) error {
+	e := choir.E("computer.guest", choir.CodeUnavailable, "the sandbox of the %s does not run", s.role)
+	e.Err = why
+	return e.WithRemedy("choir doctor says what is missing")
+}
+
+// fail notes why the sandbox did not start; nil when it did.
+func (s *seat) fail(why error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.failed = why
+	close(s.waiters)
+	s.waiters = make(chan struct{})
+}
+
+// failure is why the sandbox does not run; nil when it does or nobody knows.
+func (s *seat) failure() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.failed
 }
 
 func (s *seat) set(l *live) {
@@ -114,6 +147,9 @@ func (s *seat) serving() bool { return s.rolePID.Load() != 0 }
 func (s *seat) Serve(ctx context.Context) error {
 	l, err := s.open(ctx)
 	if err != nil {
+		if ctx.Err() == nil {
+			s.fail(err)
+		}
 		return err
 	}
 	s.set(l)
@@ -132,6 +168,7 @@ func (s *seat) open(ctx context.Context) (*live, error) {
 	if err != nil {
 		return nil, errorsJoin(err, s.close(ctx, l))
 	}
+	s.fail(nil)
 	l.client = guest.NewClient(l.sandbox.Dial)
 	if l.attach, err = l.client.Attach(ctx); err == nil {
 		err = s.start(ctx, l, recovered)
@@ -142,12 +179,19 @@ func (s *seat) open(ctx context.Context) (*live, error) {
 	return l, nil
 }
 
-// findOrCreate takes the sandbox of the last session up again when it lives.
+// findOrCreate takes the sandbox of the last session up again when it lives. One
+// that another build of choir left is ended: what runs inside speaks that
+// build's words.
 func (s *seat) findOrCreate(ctx context.Context, l *live) (recovered bool, err error) {
 	if note, err := s.readNote(); err == nil {
 		if l.sandbox, err = s.c.cfg.Driver.Recover(ctx, note.Handle); err == nil {
-			s.setKey(note.PublicKey)
-			return true, nil
+			if note.Guest == s.c.cfg.guestBuild() {
+				s.setKey(note.PublicKey)
+				return true, nil
+			}
+			if err := l.sandbox.Destroy(ctx); err != nil {
+				return false, err
+			}
 		}
 	}
 	l.sandbox, err = s.c.cfg.Driver.Create(ctx, s.spec())
@@ -155,7 +199,11 @@ func (s *seat) findOrCreate(ctx context.Context, l *live) (recovered bool, err e
 		return false, err
 	}
 	s.setKey("")
-	return false, s.writeNote(seatNote{Handle: l.sandbox.Handle()})
+	return false, s.writeNote(s.noteOf(l, ""))
+}
+
+func (s *seat) noteOf(l *live, key string) seatNote {
+	return seatNote{Handle: l.sandbox.Handle(), PublicKey: key, Guest: s.c.cfg.guestBuild()}
 }
 
 func (s *seat) setKey(key string) {
@@ -232,7 +280,13 @@ func (s *seat) startRole(ctx context.Context, l *live) error {
 	if err != nil {
 		return err
 	}
-	boot, err := json.Marshal(bus.Boot{User: s.c.cfg.User, Computer: s.c.cfg.ID, Role: s.role, Credentials: creds, Limits: s.c.cfg.RunLimits})
+	first := bus.Boot{User: s.c.cfg.User, Computer: s.c.cfg.ID, Role: s.role, Credentials: creds, Limits: s.c.cfg.RunLimits}
+	if s.role == choir.RoleDirector {
+		if first.Start, err = s.c.directorStart(ctx); err != nil {
+			return err
+		}
+	}
+	boot, err := json.Marshal(first)
 	if err != nil {
 		return choir.Wrap("computer.role", choir.CodeInternal, err, "encode the boot line")
 	}

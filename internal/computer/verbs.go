@@ -86,7 +86,7 @@ func (c *Computer) hello(ctx context.Context, key string) error {
 	if l == nil || known {
 		return nil
 	}
-	if err := s.writeNote(seatNote{Handle: l.sandbox.Handle(), PublicKey: key}); err != nil {
+	if err := s.writeNote(s.noteOf(l, key)); err != nil {
 		return err
 	}
 	return s.logStarted(ctx, l, false)

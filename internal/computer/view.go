@@ -22,6 +22,10 @@ func (c *Computer) Level(role choir.Role) (level sandbox.Level, running bool) {
 	return c.seats[role].level()
 }
 
+// Failure is why a sandbox that does not run could not be started; nil when that
+// is not known.
+func (c *Computer) Failure(role choir.Role) error { return c.seats[role].failure() }
+
 // Serving says whether a role's own process runs in its sandbox; while it is
 // started again it does not.
 func (c *Computer) Serving(role choir.Role) bool { return c.seats[role].serving() }

@@ -265,11 +265,11 @@ func (f *folder) installGuest() (string, error) {
 		h.Write(b)
 	}
 	dir := filepath.Join(f.path, "guest", hex.EncodeToString(h.Sum(nil))[:16])
+	if err := removeOthers(dir); err != nil {
+		return "", err
+	}
 	if _, err := os.Stat(dir); err == nil {
 		return dir, nil
-	}
-	if err := removeUnfinished(filepath.Dir(dir)); err != nil {
-		return "", err
 	}
 	tmp, err := os.MkdirTemp(filepath.Dir(dir), ".new-*")
 	if err != nil {
@@ -293,13 +293,17 @@ func (f *folder) installGuest() (string, error) {
 	return dir, choir.Wrap("choir.data", choir.CodeUnavailable, err, "install the guest binaries")
 }
 
-// removeUnfinished takes away what a crash left of an installation.
-func removeUnfinished(dir string) error {
-	left, err := filepath.Glob(filepath.Join(dir, ".new-*"))
-	for _, path := range left {
-		err = errors.Join(err, os.RemoveAll(path))
+// removeOthers takes away what other builds of choir installed, and what a crash
+// left of an installation. A sandbox of another build that still lives is not
+// taken up again, so nothing is started from there any more.
+func removeOthers(keep string) error {
+	all, err := os.ReadDir(filepath.Dir(keep))
+	for _, e := range all {
+		if e.Name() != filepath.Base(keep) {
+			err = errors.Join(err, os.RemoveAll(filepath.Join(filepath.Dir(keep), e.Name())))
+		}
 	}
-	return choir.Wrap("choir.data", choir.CodeUnavailable, err, "clear %s", dir)
+	return choir.Wrap("choir.data", choir.CodeUnavailable, err, "clear %s", filepath.Dir(keep))
 }
 
 // close gives the folder back.

@@ -30,6 +30,9 @@ func (s *System) Health(context.Context) api.Health {
 			switch {
 			case !running:
 				h.Failing["sandbox "+string(role)] = "it does not run"
+				if why := c.Failure(role); why != nil {
+					h.Failing["sandbox "+string(role)] += ": " + why.Error()
+				}
 			case !c.Serving(role):
 				h.Failing["sandbox "+string(role)] = "its role is being started again"
 				fallthrough

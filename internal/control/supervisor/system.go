@@ -118,7 +118,7 @@ func (s *System) computerConfig(e entry, guest string) computer.Config {
 			OpenFiles: sandbox.DefaultLimits().OpenFiles,
 		},
 		RequireLimits: s.cfg.File.Runtime.RequireLimits,
-		RunLimits:     bus.Limits{Steps: l.RunSteps, Tokens: int(l.RunTokens), Seconds: l.RunSeconds, CostUSD: l.RunCostUSD},
+		RunLimits:     bus.Limits{Steps: l.RunSteps, Tokens: int(l.RunTokens), Seconds: l.RunSeconds, CostUSD: l.RunCostUSD, Tasks: l.RunTasks},
 		Egress:        s.egress,
 		AutoCheckpoint: computer.AutoCheckpoint{
 			Tasks: s.cfg.File.Git.AutoCommitThreshold,

@@ -9,6 +9,7 @@ import (
 	"context"
 	"crypto/ed25519"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -44,6 +45,11 @@ type Config struct {
 	Key ed25519.PrivateKey
 	// Limits bound each run.
 	Limits Limits
+	// After is where reading the log begins: every run that is not over began
+	// after this event. Projects are those there were then, in the order in which
+	// they came.
+	After    uint64
+	Projects []string
 	// MaxActive bounds the runs that work at the same time; a run that waits for
 	// the user does not count. Default 4.
 	MaxActive int
@@ -101,7 +107,10 @@ type Conductor struct {
 // New makes a Conductor. Serve makes it work.
 func New(cfg Config) *Conductor {
 	cfg = cfg.withDefaults()
-	return &Conductor{cfg: cfg, slots: make(chan struct{}, cfg.MaxActive), records: map[choir.ID]*record{}}
+	return &Conductor{
+		cfg: cfg, slots: make(chan struct{}, cfg.MaxActive), records: map[choir.ID]*record{},
+		seq: cfg.After, repos: slices.Clone(cfg.Projects),
+	}
 }
 
 // Serve works until ctx ends: the supervision tree of the Director is one

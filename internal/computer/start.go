@@ -1,0 +1,30 @@
+package computer
+
+import (
+	"context"
+
+	"choiros/internal/bus"
+)
+
+// maxProjects bounds the projects that are named on a boot line.
+const maxProjects = 1000
+
+// directorStart is where a Director that starts now begins to read the log:
+// before the oldest run that is not over, so that its start does not take
+// longer with every run that was. With more projects than a boot line holds it
+// reads everything.
+func (c *Computer) directorStart(ctx context.Context) (bus.Start, error) {
+	after, _ := c.store.Head() // before the runs are read: a newer one comes later
+	runs, err := c.store.OpenRuns(ctx)
+	if err != nil {
+		return bus.Start{}, err
+	}
+	for _, r := range runs {
+		after = min(after, r.FirstSeq-1)
+	}
+	projects, err := c.store.Projects(ctx, after)
+	if err != nil || len(projects) > maxProjects {
+		return bus.Start{}, err
+	}
+	return bus.Start{After: after, Projects: projects}, nil
+}

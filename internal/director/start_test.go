@@ -1,0 +1,155 @@
+package director_test
+
+import (
+	"context"
+	"crypto/ed25519"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"choiros/internal/bus/bustest"
+	"choiros/internal/choir"
+	"choiros/internal/director/conductor"
+	"choiros/internal/eventstore"
+	"choiros/internal/model"
+)
+
+// countedLog is the log without a bus between, and counts what is read of it.
+type countedLog struct {
+	*eventstore.Store
+	read atomic.Int64
+}
+
+func (l *countedLog) Append(ctx context.Context, drafts ...choir.Draft) ([]choir.Receipt, error) {
+	return l.Store.Append(ctx, choir.RoleDirector, drafts...)
+}
+
+func (l *countedLog) EventsAfter(ctx context.Context, seq uint64, limit int) ([]choir.Event, error) {
+	events, err := l.Store.EventsAfter(ctx, seq, limit)
+	l.read.Add(int64(len(events)))
+	return events, err
+}
+
+func (l *countedLog) Follow(ctx context.Context, seq uint64, fn func(choir.Event) error) error {
+	for {
+		if err := l.WaitPast(ctx, seq); err != nil {
+			return err
+		}
+		events, err := l.EventsAfter(ctx, seq, choir.MaxEventsAfter)
+		if err != nil {
+			return err
+		}
+		for _, e := range events {
+			if err := fn(e); err != nil {
+				return err
+			}
+			seq = e.Seq
+		}
+	}
+}
+
+func (l *countedLog) PutBlob(context.Context, []byte) (choir.Digest, error) {
+	return "", choir.E("test", choir.CodeUnavailable, "this test has no blobs")
+}
+
+func (l *countedLog) GetBlob(context.Context, choir.Digest) ([]byte, error) {
+	return nil, choir.E("test", choir.CodeUnavailable, "this test has no blobs")
+}
+
+// greeter is a model that shows a toast, whatever it is asked.
+type greeter struct{ asked chan model.Request }
+
+func (g greeter) Call(_ context.Context, _ model.CallInfo, req model.Request, _ func(model.Delta)) (model.Response, error) {
+	g.asked <- req
+	toast := model.Block{Kind: model.ToolCall, CallID: "1", Tool: "show_toast", Input: json.RawMessage(`{"text":"Hello."}`)}
+	return model.Response{Content: []model.Block{toast}, Stop: model.StopTool}, nil
+}
+
+func openLog(t *testing.T) *countedLog {
+	t.Helper()
+	home := bustest.NewHome(t)
+	log, err := eventstore.Open(t.Context(), t.TempDir(), eventstore.Config{
+		Computer: home.Computer, User: home.User, Now: func() choir.Time { return choir.TimeOf(time.Now()) },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { log.Close() })
+	return &countedLog{Store: log}
+}
+
+// grow appends so many events of runs that are over.
+func (l *countedLog) grow(t *testing.T, events int) {
+	t.Helper()
+	for n := 0; n < events; {
+		drafts := make([]choir.Draft, 0, choir.MaxDrafts)
+		for ; len(drafts) < choir.MaxDrafts && n < events; n++ {
+			old := choir.DeriveID(runID, "old", strconv.Itoa(n))
+			d, err := choir.NewDraft(choir.DeriveID(old, "finished"), &choir.RunFinished{Outcome: choir.OutcomeDone, Answer: "Done."})
+			if err != nil {
+				t.Fatal(err)
+			}
+			drafts = append(drafts, d.ForRun(old, ""))
+		}
+		if _, err := l.Store.Append(t.Context(), choir.RoleControl, drafts...); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestALongLogDoesNotSlowTheStart: of 100,000 events the Director reads those
+// that its open run may need, and no others.
+func TestALongLogDoesNotSlowTheStart(t *testing.T) {
+	t.Parallel()
+	const old = 100_000
+	log := openLog(t)
+	log.grow(t, old)
+	head, _ := log.Head()
+	draft, err := choir.NewDraft(choir.DeriveID(runID, "prompt"), &choir.PromptSubmitted{Text: "hello"})
+	if err == nil {
+		_, err = log.Store.Append(t.Context(), choir.RoleCLI, draft.ForRun(runID, ""))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, key, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	var work sync.WaitGroup
+	models := greeter{make(chan model.Request, 1)}
+	began := time.Now()
+	work.Go(func() {
+		_ = conductor.New(conductor.Config{
+			Log: log, Models: models, Key: key, After: head, Projects: []string{"second", "first"},
+			Now: func() choir.Time { return choir.TimeOf(time.Now()) },
+		}).Serve(ctx)
+	})
+	req := <-models.asked
+	t.Logf("the model was asked %s after the start", time.Since(began))
+	if said := req.Messages[0].Content[0].Text; !strings.Contains(said, "Projects in the workspace: second, first.") {
+		t.Errorf("the model was told %q", said)
+	}
+	done := errors.New("found")
+	err = log.Follow(bustest.Within(t), head, func(e choir.Event) error {
+		if e.Type == "run.finished" && e.Run == runID {
+			return done
+		}
+		return nil
+	})
+	stop()
+	work.Wait()
+	if !errors.Is(err, done) {
+		t.Fatal(err)
+	}
+	if n := log.read.Load(); n > 100 {
+		t.Errorf("%d events were read", n)
+	}
+}
