@@ -15,9 +15,9 @@ type Caller interface {
 // implements taskrunner.Tree.
 type Control struct{ Bus Caller }
 
-// Begin takes a task up.
-func (c Control) Begin(ctx context.Context, task choir.ID) (reply choir.TaskBeginReply, err error) {
-	err = c.Bus.Call(ctx, choir.VerbTaskBegin, choir.TaskBeginRequest{Task: task}, &reply)
+// Begin takes a task up, and compares its base with the snapshot since, if any.
+func (c Control) Begin(ctx context.Context, task choir.ID, since choir.Digest) (reply choir.TaskBeginReply, err error) {
+	err = c.Bus.Call(ctx, choir.VerbTaskBegin, choir.TaskBeginRequest{Task: task, Since: since}, &reply)
 	return reply, err
 }
 
@@ -34,8 +34,9 @@ func (c Control) Rollback(ctx context.Context, task choir.ID, keep []string) (re
 	return reply, err
 }
 
-// Commit takes a snapshot and makes the change part of the log.
-func (c Control) Commit(ctx context.Context, task choir.ID, reason string) (reply choir.TaskCommitReply, err error) {
-	err = c.Bus.Call(ctx, choir.VerbTaskCommit, choir.TaskCommitRequest{Task: task, Reason: reason}, &reply)
+// Commit takes a snapshot and makes the change part of the log. Only the given
+// folders are looked at, when there are any.
+func (c Control) Commit(ctx context.Context, task choir.ID, reason string, only []string) (reply choir.TaskCommitReply, err error) {
+	err = c.Bus.Call(ctx, choir.VerbTaskCommit, choir.TaskCommitRequest{Task: task, Reason: reason, Only: only}, &reply)
 	return reply, err
 }

@@ -132,16 +132,19 @@ type HelloRequest struct {
 
 // TaskBeginRequest takes a task up.
 type TaskBeginRequest struct {
-	Task ID `json:"task" choir:"id7" doc:"The task."`
+	Task  ID     `json:"task" choir:"id7" doc:"The task."`
+	Since Digest `json:"since,omitempty" choir:"digest" doc:"A snapshot with which the base is to be compared."`
 }
 
 // TaskBeginReply is where a task stands. On a redelivery it is the base of the
 // first delivery.
 type TaskBeginReply struct {
-	Base            Digest `json:"base" choir:"digest" doc:"Snapshot a rollback goes to."`
-	Attempt         int    `json:"attempt" choir:"range=1..1000" doc:"1 for the first delivery."`
-	Resumed         bool   `json:"resumed,omitempty" doc:"It was taken up before and did not end."`
-	UnfinishedCalls []ID   `json:"unfinished_calls,omitempty" choir:"id7" doc:"Tool calls without a return: unknown, never silently repeated."`
+	Base            Digest   `json:"base" choir:"digest" doc:"Snapshot a rollback goes to."`
+	Attempt         int      `json:"attempt" choir:"range=1..1000" doc:"1 for the first delivery."`
+	Resumed         bool     `json:"resumed,omitempty" doc:"It was taken up before and did not end."`
+	UnfinishedCalls []ID     `json:"unfinished_calls,omitempty" choir:"id7" doc:"Tool calls without a return: unknown, never silently repeated."`
+	Compared        bool     `json:"compared,omitempty" doc:"The paths that differ since the snapshot asked about are all in changed."`
+	Changed         []string `json:"changed,omitempty" doc:"Files and links that differ, former names too; nothing in .git."`
 }
 
 // TaskTreeRequest asks what a task changed so far.
@@ -153,6 +156,7 @@ type TaskTreeRequest struct {
 type TaskTreeReply struct {
 	Snapshot Digest       `json:"snapshot" choir:"digest" doc:"The workspace as it is."`
 	Changes  []FileChange `json:"changes" doc:"What differs from the base, ignored files included."`
+	Owner    []string     `json:"owner,omitempty" doc:"Paths that the owner wrote since the base, and the task did not."`
 }
 
 // TaskRollbackRequest puts the workspace back to the base of a task.
@@ -169,8 +173,9 @@ type TaskRollbackReply struct {
 
 // TaskCommitRequest makes what a task changed part of the log.
 type TaskCommitRequest struct {
-	Task   ID     `json:"task" choir:"id7" doc:"The task."`
-	Reason string `json:"reason" choir:"enum=task_ended|checkpoint" doc:"As in snapshot.taken."`
+	Task   ID       `json:"task" choir:"id7" doc:"The task."`
+	Reason string   `json:"reason" choir:"enum=task_ended|checkpoint" doc:"As in snapshot.taken."`
+	Only   []string `json:"only,omitempty" choir:"len=0..64,each=1..4096" doc:"Folders in which alone something can have changed since the workspace was last looked at; none is everywhere."`
 }
 
 // TaskCommitReply is what became part of the log.

@@ -91,6 +91,18 @@ func (w writers) conflicts(planned []string) []string {
 	return slices.Compact(both)
 }
 
+// onlyOwner are the paths that the owner wrote and the task did not.
+func (w writers) onlyOwner() []string {
+	var paths []string
+	for path := range w.owner {
+		if !w.task[path] {
+			paths = append(paths, path)
+		}
+	}
+	slices.Sort(paths)
+	return paths
+}
+
 // writersOf reads who wrote what from the log; what no event tells of yet is the
 // task's.
 func (c *Computer) writersOf(ctx context.Context, t *eventstore.Task, now choir.Digest) (writers, error) {

@@ -10,8 +10,9 @@ import (
 )
 
 // taskBegin takes a task up: the workspace as it is becomes the base of its
-// rollback. A redelivered task keeps the base of its first delivery.
-func (c *Computer) taskBegin(ctx context.Context, id choir.ID) (choir.TaskBeginReply, error) {
+// rollback. A redelivered task keeps the base of its first delivery. With since,
+// the base is compared with that snapshot.
+func (c *Computer) taskBegin(ctx context.Context, id choir.ID, since choir.Digest) (choir.TaskBeginReply, error) {
 	t, err := c.openTask(ctx, id)
 	if err != nil {
 		return choir.TaskBeginReply{}, err
@@ -41,11 +42,41 @@ func (c *Computer) taskBegin(ctx context.Context, id choir.ID) (choir.TaskBeginR
 			return reply, err
 		}
 	}
+	reply.Changed, reply.Compared = c.since(ctx, since, reply.Base)
 	d, err := c.draft(choir.TaskStarted{Base: reply.Base, Attempt: reply.Attempt})
 	if err != nil {
 		return reply, err
 	}
 	return reply, c.appendAll(ctx, choir.RoleControl, append(drafts, d.ForRun(t.Run, t.ID)))
+}
+
+// maxCompared bounds the paths in the answer to a task's begin, in bytes.
+const maxCompared = 256 << 10
+
+// since lists the files that differ between two snapshots, outside of .git. It
+// is not whole when there is nothing to compare with, or too much differs: then
+// whoever asked must look for itself.
+func (c *Computer) since(ctx context.Context, from, to choir.Digest) (paths []string, whole bool) {
+	if from == "" {
+		return nil, false
+	}
+	changes, err := snapshot.Diff(ctx, c.keeper, from, to)
+	if err != nil {
+		return nil, false // a snapshot that the caller made up, or that is gone
+	}
+	size := 0
+	for _, ch := range snapshot.FileChanges(changes) {
+		for _, p := range []string{ch.From, ch.Path} {
+			if p != "" && !inGit(p) {
+				paths = append(paths, p)
+				size += len(p) + 8
+			}
+		}
+	}
+	if size > maxCompared {
+		return nil, false
+	}
+	return paths, true
 }
 
 // openTask is a task that is dispatched and not yet answered.
@@ -122,11 +153,16 @@ func (c *Computer) taskTree(ctx context.Context, id choir.ID) (choir.TaskTreeRep
 		return choir.TaskTreeReply{}, err
 	}
 	changes, err := snapshot.Diff(ctx, c.keeper, t.Base, now.Root)
-	return choir.TaskTreeReply{Snapshot: now.Root, Changes: snapshot.FileChanges(changes)}, err
+	if err != nil || len(changes) == 0 {
+		return choir.TaskTreeReply{Snapshot: now.Root}, err
+	}
+	w, err := c.writersOf(ctx, &t, now.Root)
+	return choir.TaskTreeReply{Snapshot: now.Root, Changes: snapshot.FileChanges(changes), Owner: w.onlyOwner()}, err
 }
 
-// taskCommit makes what a task changed part of the log.
-func (c *Computer) taskCommit(ctx context.Context, id choir.ID, reason string) (choir.TaskCommitReply, error) {
+// taskCommit makes what a task changed part of the log. Only the given folders
+// are looked at, when there are any.
+func (c *Computer) taskCommit(ctx context.Context, id choir.ID, reason string, only []string) (choir.TaskCommitReply, error) {
 	t, err := c.startedTask(ctx, id)
 	if err != nil {
 		return choir.TaskCommitReply{}, err
@@ -136,7 +172,7 @@ func (c *Computer) taskCommit(ctx context.Context, id choir.ID, reason string) (
 		return choir.TaskCommitReply{}, err
 	}
 	defer unlock()
-	now, _, err := c.scan(ctx)
+	now, _, err := c.scan(ctx, only...)
 	if err != nil {
 		return choir.TaskCommitReply{}, err
 	}

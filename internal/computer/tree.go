@@ -20,13 +20,14 @@ func (c *Computer) lockTree(ctx context.Context) (unlock func(), err error) {
 	}
 }
 
-// scan takes the workspace as it is into the store. The caller holds the tree.
-func (c *Computer) scan(ctx context.Context) (snapshot.Result, *guest.Client, error) {
+// scan takes the workspace as it is into the store; only the given folders are
+// looked at, when there are any. The caller holds the tree.
+func (c *Computer) scan(ctx context.Context, only ...string) (snapshot.Result, *guest.Client, error) {
 	client, err := c.seats[choir.RoleAssociate].guest(ctx)
 	if err != nil {
 		return snapshot.Result{}, nil, err
 	}
-	res, err := client.Scan(ctx, c.keeper)
+	res, err := client.ScanOnly(ctx, c.keeper, only)
 	return res, client, err
 }
 

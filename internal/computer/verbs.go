@@ -34,7 +34,7 @@ func (c *Computer) answer(ctx context.Context, who choir.Caller, verb choir.Verb
 	case choir.VerbHello:
 		return handle(body, func(r choir.HelloRequest) (choir.Done, error) { return choir.Done{}, c.hello(ctx, r.PublicKey) })
 	case choir.VerbTaskBegin:
-		return handle(body, func(r choir.TaskBeginRequest) (choir.TaskBeginReply, error) { return c.taskBegin(ctx, r.Task) })
+		return handle(body, func(r choir.TaskBeginRequest) (choir.TaskBeginReply, error) { return c.taskBegin(ctx, r.Task, r.Since) })
 	case choir.VerbTaskTree:
 		return handle(body, func(r choir.TaskTreeRequest) (choir.TaskTreeReply, error) { return c.taskTree(ctx, r.Task) })
 	case choir.VerbTaskRollback:
@@ -43,7 +43,7 @@ func (c *Computer) answer(ctx context.Context, who choir.Caller, verb choir.Verb
 		})
 	case choir.VerbTaskCommit:
 		return handle(body, func(r choir.TaskCommitRequest) (choir.TaskCommitReply, error) {
-			return c.taskCommit(ctx, r.Task, r.Reason)
+			return c.taskCommit(ctx, r.Task, r.Reason, r.Only)
 		})
 	}
 	return nil, choir.E("computer.verb", choir.CodeNotFound, "there is no verb %q", verb)

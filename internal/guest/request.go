@@ -43,6 +43,7 @@ type request struct {
 	Mode        uint32          `json:"mode,omitempty" choir:"range=0..4095"`
 	All         bool            `json:"all,omitempty"`
 	Narrow      bool            `json:"narrow,omitempty"`
+	Only        []string        `json:"only,omitempty" choir:"len=0..64,each=1..12288"`
 	Port        int             `json:"port,omitempty" choir:"range=0..65535"`
 	Target      choir.Digest    `json:"target,omitempty" choir:"digest"`
 }

@@ -10,7 +10,7 @@ import (
 // pushBudget is how many bytes of objects a scan sends without being asked. A
 // small change travels at once with its root; of a large one the far end asks
 // for what it does not have yet.
-const pushBudget = 512 << 10
+const pushBudget = 2 << 20
 
 // maxSkipped bounds the paths listed in a scan's answer.
 const maxSkipped = 1000
@@ -26,13 +26,17 @@ type scanReply struct {
 // scan answers: objects, then the root. After that the client asks for objects
 // and gets them, followed by an end frame, or by a new root when the tree has
 // changed meanwhile; it closes when it has everything.
-func (s *Server) scan(ctx context.Context, w *wire, _ *request) (any, error) {
+func (s *Server) scan(ctx context.Context, w *wire, r *request) (any, error) {
+	only, err := snapshot.ScanOnly(r.Only)
+	if err != nil {
+		return nil, choir.Under("only", err)
+	}
 	tree, giveBack, err := s.takeTree(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer giveBack()
-	if err := tree.scanOnce(ctx, w); err != nil {
+	if err := tree.scanOnce(ctx, w, only); err != nil {
 		return nil, err
 	}
 	for {
@@ -51,7 +55,7 @@ func (s *Server) scan(ctx context.Context, w *wire, _ *request) (any, error) {
 		switch {
 		case err != nil:
 		case len(missing) > 0:
-			err = tree.scanOnce(ctx, w)
+			err = tree.scanOnce(ctx, w, nil)
 		default:
 			err = w.write(frameEnd, nil)
 		}
@@ -61,10 +65,11 @@ func (s *Server) scan(ctx context.Context, w *wire, _ *request) (any, error) {
 	}
 }
 
-// scanOnce scans, sends what is new within the budget, and the root.
-func (t *tree) scanOnce(ctx context.Context, w *wire) error {
+// scanOnce scans, sends what is new within the budget, and the root. only are
+// the folders to look at; none is everything.
+func (t *tree) scanOnce(ctx context.Context, w *wire, only []string) error {
 	left := int64(pushBudget)
-	result, err := t.scanner.Scan(ctx, func(o snapshot.Object) error {
+	result, err := t.scanner.ScanBelow(ctx, only, func(o snapshot.Object) error {
 		if left -= o.Size; left < 0 || o.Open != nil {
 			return nil
 		}

@@ -19,7 +19,13 @@ const maxStandstill = 8
 // workspace changes faster than it can be read; invalid, too_large or corrupt
 // for a tree that breaks the rules, of which nothing is accepted.
 func (c *Client) Scan(ctx context.Context, keeper *snapshot.Keeper) (snapshot.Result, error) {
-	s, err := c.open(ctx, &request{Op: opScan})
+	return c.ScanOnly(ctx, keeper, nil)
+}
+
+// ScanOnly is Scan that looks at nothing but these folders (escaped paths) and
+// takes the rest to be as the last scan saw it; none is everything.
+func (c *Client) ScanOnly(ctx context.Context, keeper *snapshot.Keeper, only []string) (snapshot.Result, error) {
+	s, err := c.open(ctx, &request{Op: opScan, Only: only})
 	if err != nil {
 		return snapshot.Result{}, err
 	}

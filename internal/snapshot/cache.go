@@ -1,6 +1,9 @@
 package snapshot
 
 import (
+	"slices"
+	"strings"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -16,6 +19,15 @@ type folder struct {
 	written bool // sum is of what is here
 
 	files, bytes int64 // below
+}
+
+// find is what is known of a name in the folder, or nil.
+func (f *folder) find(name string) *node {
+	i, ok := slices.BinarySearchFunc(f.nodes, name, func(n node, name string) int { return strings.Compare(n.Name, name) })
+	if !ok {
+		return nil
+	}
+	return &f.nodes[i]
 }
 
 // node is what the scanner knows of one path. A zero Kind is a socket or a

@@ -43,7 +43,7 @@ func (s *Scanner) Restore(ctx context.Context, target choir.Digest, get Getter, 
 		return RestoreResult{}, err
 	}
 	defer unix.Close(fd)
-	if _, err := s.run(ctx, fd, nil, true); err != nil {
+	if _, err := s.run(ctx, fd, nil, true, nil); err != nil {
 		return RestoreResult{}, err
 	}
 	r := &restore{ctx: ctx, get: get, only: opts.Only}
@@ -58,7 +58,7 @@ func (s *Scanner) Restore(ctx context.Context, target choir.Digest, get Getter, 
 		if err != nil {
 			return r.result, err
 		}
-		found, err := s.run(ctx, fd, nil, false)
+		found, err := s.run(ctx, fd, nil, false, nil)
 		if err != nil {
 			return r.result, err
 		}

@@ -70,16 +70,23 @@ func (s *Scanner) Scan(ctx context.Context, emit func(Object) error) (Result, er
 		return Result{}, err
 	}
 	defer unix.Close(fd)
-	return s.run(ctx, fd, emit, false)
+	return s.run(ctx, fd, emit, false, nil)
 }
 
-// run scans the tree open as fd. With tolerant, what may not be read is taken
-// for something that is in no snapshot, instead of an error.
-func (s *Scanner) run(ctx context.Context, fd int, emit func(Object) error, tolerant bool) (Result, error) {
+// run scans the tree open as fd, or only some folders of it. With tolerant, what
+// may not be read is taken for something that is in no snapshot, instead of an
+// error.
+func (s *Scanner) run(ctx context.Context, fd int, emit func(Object) error, tolerant bool, only []string) (Result, error) {
 	sc := &scan{ctx: ctx, rootFD: fd, start: s.cfg.Now(), shared: &shared{
 		helpers: make(chan struct{}, helpers), emit: emit, tolerant: tolerant, emitted: map[Sum]struct{}{},
 	}}
-	if _, err := sc.folder(fd, s.root); err != nil {
+	var err error
+	if len(only) > 0 {
+		err = sc.below(fd, s.root, only)
+	} else {
+		_, err = sc.folder(fd, s.root)
+	}
+	if err != nil {
 		return Result{}, err
 	}
 	sc.result.Root = choir.DigestFrom(s.root.sum)
@@ -177,19 +184,13 @@ func (s *scan) nodes(fd int, f *folder) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	f.files, f.bytes = 0, 0
-	gone := false
-	for i := range f.nodes {
-		if f.nodes[i].Name == "" {
-			gone = true
-			continue
-		}
-		f.count(&f.nodes[i])
-	}
+	there := len(f.nodes)
+	f.nodes = slices.DeleteFunc(f.nodes, func(n node) bool { return n.Name == "" })
+	gone := len(f.nodes) < there
 	if gone {
-		f.nodes = slices.DeleteFunc(f.nodes, func(n node) bool { return n.Name == "" })
 		f.listed = Stamp{} // it changed while it was looked at
 	}
+	f.recount()
 	return changed || gone, nil
 }
 
@@ -208,6 +209,13 @@ func (s *scan) some(fd int, nodes []node) (bool, error) {
 		changed = changed || c
 	}
 	return changed, nil
+}
+
+func (f *folder) recount() {
+	f.files, f.bytes = 0, 0
+	for i := range f.nodes {
+		f.count(&f.nodes[i])
+	}
 }
 
 func (f *folder) count(n *node) {

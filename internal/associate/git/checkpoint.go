@@ -28,6 +28,7 @@ type Checkpoint struct {
 // Made is what a checkpoint came to.
 type Made struct {
 	Commits  []choir.Commit // none when there was nothing to commit
+	Folders  []string       // the .git folders of the commits, raw, below the workspace
 	Withheld []string       // paths that look like keys, raw, below the workspace
 }
 
@@ -54,6 +55,7 @@ func (g *Git) Commit(ctx context.Context, c Checkpoint) (Made, error) {
 		}
 		if id != "" {
 			made.Commits = append(made.Commits, choir.Commit{Repo: name(repo), Commit: id})
+			made.Folders = append(made.Folders, path.Join(repo, ".git"))
 		}
 	}
 	return made, nil

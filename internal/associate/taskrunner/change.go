@@ -28,17 +28,12 @@ func (c *change) paths() ([]string, error) {
 	var out []string
 	for i := range c.all {
 		for _, p := range []string{c.all[i].From, c.all[i].Path} {
-			if p == "" {
-				continue
+			if p != "" {
+				out = append(out, p)
 			}
-			raw, err := snapshot.UnescapePath(p)
-			if err != nil {
-				return nil, err
-			}
-			out = append(out, string(raw))
 		}
 	}
-	return out, nil
+	return rawPaths(out)
 }
 
 // changed compares the workspace with where the task began.
@@ -55,8 +50,19 @@ func (j *job) changed() (change, error) {
 	if err != nil {
 		return c, err
 	}
-	c.take(all)
+	c.take(withoutOwner(all, now.Owner))
 	return c, nil
+}
+
+// withoutOwner leaves out what the owner wrote while the task ran.
+func withoutOwner(all []snapshot.Change, owner []string) []snapshot.Change {
+	if len(owner) == 0 {
+		return all
+	}
+	return slices.DeleteFunc(snapshot.Apart(all), func(ch snapshot.Change) bool {
+		_, theirs := slices.BinarySearch(owner, ch.Path)
+		return theirs
+	})
 }
 
 func (c *change) take(all []snapshot.Change) {

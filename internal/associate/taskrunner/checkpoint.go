@@ -22,7 +22,7 @@ func (j *job) checkpoint(c change, subject, body, trigger string) error {
 	if err != nil {
 		return err
 	}
-	knew := j.known.holds(j.cfg.Workspace)
+	knew, runs := j.known.holds(j.cfg.Workspace), j.git.Runs()
 	made, err := j.git.Commit(j.life, git.Checkpoint{
 		Workspace: j.cfg.Workspace, Paths: paths, Subject: subject, Body: body,
 		Seq: j.event.Seq, Run: j.event.Run, Task: j.event.Task, At: j.cfg.Now(),
@@ -37,19 +37,33 @@ func (j *job) checkpoint(c change, subject, body, trigger string) error {
 	case knew:
 		j.moved()
 	}
-	return j.named(made, subject, trigger)
+	return j.named(made, subject, trigger, j.onlyGit(made, runs))
+}
+
+// onlyGit are the folders, escaped, that commits changed, when nothing but the
+// commits can have changed anything since git had been run so many times: a git
+// that runs may run a repository's filters.
+func (j *job) onlyGit(made git.Made, runs int64) []string {
+	if j.git.Runs() != runs {
+		return nil
+	}
+	var only []string
+	for _, dir := range made.Folders {
+		only = append(only, snapshot.EscapePath([]byte(dir)))
+	}
+	return only
 }
 
 // named takes the snapshot that a checkpoint names, and puts its event beside
-// the result.
-func (j *job) named(made git.Made, subject, trigger string) error {
+// the result. Only the given folders can have changed, when there are any.
+func (j *job) named(made git.Made, subject, trigger string, only []string) error {
 	// The process tree may hold what a filter of the repository started.
 	used, err := j.procs.Clear()
 	j.used(used)
 	if err != nil {
 		return err
 	}
-	done, err := j.cfg.Tree.Commit(j.life, j.event.Task, "checkpoint")
+	done, err := j.cfg.Tree.Commit(j.life, j.event.Task, "checkpoint", only)
 	if err != nil {
 		return err
 	}
@@ -126,6 +140,7 @@ func (j *job) checkpointByHand(ctx context.Context) (string, error) {
 	if j.task.Repo != "" {
 		base = git.RepoOf(j.cfg.Workspace, "workspace/"+j.task.Repo)
 	}
+	runs := j.git.Runs()
 	paths, err := j.pending(ctx, base)
 	if err != nil {
 		return "", err
@@ -139,7 +154,7 @@ func (j *job) checkpointByHand(ctx context.Context) (string, error) {
 		Workspace: j.cfg.Workspace, Paths: paths, Subject: j.subject,
 		Seq: j.event.Seq, Run: j.event.Run, Task: j.event.Task, At: j.cfg.Now(),
 	})
-	j.made = made
+	j.made, j.only = made, j.onlyGit(made, runs)
 	if err == nil {
 		j.remember(base)
 	}
@@ -158,7 +173,7 @@ func (j *job) keepGit(c change) error {
 	if err := j.show(c); err != nil {
 		return err
 	}
-	done, err := j.cfg.Tree.Commit(j.life, j.event.Task, "task_ended")
+	done, err := j.cfg.Tree.Commit(j.life, j.event.Task, "task_ended", nil)
 	j.result.Snapshot = done.Snapshot
 	return err
 }

@@ -1,9 +1,13 @@
 package taskrunner_test
 
 import (
+	"os"
+	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"choiros/internal/choir"
 )
@@ -107,6 +111,65 @@ func TestWorkIsKeptWhenGitCannotCommit(t *testing.T) {
 	}
 	if l.read("workspace/app/a") != "2\n" || !strings.Contains(r.Summary, "kept as a snapshot only") || r.Snapshot != l.hash() {
 		t.Errorf("%q, %s", l.read("workspace/app/a"), r.Summary)
+	}
+}
+
+// A commit that needs no git changes nothing but .git, and that is all that is
+// looked at again. Where git runs, a filter of the repository's may write
+// anywhere.
+func TestACommitWithoutGitIsAllThatIsLookedAt(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	l.repo(map[string]string{"a": "1\n"})
+	old := time.Now().Add(-time.Minute)
+	if err := os.Chtimes(filepath.Join(l.dir, "workspace/app/a"), old, old); err != nil {
+		t.Fatal(err)
+	}
+	l.git("workspace/app", "update-index", "--refresh")
+	checkpoint := choir.DirectorTask{Kind: choir.TaskGit, Repo: "app", GitAction: choir.GitCheckpoint}
+	holds(t, l.do(checkpoint), choir.StatusOK, "") // asks git what differs
+	for _, task := range []choir.DirectorTask{
+		checkpoint, {Kind: choir.TaskEditRepo, Repo: "app", VerifyProfile: unverified, Commands: sh("echo task > a")},
+	} {
+		if task.Kind == choir.TaskGit {
+			l.write("workspace/app/a", "2\n")
+		}
+		r := l.do(task)
+		holds(t, r, choir.StatusOK, "")
+		if r.Checkpoint == nil || !slices.Equal(l.tree.only, []string{"workspace/app/.git"}) {
+			t.Errorf("%s: checkpoint %v looked at %q", task.Kind, r.Checkpoint, l.tree.only)
+		}
+		if out := l.git("workspace/app", "status", "--short"); out != "" {
+			t.Errorf("%s left %q", task.Kind, out)
+		}
+	}
+	l.write("workspace/app/.gitattributes", "a filter=spy\n")
+	l.git("workspace/app", "config", "filter.spy.clean", "touch ../spied; cat")
+	l.write("workspace/app/a", "3\n")
+	r := l.do(checkpoint)
+	holds(t, r, choir.StatusOK, "")
+	if r.Checkpoint == nil || len(l.tree.only) != 0 || l.read("workspace/spied") != "" {
+		t.Errorf("a filter ran, and only %q was looked at", l.tree.only)
+	}
+}
+
+func TestWhatTheOwnerWritesIsNoneOfTheTasks(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []choir.TaskKind{choir.TaskRun, choir.TaskEditRepo} {
+		t.Run(string(kind), func(t *testing.T) {
+			t.Parallel()
+			l := newLab(t)
+			l.repo(map[string]string{"a": "1\n"})
+			l.tree.owner = []string{"workspace/app/mine"}
+			r := l.do(choir.DirectorTask{Kind: kind, Repo: "app", VerifyProfile: unverified, Commands: sh("echo owner > mine")})
+			holds(t, r, choir.StatusOK, "")
+			if len(r.FilesChanged) != 0 || r.Diff != nil || strings.Contains(r.Summary, "taken back") {
+				t.Errorf("%+v", r)
+			}
+			if l.read("workspace/app/mine") != "owner\n" {
+				t.Errorf("the owner's file is %q", l.read("workspace/app/mine"))
+			}
+		})
 	}
 }
 

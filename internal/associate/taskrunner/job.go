@@ -10,6 +10,7 @@ import (
 	"choiros/internal/associate/git"
 	"choiros/internal/associate/proctree"
 	"choiros/internal/choir"
+	"choiros/internal/snapshot"
 )
 
 // run makes the result. The error is errAnswered, or something for which the
@@ -22,7 +23,7 @@ func (j *job) run(work context.Context) (choir.AssociateResult, error) {
 	if f := j.read(); f != nil {
 		return j.failedResult(f), nil
 	}
-	begun, err := j.cfg.Tree.Begin(j.life, j.event.Task)
+	begun, err := j.begin()
 	if choir.CodeOf(err) == choir.CodeConflict {
 		return j.result, errAnswered
 	}
@@ -53,6 +54,33 @@ func (j *job) run(work context.Context) (choir.AssociateResult, error) {
 		err = j.execute(work)
 	}
 	return j.conclude(work, err)
+}
+
+// begin takes the task up. For a checkpoint it asks at once what changed since
+// everything was last committed.
+func (j *job) begin() (choir.TaskBeginReply, error) {
+	var since choir.Digest
+	if j.task.GitAction == choir.GitCheckpoint {
+		since = j.known.snapshot
+	}
+	begun, err := j.cfg.Tree.Begin(j.life, j.event.Task, since)
+	if err == nil && begun.Compared {
+		j.since, err = rawPaths(begun.Changed)
+		j.told = err == nil
+	}
+	return begun, err
+}
+
+func rawPaths(escaped []string) ([]string, error) {
+	raw := make([]string, 0, len(escaped))
+	for _, p := range escaped {
+		b, err := snapshot.UnescapePath(p)
+		if err != nil {
+			return nil, err
+		}
+		raw = append(raw, string(b))
+	}
+	return raw, nil
 }
 
 // read decodes the task. The log has checked it already, so a refusal means a

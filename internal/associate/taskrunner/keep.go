@@ -13,7 +13,7 @@ import (
 // and where none was asked for it is taken back.
 func (j *job) keep(work context.Context) error {
 	if j.task.GitAction == choir.GitCheckpoint {
-		return j.named(j.made, j.subject, cmp.Or(j.task.Trigger, "manual")) // what changed is what it committed
+		return j.named(j.made, j.subject, cmp.Or(j.task.Trigger, "manual"), j.only) // what changed is what it committed
 	}
 	c, err := j.changed()
 	if err != nil {
@@ -154,7 +154,7 @@ func (j *job) keepNothing(work context.Context, c change) error {
 	if len(kept.files) == 0 {
 		return nil
 	}
-	done, err := j.cfg.Tree.Commit(j.life, j.event.Task, "task_ended")
+	done, err := j.cfg.Tree.Commit(j.life, j.event.Task, "task_ended", nil)
 	j.result.Snapshot = done.Snapshot
 	return err
 }

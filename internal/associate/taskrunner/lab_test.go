@@ -16,6 +16,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"choiros/internal/associate/git"
 	"choiros/internal/associate/proctree"
 	"choiros/internal/associate/taskrunner"
 	"choiros/internal/choir"
@@ -323,15 +324,16 @@ type control struct {
 	base     map[choir.ID]choir.Digest
 	owner    []string // paths a person wrote meanwhile
 	commits  []string
+	only     []string // folders that the last commit said to look at
 	dir      string
 	restored bool // what a restore scanned was not given to the store
 }
 
-func (c *control) now(ctx context.Context) (choir.Digest, error) {
+func (c *control) now(ctx context.Context, only ...string) (choir.Digest, error) {
 	if c.restored {
 		c.scan, c.restored = snapshot.NewScanner(c.dir, snapshot.ScanConfig{}), false
 	}
-	res, err := c.scan.Scan(ctx, func(o snapshot.Object) error {
+	res, err := c.scan.ScanBelow(ctx, only, func(o snapshot.Object) error {
 		r, err := o.Reader()
 		if err != nil {
 			return err
@@ -346,7 +348,7 @@ func (c *control) now(ctx context.Context) (choir.Digest, error) {
 	return res.Root, err
 }
 
-func (c *control) Begin(ctx context.Context, task choir.ID) (reply choir.TaskBeginReply, err error) {
+func (c *control) Begin(ctx context.Context, task choir.ID, since choir.Digest) (reply choir.TaskBeginReply, err error) {
 	open := map[choir.ID]bool{}
 	events, _ := c.log.EventsAfter(ctx, 0, 0)
 	for _, e := range events {
@@ -376,6 +378,17 @@ func (c *control) Begin(ctx context.Context, task choir.ID) (reply choir.TaskBeg
 	reply.Attempt = 1
 	reply.Base, err = c.now(ctx)
 	c.base[task] = reply.Base
+	if err == nil && since != "" {
+		changes, derr := snapshot.Diff(ctx, c.store, since, reply.Base)
+		for _, ch := range snapshot.FileChanges(changes) {
+			for _, p := range []string{ch.From, ch.Path} {
+				if p != "" && !git.Inside(p) {
+					reply.Changed = append(reply.Changed, p)
+				}
+			}
+		}
+		reply.Compared = derr == nil
+	}
 	return reply, err
 }
 
@@ -385,7 +398,7 @@ func (c *control) Changes(ctx context.Context, task choir.ID) (choir.TaskTreeRep
 		return choir.TaskTreeReply{}, err
 	}
 	changes, err := snapshot.Diff(ctx, c.store, c.base[task], now)
-	return choir.TaskTreeReply{Snapshot: now, Changes: snapshot.FileChanges(changes)}, err
+	return choir.TaskTreeReply{Snapshot: now, Changes: snapshot.FileChanges(changes), Owner: c.owner}, err
 }
 
 func (c *control) Rollback(ctx context.Context, task choir.ID, keep []string) (choir.TaskRollbackReply, error) {
@@ -403,9 +416,16 @@ func (c *control) Rollback(ctx context.Context, task choir.ID, keep []string) (c
 	return choir.TaskRollbackReply{Restored: res.Written + res.Removed, Conflicts: c.owner}, err
 }
 
-func (c *control) Commit(ctx context.Context, task choir.ID, reason string) (choir.TaskCommitReply, error) {
-	c.commits = append(c.commits, reason)
-	now, err := c.now(ctx)
+func (c *control) Commit(ctx context.Context, task choir.ID, reason string, only []string) (choir.TaskCommitReply, error) {
+	c.commits, c.only = append(c.commits, reason), only
+	now, err := c.now(ctx, only...)
+	if err != nil {
+		return choir.TaskCommitReply{}, err
+	}
+	// Whoever says that nothing else changed must be right.
+	if all, err := c.now(ctx); err != nil || all != now {
+		return choir.TaskCommitReply{}, choir.E("commit", choir.CodeInternal, "more changed than below %q: %v", only, err)
+	}
 	return choir.TaskCommitReply{Snapshot: now}, err
 }
 

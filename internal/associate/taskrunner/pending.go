@@ -9,7 +9,6 @@ import (
 
 	"choiros/internal/associate/git"
 	"choiros/internal/choir"
-	"choiros/internal/snapshot"
 )
 
 // known is a moment at which everything that could be committed was: where the
@@ -46,10 +45,8 @@ func (k *known) holds(workspace string) bool {
 // pending lists what may differ from HEAD, raw, below the workspace.
 func (j *job) pending(ctx context.Context, base string) ([]string, error) {
 	repos := git.Repos(j.cfg.Workspace, base)
-	if j.known.base == base && j.known.holds(j.cfg.Workspace) {
-		if paths, ok := j.since(j.known.snapshot, base); ok {
-			return paths, nil
-		}
+	if j.told && j.known.base == base && j.known.holds(j.cfg.Workspace) && !slices.ContainsFunc(j.since, hasRules) {
+		return slices.DeleteFunc(j.since, func(p string) bool { return base != "." && !below(p, base) }), nil
 	}
 	var paths []string
 	for _, repo := range repos {
@@ -62,24 +59,10 @@ func (j *job) pending(ctx context.Context, base string) ([]string, error) {
 	return paths, nil
 }
 
-// since are the paths that changed from a snapshot to the task's base; not ok
-// when that does not say all, because rules about what is ignored changed.
-func (j *job) since(from choir.Digest, base string) ([]string, bool) {
-	var c change
-	if from != j.base {
-		all, err := snapshot.Diff(j.life, objects{j.cfg.Blobs}, from, j.base)
-		if err != nil {
-			return nil, false // git knows too, only slower
-		}
-		c.take(all)
-	}
-	paths, err := c.paths()
-	if err != nil || slices.ContainsFunc(paths, func(p string) bool {
-		return path.Base(p) == ".gitignore" || path.Base(p) == ".choirignore"
-	}) {
-		return nil, false
-	}
-	return slices.DeleteFunc(paths, func(p string) bool { return base != "." && !below(p, base) }), true
+// hasRules reports whether a path holds rules about what is ignored: when they
+// change, more may differ from HEAD than what was written.
+func hasRules(p string) bool {
+	return path.Base(p) == ".gitignore" || path.Base(p) == ".choirignore"
 }
 
 func below(p, dir string) bool { return len(p) > len(dir) && p[:len(dir)] == dir && p[len(dir)] == '/' }

@@ -24,12 +24,15 @@ type Log interface {
 }
 
 // Tree is the control plane's hold on the workspace of a task. Begin answers
-// code conflict for a task that has its result already.
+// code conflict for a task that has its result already; it compares the base
+// with a snapshot, when one is given. Commit looks only at the given folders
+// (escaped), when there are any: the caller knows that nothing ran that could
+// have changed others since the tree was last looked at.
 type Tree interface {
-	Begin(ctx context.Context, task choir.ID) (choir.TaskBeginReply, error)
+	Begin(ctx context.Context, task choir.ID, since choir.Digest) (choir.TaskBeginReply, error)
 	Changes(ctx context.Context, task choir.ID) (choir.TaskTreeReply, error)
 	Rollback(ctx context.Context, task choir.ID, keep []string) (choir.TaskRollbackReply, error)
-	Commit(ctx context.Context, task choir.ID, reason string) (choir.TaskCommitReply, error)
+	Commit(ctx context.Context, task choir.ID, reason string, only []string) (choir.TaskCommitReply, error)
 }
 
 // Models calls a model through the gateway.
@@ -143,6 +146,8 @@ type job struct {
 	started choir.Time
 	root    string // the task's folder
 	base    choir.Digest
+	since   []string // raw paths that differ between what is known and base
+	told    bool     // since is whole
 	procs   *proctree.Tree
 	git     *git.Git
 	calls   int      // tool calls recorded
@@ -151,6 +156,7 @@ type job struct {
 	egress  bool     // something wanted out
 	attempt *change  // what a failed task changed, once known
 	made    git.Made // by git_checkpoint
+	only    []string // folders, escaped, in which alone git_checkpoint changed something
 	subject string   // of git_checkpoint
 	result  choir.AssociateResult
 	drafts  []choir.Draft // appended together with the result

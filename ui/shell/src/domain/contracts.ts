@@ -1005,6 +1005,8 @@ export interface Done {
 export interface TaskBeginRequest {
   /** The task. */
   task: ID;
+  /** A snapshot with which the base is to be compared. */
+  since?: Digest;
 }
 
 /** TaskBeginReply is where a task stands. On a redelivery it is the base of the first delivery. */
@@ -1017,6 +1019,10 @@ export interface TaskBeginReply {
   resumed?: boolean;
   /** Tool calls without a return: unknown, never silently repeated. */
   unfinished_calls?: ID[];
+  /** The paths that differ since the snapshot asked about are all in changed. */
+  compared?: boolean;
+  /** Files and links that differ, former names too; nothing in .git. */
+  changed?: string[];
 }
 
 /** TaskTreeRequest asks what a task changed so far. */
@@ -1031,6 +1037,8 @@ export interface TaskTreeReply {
   snapshot: Digest;
   /** What differs from the base, ignored files included. */
   changes: FileChange[];
+  /** Paths that the owner wrote since the base, and the task did not. */
+  owner?: string[];
 }
 
 /** TaskRollbackRequest puts the workspace back to the base of a task. */
@@ -1055,6 +1063,8 @@ export interface TaskCommitRequest {
   task: ID;
   /** As in snapshot.taken. */
   reason: "task_ended" | "checkpoint";
+  /** Folders in which alone something can have changed since the workspace was last looked at; none is everywhere. */
+  only?: string[];
 }
 
 /** TaskCommitReply is what became part of the log. */

@@ -1,0 +1,99 @@
+package snapshot
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"choiros/internal/choir"
+)
+
+// ScanBelow is Scan that looks at nothing but the given folders (raw paths below
+// the root) and what is in them. The rest of the tree, the folders above them
+// included, is taken to be as the last scan saw it; what changed there is seen
+// by the next Scan. Where the last scan does not know one of the folders, or
+// there was none, everything is looked at.
+func (s *Scanner) ScanBelow(ctx context.Context, folders []string, emit func(Object) error) (Result, error) {
+	fd, err := openRoot(s.path)
+	if err != nil {
+		return Result{}, err
+	}
+	defer unix.Close(fd)
+	return s.run(ctx, fd, emit, false, folders)
+}
+
+// errUnknown says that a folder is not in the cache, or is a folder no more.
+var errUnknown = errors.New("a folder that the last scan does not know")
+
+// below brings the folders up to date, or everything when one is unknown.
+func (s *scan) below(fd int, root *folder, folders []string) error {
+	for _, path := range folders {
+		_, err := s.along(fd, root, strings.Split(path, "/"))
+		if err == errUnknown {
+			_, err = s.folder(fd, root)
+			return err
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// along brings up to date what the names lead to from f, which is open as fd,
+// and the sums on the way. It reports whether f's sum changed.
+func (s *scan) along(fd int, f *folder, names []string) (bool, error) {
+	if !f.written {
+		return false, errUnknown
+	}
+	if len(names) == 0 {
+		return s.folder(fd, f)
+	}
+	n := f.find(names[0])
+	if n == nil || n.Kind != Dir {
+		return false, errUnknown
+	}
+	changed := false
+	err := s.in(n.Name, func() error {
+		child, err := s.openFolder(fd, n.Name)
+		switch err {
+		case nil:
+		case unix.ENOENT, unix.ENOTDIR, unix.ELOOP:
+			return errUnknown
+		default:
+			return s.fail("open", err)
+		}
+		defer unix.Close(child)
+		s.depth++
+		changed, err = s.along(child, n.dir, names[1:])
+		s.depth--
+		return err
+	})
+	if err != nil || !changed {
+		return false, err
+	}
+	n.Sum = n.dir.sum
+	f.recount()
+	return s.seal(f)
+}
+
+// ScanOnly are the raw paths of escaped ones; code invalid for what is no path
+// below the root.
+func ScanOnly(escaped []string) ([]string, error) {
+	raw := make([]string, 0, len(escaped))
+	for _, p := range escaped {
+		b, err := UnescapePath(p)
+		if err != nil {
+			return nil, err
+		}
+		for name := range strings.SplitSeq(string(b), "/") {
+			if name == "" || name == "." || name == ".." {
+				return nil, choir.Invalid("path", "%q is no path below the root", p)
+			}
+		}
+		raw = append(raw, string(b))
+	}
+	return raw, nil
+}
