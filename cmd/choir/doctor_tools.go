@@ -56,6 +56,10 @@ func suggest(c sandbox.Check, file config.Config, host config.Host, folders []st
 		}
 	}
 	if len(all) == len(file.Runtime.Toolchains) {
+		if len(folders) > 0 && slices.Contains(all, folders[0]) {
+			c.Detail = "tasks cannot run it, though " + folders[0] + " is shown to them"
+			c.Remedy = "let everybody read it: chmod -R o+rX " + folders[0]
+		}
 		return c
 	}
 	c.Detail = fmt.Sprintf("tasks do not find it; this machine has it in %s", strings.Join(folders, " and "))

@@ -52,9 +52,7 @@ func TestDoctorSaysHowToShowAToolchain(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := os.Chmod(filepath.Join(dir, "closed"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	chmod(t, filepath.Join(dir, "closed"), 0o700)
 	m.env = []string{"PATH=" + filepath.Join(dir, "bin") + ":" + os.Getenv("PATH")}
 	before := m.cargo(t)
 	if before.OK {
@@ -68,9 +66,24 @@ func TestDoctorSaysHowToShowAToolchain(t *testing.T) {
 	if after := m.cargo(t); !after.OK || !strings.Contains(after.Detail, "cargo of the test") {
 		t.Errorf("not running: %+v", after)
 	}
+	if os.Geteuid() == 0 {
+		// The sandbox's user is then another one.
+		chmod(t, filepath.Join(tool, "bin", "cargo"), 0o700)
+		if c := m.cargo(t); c.OK || !strings.Contains(c.Remedy, "chmod -R o+rX "+tool) {
+			t.Errorf("not for everybody: %+v", c)
+		}
+		chmod(t, filepath.Join(tool, "bin", "cargo"), 0o755)
+	}
 	m.up().healthy()
 	if after := m.cargo(t); !after.OK || !strings.Contains(after.Detail, "cargo of the test") {
 		t.Errorf("running: %+v", after)
+	}
+}
+
+func chmod(t *testing.T, path string, mode os.FileMode) {
+	t.Helper()
+	if err := os.Chmod(path, mode); err != nil {
+		t.Fatal(err)
 	}
 }
 

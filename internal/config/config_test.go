@@ -95,6 +95,7 @@ func TestALocalModelNeedsNoEncryption(t *testing.T) {
 func FuzzParse(f *testing.F) {
 	f.Add("[runtime]\nmode = 'local'\n")
 	f.Add("[limits]\nprocesses = 'x'")
+	f.Add("runtime.toolchains = ['/opt/go', '/opt/go/../x', 'y:']")
 	f.Fuzz(func(t *testing.T, s string) {
 		_, err := Parse([]byte(s))
 		var e *choir.Error
