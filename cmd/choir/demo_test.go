@@ -8,7 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"choiros/internal/choir"
 	"choiros/internal/demo"
+	"choiros/internal/eventstore"
 )
 
 func demoOf(t *testing.T, m *machine, args ...string) (demoReport, ran) {
@@ -31,6 +33,18 @@ func TestTheDemo(t *testing.T) {
 		}
 	}
 	m.must("log", "--verify")
+	for _, dir := range m.computers() {
+		log, err := eventstore.Open(t.Context(), dir, eventstore.Config{Now: func() choir.Time { return 0 }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if same, err := log.VerifyProjections(t.Context()); err != nil || !same {
+			t.Errorf("a rebuild of the demo's log gives other projections: %v", err)
+		}
+		if err := log.Close(); err != nil {
+			t.Error(err)
+		}
+	}
 }
 
 // TestTheDemoFailsWithItsReason breaks one part of the demo after the other.

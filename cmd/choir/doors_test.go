@@ -226,7 +226,7 @@ func TestAFlippedByteIsRepaired(t *testing.T) {
 			}
 			m.flip(`"computer.created"`)
 			var report eventstore.Report
-			if err := json.Unmarshal([]byte(m.must("log", "--verify", "--json")), &report); err != nil {
+			if err := json.Unmarshal([]byte(m.must("log", "--repair", "--json")), &report); err != nil {
 				t.Fatal(err)
 			}
 			if len(report.Repaired) != 1 || report.Repaired[0].Copy != "journal" || report.Repaired[0].From != 1 || len(report.Holes) > 0 {

@@ -13,26 +13,38 @@ import (
 )
 
 func newLogCommand(a *app) *cobra.Command {
-	var follow, verify bool
+	var follow, verify, repair bool
 	var after uint64
 	c := &cobra.Command{
-		Use: "log", Short: "Print the log, follow it, or verify every byte of it", Args: cobra.NoArgs,
-		Example: "  choir log --follow\n  choir log --json --after 100\n  choir log --verify",
+		Use: "log", Short: "Print the log, follow it, verify every byte of it, or repair it", Args: cobra.NoArgs,
+		Example: "  choir log --follow\n  choir log --json --after 100\n  choir log --verify\n  choir log --repair",
 		RunE: func(c *cobra.Command, _ []string) error {
-			if verify {
-				// What is damaged is repaired, which reading alone cannot do.
-				return a.withComputer(c.Context(), func(ctx context.Context, cl *client) error { return runVerify(ctx, a, cl) })
+			check := func(ctx context.Context, cl *client) error { return runVerify(ctx, a, cl) }
+			switch {
+			case repair:
+				return a.withComputer(c.Context(), check)
+			case verify:
+				return a.reading(c.Context(), check)
 			}
 			return a.reading(c.Context(), func(ctx context.Context, cl *client) error { return runLog(ctx, a, cl, after, follow) })
 		},
 	}
 	c.Flags().BoolVarP(&follow, "follow", "f", false, "go on as the log grows")
-	c.Flags().BoolVar(&verify, "verify", false, "check both copies, every hash and the chain")
+	c.Flags().BoolVar(&verify, "verify", false, "check both copies, every hash and the chain; a choir that runs mends what one copy can restore")
+	c.Flags().BoolVar(&repair, "repair", false, "verify, and restore either copy from the other; what is bad in both is named")
+	c.MarkFlagsMutuallyExclusive("follow", "verify", "repair")
 	c.Flags().Uint64Var(&after, "after", 0, "only events after this sequence number")
 	return c
 }
 
 func runLog(ctx context.Context, a *app, c *client, after uint64, follow bool) error {
+	var v api.ComputerView
+	if err := c.get(ctx, c.path(""), &v); err != nil {
+		return err
+	}
+	if v.ReadOnly != "" && v.ReadOnly != eventstore.OnlyReading {
+		fmt.Fprintf(a.err, "The log is damaged: %s.\nEverything that is whole follows. Try: choir log --verify\n", v.ReadOnly)
+	}
 	for {
 		page, err := c.events(ctx, "", after, follow)
 		if ctx.Err() != nil {
@@ -71,12 +83,19 @@ func runVerify(ctx context.Context, a *app, c *client) error {
 		for _, d := range r.Repaired {
 			a.printf("repaired  events %d to %d in the %s copy: %s\n", d.From, d.To, d.Copy, d.Damage)
 		}
+		for _, d := range r.Damaged {
+			a.printf("damaged   events %d to %d in the %s copy: %s\n", d.From, d.To, d.Copy, d.Damage)
+		}
 		for _, h := range r.Holes {
 			a.printf("hole      events %d to %d: %s\n", h.From, h.To, h.Damage)
 		}
 	}
 	if len(r.Holes) > 0 {
 		return choir.E("", choir.CodeCorrupt, "%d ranges of the log are damaged in both copies", len(r.Holes)).WithRemedy("restore an export, or go on read-only")
+	}
+	if len(r.Damaged) > 0 {
+		return choir.E("", choir.CodeCorrupt, "%d ranges of the log are damaged in one copy and whole in the other", len(r.Damaged)).
+			WithRemedy("restore them with: choir log --repair")
 	}
 	if !a.json {
 		a.printf("The log is whole: both copies, every hash, one chain.\n")

@@ -108,7 +108,15 @@ func Open(ctx context.Context, cfg Config) (*Computer, error) {
 	if err := c.begin(ctx); err != nil {
 		return nil, errorsJoin(err, c.store.Close())
 	}
+	c.store.Check(c.repaired)
 	return c, nil
+}
+
+// repaired records what the log's verification in the background restored.
+func (c *Computer) repaired(r choir.LogRepaired) {
+	if _, err := c.append(context.Background(), choir.RoleControl, r); err != nil {
+		c.cfg.Log.Error("a repair of the log is not recorded", "computer", c.cfg.ID, "error", err)
+	}
 }
 
 func newComputer(cfg Config, blobs blob.Store) *Computer {

@@ -2,6 +2,7 @@ package eventstore
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"time"
 
@@ -24,7 +25,7 @@ type Progress struct {
 
 // check is the verification in the background.
 type check struct {
-	cancel context.CancelFunc // nil when it was never started
+	cancel context.CancelFunc // nil before Check
 	done   chan struct{}      // closed when it has ended
 
 	mu       sync.Mutex // guards progress
@@ -35,13 +36,17 @@ type check struct {
 // segment, so that it takes a small part of one core and of the disk.
 const resting = 3
 
-func (s *Store) startCheck() {
+// Check has everything that Open does not look at verified in the background,
+// until it is finished or the store is closed; Checked says how far it is. What
+// it restores is given to repaired, from a goroutine of the store, to be
+// appended. It is called once at most, before other goroutines have the store.
+func (s *Store) Check(repaired func(choir.LogRepaired)) {
 	ctx, cancel := context.WithCancel(context.Background())
 	s.checking.cancel, s.checking.done = cancel, make(chan struct{})
 	s.checking.progress.Total = s.head
 	go func() {
 		defer close(s.checking.done)
-		err := s.checkAll(ctx)
+		err := s.checkAll(ctx, repaired)
 		s.checking.tell(func(p *Progress) { p.Finished, p.Err = err == nil, err })
 	}()
 }
@@ -59,8 +64,25 @@ func (c *check) tell(fn func(*Progress)) {
 	fn(&c.progress)
 }
 
+func (p Progress) String() string {
+	text := fmt.Sprintf("%d of %d events verified", p.Done, p.Total)
+	if p.Repaired > 0 {
+		text += fmt.Sprintf(", %d ranges repaired", p.Repaired)
+	}
+	if p.Holes > 0 {
+		text += fmt.Sprintf(", %d ranges damaged in both copies", p.Holes)
+	}
+	switch {
+	case p.Err != nil:
+		text += ", stopped: " + p.Err.Error()
+	case !p.Finished:
+		text += " so far"
+	}
+	return text
+}
+
 // Checked says how far the verification in the background has come: the zero
-// value when Config.Check was not set.
+// value before Check.
 func (s *Store) Checked() Progress {
 	s.checking.mu.Lock()
 	defer s.checking.mu.Unlock()
@@ -70,7 +92,7 @@ func (s *Store) Checked() Progress {
 // checkAll compares both copies segment by segment, each in a read of its own so
 // that the write-ahead log can be emptied meanwhile. What it finds is mended as
 // Verify does.
-func (s *Store) checkAll(ctx context.Context) error {
+func (s *Store) checkAll(ctx context.Context, repaired func(choir.LogRepaired)) error {
 	sound := true
 	for pass := s.journal.NewPass(); pass.More(); {
 		began := time.Now()
@@ -95,10 +117,8 @@ func (s *Store) checkAll(ctx context.Context) error {
 	}
 	report, err := s.Verify(ctx, nil)
 	s.checking.tell(func(p *Progress) { p.Repaired, p.Holes = len(report.Repaired), len(report.Holes) })
-	if s.cfg.Repaired != nil {
-		for _, r := range report.Repaired {
-			s.cfg.Repaired(r)
-		}
+	for _, r := range report.Repaired {
+		repaired(r)
 	}
 	return err
 }

@@ -25,7 +25,7 @@ var memoryNames atomic.Uint64
 // by Holes. When the SQLite copy is not up to date it is left alone and the
 // projections are made in memory.
 func OpenReadOnly(ctx context.Context, dir string) (*Store, error) {
-	s := &Store{dir: dir, opened: opened{readOnly: onlyReading}}
+	s := &Store{dir: dir, opened: opened{readOnly: OnlyReading}}
 	c := openCopy(filepath.Join(dir, sqliteFile))
 	j, err := journal.Open(filepath.Join(dir, journalDir), journal.Config{ReadOnly: true, Acked: c.last.Seq})
 	if err != nil {
@@ -45,7 +45,8 @@ func OpenReadOnly(ctx context.Context, dir string) (*Store, error) {
 	return s, nil
 }
 
-const onlyReading = "it was opened for reading only"
+// OnlyReading is what ReadOnly says of a sound log that OpenReadOnly opened.
+const OnlyReading = "it was opened for reading only"
 
 // look says what the opening found.
 func (s *Store) look(c copied) {
@@ -56,8 +57,12 @@ func (s *Store) look(c copied) {
 		s.opened.sqliteDamage = c.damage
 		s.opened.damaged = append(s.opened.damaged, choir.LogRepaired{Copy: "sqlite", From: 1, To: s.head, Damage: clip(c.damage)})
 	}
-	if len(s.opened.damaged) > 0 {
-		s.opened.readOnly += fmt.Sprintf("; %d ranges are damaged in one copy and read from the other", len(s.opened.damaged))
+	for i, d := range s.opened.damaged {
+		if i == mostTold {
+			s.opened.readOnly += fmt.Sprintf("; %d more ranges are damaged in one copy", len(s.opened.damaged)-i)
+			break
+		}
+		s.opened.readOnly += fmt.Sprintf("; events %d to %d are damaged in the %s copy and read from the other (%s)", d.From, d.To, d.Copy, d.Damage)
 	}
 	if len(s.opened.holes) > 0 {
 		s.opened.readOnly += "; " + holesText(s.opened.holes)

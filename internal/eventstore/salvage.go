@@ -126,11 +126,14 @@ func runs(from, to uint64, is func(uint64) bool, fn func(from, to uint64, is boo
 	}
 }
 
-// holesText names every hole.
+// mostTold bounds how many ranges one sentence names.
+const mostTold = 8
+
+// holesText names the holes.
 func holesText(holes []Hole) string {
 	text := ""
 	for i, h := range holes {
-		if i == 8 {
+		if i == mostTold {
 			return text + fmt.Sprintf(" and %d more", len(holes)-i)
 		}
 		if i > 0 {

@@ -23,12 +23,6 @@ type Config struct {
 	Now func() choir.Time
 	// Blobs, when given, must hold what an appended event points at.
 	Blobs blob.Store
-	// Check has everything that Open does not look at verified in the background:
-	// see Checked.
-	Check bool
-	// Repaired, when given, gets what that pass restored, to be appended. It is
-	// called from a goroutine of the store.
-	Repaired func(choir.LogRepaired)
 }
 
 // Store is the log of one computer. All methods may be called at once from many
@@ -95,9 +89,6 @@ func (s *Store) open(ctx context.Context) error {
 	}
 	s.head, _ = s.journal.Head()
 	go s.applier.run()
-	if s.cfg.Check {
-		s.startCheck()
-	}
 	return nil
 }
 

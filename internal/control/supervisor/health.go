@@ -49,7 +49,12 @@ func (s *System) Health(context.Context) api.Health {
 
 // Doctor tries what this machine can do.
 func (s *System) Doctor(ctx context.Context) api.Doctor {
-	return NewDoctor(ctx, s.cfg)
+	d := NewDoctor(ctx, s.cfg)
+	for _, c := range s.computers.list() {
+		p := c.Store().Checked()
+		d.Checks = append(d.Checks, sandbox.Check{Name: "log of " + c.Name(), OK: p.Err == nil && p.Holes == 0, Detail: p.String()})
+	}
+	return d
 }
 
 // NewDoctor tries what a machine can do and says what would be in force.
