@@ -15,10 +15,11 @@ import (
 
 // Options of a run.
 type Options struct {
-	Names []string // what to measure; see Names
-	Quick bool     // few samples, to see that it runs
-	JSON  bool     // one Row a line instead of a table
-	Out   io.Writer
+	Names  []string // what to measure; see Names
+	Quick  bool     // few samples, to see that it runs
+	Events int      // of the large log of log-size; 0 means as many as ANCHORS says
+	JSON   bool     // one Row a line instead of a table
+	Out    io.Writer
 	// Dir is where the scratch folder is made, on the file system that is to be
 	// measured; empty means /var/tmp, which is on a disk where /tmp may not be.
 	Dir     string
@@ -35,6 +36,7 @@ var benchmarks = []benchmark{
 	{"tti", benchTTI},
 	{"append", benchAppend},
 	{"replay", benchReplay},
+	{"log-size", benchLogSize},
 	{"task", benchTask},
 	{"snapshot", benchSnapshot},
 	{"checkpoint", benchCheckpoint},

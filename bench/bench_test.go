@@ -51,6 +51,7 @@ func TestQuickRows(t *testing.T) {
 	for name, cases := range map[string][]string{
 		"append":   {"1 writer", "16 writers", "64 writers", "64 writers, latency", "64 writers, journal only"},
 		"snapshot": {"1,000 files", "10,000 files", "100,000 files"},
+		"log-size": {"20,000 events, open", "20,000 events, 1 writer", "20,000 events, 64 writers"},
 		"replay":   {"1,500 events", "1,000,000 events"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -20,6 +20,7 @@ import (
 type lab struct {
 	dir      string
 	quick    bool
+	events   int
 	version  string
 	versions Versions
 	driver   *local.Driver
@@ -39,7 +40,7 @@ func newLab(o Options) (*lab, error) {
 	if err != nil {
 		return nil, choir.Wrap("bench", choir.CodeUnavailable, err, "make a scratch folder in %s", base)
 	}
-	l := &lab{dir: dir, quick: o.Quick, version: o.Version, versions: findVersions(o.Version)}
+	l := &lab{dir: dir, quick: o.Quick, events: o.Events, version: o.Version, versions: findVersions(o.Version)}
 	l.driver = local.New(local.Config{StateDir: filepath.Join(dir, "state")})
 	return l, nil
 }

@@ -29,6 +29,7 @@ var targets = []Target{
 	{"append", "1 writer", Ratio, "<=", 1.2, "1 writer within 1.2x of a bare fdatasync loop of the same bytes"},
 	{"replay", "1,500 events", Median, "<=", 5, "1,500 events <= 5 ms"},
 	{"replay", "1,000,000 events", Median, "<=", 8000, "1,000,000 events <= 8 s"},
+	{"log-size", "10,000,000 events, open", Median, "<=", 1000, "a log of 10,000,000 events opens in <= 1 s"},
 	{"task", "one task", Median, "<=", 10, "median <= 10 ms per task"},
 	{"task", "flow of three", Median, "<=", 25, "<= 25 ms for the flow"},
 	{"snapshot", "10,000 files", Ratio, "<=", 0.25, "snapshot <= 0.25x"},

@@ -49,7 +49,7 @@ func TestTargetsEqualAnchors(t *testing.T) {
 // targetCells gives the last cell of every line, by the names in its second.
 func targetCells(table string) map[string]string {
 	cells := map[string]string{}
-	names := regexp.MustCompile("^`([a-z]+)`(?:, `([a-z]+)`)?")
+	names := regexp.MustCompile("^`([a-z-]+)`(?:, `([a-z-]+)`)?")
 	for line := range strings.Lines(table) {
 		parts := strings.Split(strings.TrimSpace(line), " | ")
 		if len(parts) != 4 {

@@ -70,7 +70,7 @@ func TestARebuildGivesTheSameDump(t *testing.T) {
 		dir := t.TempDir()
 		s := open(t, dir)
 		defer s.Close()
-		roles, drafts := history(rt, 90)
+		roles, drafts := history(rt, len(choir.Types())+40)
 		for i, d := range drafts {
 			if _, err := s.Append(ctx, roles[i], d); err != nil {
 				rt.Fatalf("%s: %v", d.Type, err)
