@@ -1,8 +1,11 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -76,7 +79,7 @@ func onSmallDisk(t *testing.T, mib int, mount func(t *testing.T, at, scratch str
 	if err := os.Mkdir(m.data, 0o711); err != nil {
 		t.Fatal(err)
 	}
-	m.configure("[limits]\nprompt_burst = 1000\n[bus]\nstream_mb = 16\n")
+	m.configure("[limits]\nprompt_burst = 1000\n") // the stream that is asked for is larger than the disk
 	return m
 }
 
@@ -121,6 +124,75 @@ func aFullDisk(t *testing.T, m *machine) {
 	o.ends(t, shellTask("edit_repo", "plain", "echo b >> a.txt", noVerify), 0, choir.StatusOK, "")
 	noEffectTwice(t, c.log(t))
 	m.must("log", "--verify")
+}
+
+// TestAStartOnAFullDisk: a choir that is started where nothing at all fits any
+// more is refused with the reason. Where little fits it comes up, tells that the
+// bus has no room and what to do, and keeps the log; with room again it works.
+func TestAStartOnAFullDisk(t *testing.T) {
+	for _, disk := range smallDisks {
+		t.Run(disk.name, func(t *testing.T) { aStartOnAFullDisk(t, onSmallDisk(t, 96, disk.mount)) })
+	}
+}
+
+func aStartOnAFullDisk(t *testing.T, m *machine) {
+	r := m.up()
+	r.healthy()
+	c := m.client()
+	o := &office{m, c, 0}
+	o.add(t, "plain", files{"a.txt": "a\n"})
+	before := len(c.log(t))
+	r.stop()
+	ballast := filepath.Join(filepath.Dir(m.data), "ballast")
+	fill(t, ballast)
+	m.refuses(t, 1, choir.CodeNoSpace, "full", "up")
+	shrink(t, ballast, 3<<20) // less than the bus needs
+	r = m.up()
+	c = m.client()
+	if said := r.failing(); !strings.Contains(said["bus"], "no room for its store") {
+		t.Errorf("health says %v", said)
+	}
+	if n := len(c.log(t)); n < before {
+		t.Errorf("of %d events %d can be read", before, n)
+	}
+	if err := os.Remove(ballast); err != nil {
+		t.Fatal(err)
+	}
+	r.healthy()
+	o.c = c
+	o.ends(t, shellTask("edit_repo", "plain", "echo b >> a.txt", noVerify), 0, choir.StatusOK, "")
+	m.must("log", "--verify")
+}
+
+// shrink gives some bytes of the disk back.
+func shrink(t *testing.T, path string, by int64) {
+	t.Helper()
+	info, err := os.Stat(path)
+	if err == nil {
+		err = os.Truncate(path, info.Size()-by)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// failing is what health says of the parts that fail.
+func (r *running) failing() map[string]string {
+	r.m.t.Helper()
+	_, port, err := net.SplitHostPort(strings.TrimPrefix(r.Address, "http://"))
+	if err != nil {
+		r.m.t.Fatal(err)
+	}
+	res, err := http.Get("http://127.0.0.1:" + port + "/health")
+	if err != nil {
+		r.m.t.Fatal(err)
+	}
+	defer res.Body.Close()
+	var h api.Health
+	if err := json.NewDecoder(res.Body).Decode(&h); err != nil {
+		r.m.t.Fatal(err)
+	}
+	return h.Failing
 }
 
 // fill writes until nothing fits any more.

@@ -204,6 +204,10 @@ func sqliteError(op string, err error) error {
 	if code := choir.CodeOf(err); code != choir.CodeInternal {
 		return err
 	}
+	if sqlite.ErrCode(err) == sqlite.ResultIOErrSHMSize {
+		// The index beside the WAL has no room, and says nothing of why.
+		return &choir.Error{Op: op, Code: choir.CodeNoSpace, Path: "store.sqlite", Msg: "the disk is full", Remedy: "free some space", Err: err}
+	}
 	switch sqlite.ErrCode(err).ToPrimary() {
 	case sqlite.ResultFull:
 		return &choir.Error{Op: op, Code: choir.CodeNoSpace, Path: "store.sqlite", Msg: "the disk is full", Remedy: "free some space", Err: err}
