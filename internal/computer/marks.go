@@ -96,24 +96,30 @@ func (w *markWalk) full(limit int) bool {
 	return len(w.marks) >= limit && w.task == 0 && w.group == nil
 }
 
+// take takes up one event. Those of a look at the tree stand close together, but
+// not always side by side: what ends it is the next thing that was done.
 func (w *markWalk) take(e *choir.Event) error {
-	if e.Type != "file.written" && e.Type != "file.removed" {
+	kind, plain := plainMarks[e.Type]
+	switch e.Type {
+	case "file.written", "file.removed":
+	case "snapshot.taken", "checkpoint.created", "task.started", "task.returned", "task.dispatched", "tool.called", "session.started":
 		if err := w.closeGroup(); err != nil {
 			return err
 		}
-	}
-	switch e.Type {
-	case "file.written", "file.removed", "snapshot.taken", "checkpoint.created", "task.started", "task.returned":
-		p, err := choir.DecodePayload(e.Type, e.Payload)
-		if err != nil {
+	default:
+		if !plain {
+			return nil
+		}
+		if err := w.closeGroup(); err != nil {
 			return err
 		}
-		return w.work(e, p)
-	}
-	if kind, ok := plainMarks[e.Type]; ok {
 		return w.plain(e, kind)
 	}
-	return nil
+	p, err := choir.DecodePayload(e.Type, e.Payload)
+	if err != nil {
+		return err
+	}
+	return w.work(e, p)
 }
 
 // plainMarks are events that are a mark by themselves.

@@ -2,9 +2,11 @@ package computer
 
 import (
 	"context"
+	"slices"
+	"time"
 
 	"choiros/internal/choir"
-	"choiros/internal/guest"
+	"choiros/internal/eventstore"
 	"choiros/internal/snapshot"
 )
 
@@ -44,44 +46,175 @@ func (c *Computer) Diff(ctx context.Context, from, to uint64) (Difference, error
 	return Difference{From: a, To: b, Changes: changes}, err
 }
 
-// Rewind puts the workspace and the documents back to what they were after
-// event seq, as a step forward. It is refused while a task runs. With dryRun it
-// only says what would change.
-func (c *Computer) Rewind(ctx context.Context, role choir.Role, seq uint64, dryRun bool) (Difference, choir.Receipt, error) {
-	if seq == 0 {
-		return Difference{}, choir.Receipt{}, choir.Invalid("to_seq", "must be an event's number, from 1")
+// Rewound says what a rewind did, or would do.
+type Rewound struct {
+	Difference
+	ToSeq   uint64     // the moment, which is never in the middle of one change
+	Stopped []choir.ID // runs that are stopped first
+	Receipt choir.Receipt
+}
+
+// Rewind puts files, documents, windows, theme and settings back to what they
+// were after event seq, as a step forward. Runs at work are told and stopped
+// first; what nobody recorded yet is recorded before. With dryRun it only says
+// what would change.
+func (c *Computer) Rewind(ctx context.Context, role choir.Role, seq uint64, dryRun bool) (Rewound, error) {
+	if err := c.mustBeInLog(seq); err != nil {
+		return Rewound{}, choir.Under("to_seq", err)
+	}
+	seq, err := c.whole(ctx, seq)
+	if err != nil {
+		return Rewound{}, err
 	}
 	target, err := c.Moment(ctx, seq)
 	if err != nil {
-		return Difference{}, choir.Receipt{}, err
+		return Rewound{}, err
 	}
-	unlock, err := c.lockTree(ctx)
+	r := Rewound{ToSeq: seq, Difference: Difference{To: target}}
+	var unlock func()
+	if dryRun {
+		if r.Stopped, err = c.atWork(ctx); err == nil {
+			unlock, err = c.lockTree(ctx)
+		}
+	} else {
+		r.Stopped, unlock, err = c.standstill(ctx, role, "the computer goes back to an earlier moment")
+	}
 	if err != nil {
-		return Difference{}, choir.Receipt{}, err
+		return r, err
 	}
 	defer unlock()
-	// Asked with the tree held, so that no task can begin after it.
-	if err := c.mustBeIdle(ctx); err != nil && !dryRun {
-		return Difference{}, choir.Receipt{}, err
-	}
+	return c.rewind(ctx, role, r, dryRun)
+}
+
+// rewind is the part of Rewind that holds the tree.
+func (c *Computer) rewind(ctx context.Context, role choir.Role, r Rewound, dryRun bool) (Rewound, error) {
 	now, client, err := c.scan(ctx)
 	if err != nil {
-		return Difference{}, choir.Receipt{}, err
+		return r, err
 	}
-	d := Difference{From: now.Root, To: target}
-	if d.Changes, err = snapshot.Diff(ctx, c.keeper, now.Root, target); err != nil || dryRun {
-		return d, choir.Receipt{}, err
+	r.From = now.Root
+	if r.Changes, err = snapshot.Diff(ctx, c.keeper, now.Root, r.To); err != nil || dryRun {
+		return r, err
 	}
 	// What nobody recorded yet is recorded first, so that this can be undone.
-	if err := c.recordFor(ctx, now, "rewind", nil); err != nil {
-		return d, choir.Receipt{}, err
+	if err := c.recordOwners(ctx, now); err != nil {
+		return r, err
 	}
-	if _, err := client.Restore(ctx, target, c.keeper, guest.RestoreOptions{}); err != nil {
-		return d, choir.Receipt{}, err
+	done, err := c.draft(choir.TimelineRewound{ToSeq: r.ToSeq, Snapshot: r.To, Before: now.Root, Files: int64(len(r.Changes))})
+	if err == nil {
+		r.Receipt, err = c.carryOut(ctx, client, intent{Before: now.Root, Target: r.To, Role: role, Draft: done})
 	}
-	r, err := c.append(ctx, role, choir.TimelineRewound{ToSeq: seq, Snapshot: target, Before: now.Root, Files: int64(len(d.Changes))})
+	return r, err
+}
+
+// whole is the moment at which the change is told that event seq is part of: the
+// events of one look at the tree belong together, and the snapshot ends them.
+func (c *Computer) whole(ctx context.Context, seq uint64) (uint64, error) {
+	events, err := c.store.EventsAfter(ctx, seq-1, choir.MaxEventsAfter)
+	if err != nil || len(events) == 0 {
+		return seq, err
+	}
+	if t := events[0].Type; t != "file.written" && t != "file.removed" {
+		return seq, nil
+	}
+	for i := range events {
+		if events[i].Type == "snapshot.taken" {
+			return events[i].Seq, nil
+		}
+	}
+	return seq, nil
+}
+
+// atWork lists the runs that plan or have a task.
+func (c *Computer) atWork(ctx context.Context) ([]choir.ID, error) {
+	var out []choir.ID
+	seen := map[choir.ID]bool{}
+	add := func(run choir.ID) {
+		if !seen[run] {
+			seen[run] = true
+			out = append(out, run)
+		}
+	}
+	tasks, err := c.store.OpenTasks(ctx)
 	if err != nil {
-		return d, choir.Receipt{}, err
+		return nil, err
 	}
-	return d, r[0], nil
+	for _, t := range tasks {
+		add(t.Run)
+	}
+	runs, err := c.store.OpenRuns(ctx)
+	for _, r := range runs {
+		if r.State != eventstore.RunWaiting {
+			add(r.ID)
+		}
+	}
+	return out, err
+}
+
+// How long runs that were told to stop may take: until their tasks returned,
+// without which nothing goes on, and until they have ended, which a Director that
+// does not run cannot say.
+const (
+	stopLimit = time.Minute
+	endLimit  = 2 * time.Second
+)
+
+// standstill stops every run at work and returns with the tree held once no task
+// works in it: later ones begin with what they find then.
+func (c *Computer) standstill(ctx context.Context, role choir.Role, why string) (stopped []choir.ID, unlock func(), err error) {
+	hard, cancel := context.WithTimeout(ctx, stopLimit)
+	defer cancel()
+	soft, cancel := context.WithTimeout(hard, endLimit)
+	defer cancel()
+	for {
+		head, _ := c.store.Head()
+		runs, err := c.atWork(ctx)
+		if err == nil {
+			stopped, err = c.tellToStop(ctx, role, runs, stopped, why)
+		}
+		if err != nil {
+			return stopped, nil, err
+		}
+		waiting := hard
+		if len(runs) > 0 && soft.Err() == nil {
+			waiting = soft
+		} else if unlock, err := c.idleTree(ctx); unlock != nil || err != nil {
+			return stopped, unlock, err
+		}
+		if err := c.store.WaitPast(waiting, head); err != nil && ctx.Err() != nil {
+			return stopped, nil, choir.Wrap("computer.rewind", choir.CodeCancelled, ctx.Err(), "ended")
+		} else if hard.Err() != nil {
+			return stopped, nil, choir.E("computer.rewind", choir.CodeTimeout, "a task did not stop within %s", stopLimit).
+				WithRemedy("try again; choir doctor says whether its sandbox runs")
+		} else if err != nil && soft.Err() == nil {
+			return stopped, nil, err
+		}
+	}
+}
+
+// tellToStop stops the runs that were not told yet.
+func (c *Computer) tellToStop(ctx context.Context, role choir.Role, runs, told []choir.ID, why string) ([]choir.ID, error) {
+	for _, run := range runs {
+		if slices.Contains(told, run) {
+			continue
+		}
+		if err := c.say(ctx, role, run, choir.RunCancelRequested{Reason: why}); err != nil {
+			return told, err
+		}
+		told = append(told, run)
+	}
+	return told, nil
+}
+
+// idleTree holds the tree when no task works in it, and else returns nil.
+func (c *Computer) idleTree(ctx context.Context) (unlock func(), err error) {
+	if unlock, err = c.lockTree(ctx); err != nil {
+		return nil, err
+	}
+	task, err := c.begun(ctx)
+	if err != nil || task != nil {
+		unlock()
+		return nil, err
+	}
+	return unlock, nil
 }

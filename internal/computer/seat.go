@@ -247,6 +247,11 @@ func (s *seat) start(ctx context.Context, l *live, recovered bool) error {
 			return err
 		}
 	}
+	if s.role == choir.RoleAssociate {
+		if err := s.c.settle(ctx, l.client, recovered); err != nil {
+			return err
+		}
+	}
 	if info.RolePID != 0 {
 		s.rolePID.Store(int64(info.RolePID))
 		if err := s.renew(ctx, l); err != nil {

@@ -25,14 +25,14 @@ func TestARewindIsExactAndCanBeRewound(t *testing.T) {
 	before := l.root()
 	l.sh("rm -rf e a/link a/pipe; echo three > a/x.txt; mkdir -p f/g; echo x > f/g/h; rm new*")
 	after := l.root()
-	if _, _, err := l.Rewind(l.within(), choir.RoleCLI, 0, false); choir.CodeOf(err) != choir.CodeInvalid {
+	if _, err := l.Rewind(l.within(), choir.RoleCLI, 0, false); choir.CodeOf(err) != choir.CodeInvalid {
 		t.Errorf("to nowhere: %v", err)
 	}
-	d, r, err := l.Rewind(l.within(), choir.RoleCLI, then, true)
-	if err != nil || r.Seq != 0 || len(d.Changes) == 0 || l.root() != after {
-		t.Fatalf("a dry run: %v, %d changes, event %d", err, len(d.Changes), r.Seq)
+	d, err := l.Rewind(l.within(), choir.RoleCLI, then, true)
+	if err != nil || d.Receipt.Seq != 0 || len(d.Changes) == 0 || l.root() != after {
+		t.Fatalf("a dry run: %v, %d changes, event %d", err, len(d.Changes), d.Receipt.Seq)
 	}
-	_, r = rewound(t, l, then)
+	r := rewound(t, l, then).Receipt
 	if now := l.root(); now != before {
 		t.Fatalf("the workspace is %s, it was %s", now, before)
 	}
@@ -54,13 +54,9 @@ func TestARewindIsExactAndCanBeRewound(t *testing.T) {
 	}
 }
 
-func rewound(t *testing.T, l *lab, to uint64) (Difference, choir.Receipt) {
+func rewound(t *testing.T, l *lab, to uint64) Rewound {
 	t.Helper()
-	d, r, err := l.Rewind(l.within(), choir.RoleCLI, to, false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return d, r
+	return must(l.Rewind(l.within(), choir.RoleCLI, to, false))(t)
 }
 
 func TestAutoCheckpointsSayWhoAndWhy(t *testing.T) {

@@ -33,6 +33,7 @@ type Rewound struct {
 	Seq    uint64 `json:"seq,omitempty" doc:"Event of the rewind; go back to the one before it to undo."`
 	ToSeq  uint64 `json:"to_seq"`
 	DryRun bool   `json:"dry_run,omitempty"`
+	Stopped []choir.ID `json:"stopped,omitempty" doc:"Runs that are stopped first."`
 }
 
 // CheckpointRequest asks for a checkpoint by hand.
@@ -117,10 +118,10 @@ func (a *API) rewind(ctx context.Context, r *struct {
 		}
 		seq = cp.Seq
 	}
-	d, receipt, err := c.Rewind(ctx, p.Role, seq, r.Body.DryRun)
+	d, err := c.Rewind(ctx, p.Role, seq, r.Body.DryRun)
 	if err != nil {
 		return nil, ProblemOf(err)
 	}
-	v, err := viewDiff(ctx, c, d)
-	return answer(Rewound{v, receipt.Seq, seq, r.Body.DryRun}, err)
+	v, err := viewDiff(ctx, c, d.Difference)
+	return answer(Rewound{v, d.Receipt.Seq, d.ToSeq, r.Body.DryRun, d.Stopped}, err)
 }

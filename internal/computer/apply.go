@@ -1,0 +1,91 @@
+package computer
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"choiros/internal/choir"
+	"choiros/internal/guest"
+	"choiros/internal/snapshot"
+	"choiros/internal/timeline"
+)
+
+// Applied says what an undo or a take did, or would do.
+type Applied struct {
+	Difference
+	// Conflicts are paths that were changed on both sides; with one, nothing was
+	// done.
+	Conflicts []timeline.Conflict
+	Receipt   choir.Receipt // none when there was nothing to do
+}
+
+// Apply carries what changed from base to theirs over to the workspace, and
+// records it with the event that record makes. Code conflict, with the paths in
+// Applied, when the workspace was changed differently there, and when a task
+// works. With dryRun it only says what would change.
+func (c *Computer) Apply(ctx context.Context, role choir.Role, base, theirs choir.Digest, record func(before, now choir.Digest, files int64) choir.Payload, dryRun bool) (Applied, error) {
+	return c.apply(ctx, role, step{base: base, theirs: theirs, reason: "taken", record: record}, dryRun)
+}
+
+// step is something to be applied to the workspace.
+type step struct {
+	base, theirs choir.Digest
+	reason       string // of the snapshot
+	record       func(before, now choir.Digest, files int64) choir.Payload
+}
+
+func (c *Computer) apply(ctx context.Context, role choir.Role, s step, dryRun bool) (Applied, error) {
+	unlock, err := c.lockTree(ctx)
+	if err != nil {
+		return Applied{}, err
+	}
+	defer unlock()
+	if err := c.mustBeIdle(ctx); err != nil {
+		return Applied{}, err
+	}
+	now, client, err := c.scan(ctx)
+	if err != nil {
+		return Applied{}, err
+	}
+	at := c.cfg.Now()
+	m, err := timeline.Merge(ctx, c.keeper, s.base, s.theirs, now.Root, snapshot.Stamp{Sec: at.Unix(), Nsec: uint32(at.Nanosecond() / int(time.Millisecond) * int(time.Millisecond))})
+	if err != nil {
+		return Applied{}, err
+	}
+	a := Applied{Difference: Difference{From: now.Root, To: m.Root, Changes: m.Changes}, Conflicts: m.Conflicts}
+	if len(m.Conflicts) > 0 {
+		return a, conflictsError(m.Conflicts)
+	}
+	if dryRun || len(m.Changes) == 0 {
+		return a, nil
+	}
+	return c.applyMerged(ctx, role, client, s, now, a)
+}
+
+func (c *Computer) applyMerged(ctx context.Context, role choir.Role, client *guest.Client, s step, now snapshot.Result, a Applied) (Applied, error) {
+	// What nobody recorded yet is recorded first, so that this can be undone.
+	if err := c.recordOwners(ctx, now); err != nil {
+		return a, err
+	}
+	done, err := c.draft(s.record(now.Root, a.To, int64(len(a.Changes))))
+	if err == nil {
+		a.Receipt, err = c.carryOut(ctx, client, intent{Before: now.Root, Target: a.To, Reason: s.reason, Role: role, Draft: done})
+	}
+	return a, err
+}
+
+// maxNamed is how many conflicting paths the error names.
+const maxNamed = 3
+
+func conflictsError(all []timeline.Conflict) error {
+	var names []string
+	for _, c := range all[:min(len(all), maxNamed)] {
+		names = append(names, c.Path)
+	}
+	if more := len(all) - len(names); more > 0 {
+		names = append(names, "and more")
+	}
+	return choir.E("computer.apply", choir.CodeConflict, "%d paths were changed differently since: %s", len(all), strings.Join(names, ", ")).
+		WithRemedy("nothing was changed; rewind to the moment before it, or change these paths by hand")
+}

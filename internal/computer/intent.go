@@ -1,0 +1,165 @@
+package computer
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+
+	"choiros/internal/choir"
+	"choiros/internal/fault"
+	"choiros/internal/guest"
+	"choiros/internal/snapshot"
+)
+
+// intent is a step of the owner's that rewrites the workspace. It is on disk from
+// before the first path changes until its event is in the log, so that a crash in
+// between is finished at the next start and never taken for somebody's edit.
+type intent struct {
+	Before choir.Digest `json:"before"` // the workspace, as the log knows it
+	Target choir.Digest `json:"target"` // the workspace, once it is done
+	Reason string       `json:"reason"` // of the snapshot, when file events tell what changed; else empty
+	Role   choir.Role   `json:"role"`
+	Draft  choir.Draft  `json:"draft"` // the event that says it is done
+}
+
+const intentName = "intent.json"
+
+func (c *Computer) intentPath() string { return filepath.Join(c.cfg.Dir, intentName) }
+
+// carryOut makes the workspace what the intent says and tells the log. When it
+// cannot, the workspace is what it was before. The caller holds the tree.
+func (c *Computer) carryOut(ctx context.Context, client *guest.Client, in intent) (choir.Receipt, error) {
+	raw, err := json.Marshal(in)
+	if err != nil {
+		return choir.Receipt{}, choir.Wrap("computer.intent", choir.CodeInternal, err, "encode what is to be done")
+	}
+	tmp := c.intentPath() + ".new"
+	if err := writeSynced(tmp, raw); err != nil {
+		return choir.Receipt{}, err
+	}
+	fault.Point("computer.intent.rename")
+	if err := os.Rename(tmp, c.intentPath()); err != nil {
+		return choir.Receipt{}, choir.Wrap("computer.intent", choir.CodeUnavailable, err, "note what is to be done")
+	}
+	if _, err := client.Restore(ctx, in.Target, c.keeper, guest.RestoreOptions{}); err != nil {
+		// Also when the caller has gone.
+		_, back := client.Restore(context.WithoutCancel(ctx), in.Before, c.keeper, guest.RestoreOptions{})
+		if back != nil {
+			return choir.Receipt{}, errors.Join(err, back) // the next start tries again
+		}
+		return choir.Receipt{}, errorsJoin(err, c.dropIntent())
+	}
+	return c.conclude(ctx, in)
+}
+
+// conclude tells the log of an intent whose tree is there. Known events keep
+// their first receipt.
+func (c *Computer) conclude(ctx context.Context, in intent) (choir.Receipt, error) {
+	// What was done is told, whoever still waits for the answer.
+	ctx = context.WithoutCancel(ctx)
+	last, err := c.lastSnapshot(ctx)
+	if err == nil && in.Reason != "" && last != in.Target {
+		err = c.recordIntent(ctx, in)
+	}
+	var receipts []choir.Receipt
+	if err == nil {
+		receipts, err = c.store.Append(ctx, in.Role, in.Draft)
+	}
+	if err != nil {
+		return choir.Receipt{}, err
+	}
+	return receipts[0], c.dropIntent()
+}
+
+func (c *Computer) recordIntent(ctx context.Context, in intent) error {
+	files, bytes, err := c.keeper.Verify(ctx, in.Target)
+	if err != nil {
+		return err
+	}
+	drafts, err := c.record(ctx, snapshot.Result{Root: in.Target, Files: files, Bytes: bytes}, in.Reason, false)
+	if err != nil {
+		return err
+	}
+	return c.appendAll(ctx, choir.RoleControl, drafts)
+}
+
+func (c *Computer) dropIntent() error {
+	fault.Point("computer.intent.remove")
+	err := os.Remove(c.intentPath())
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	return choir.Wrap("computer.intent", choir.CodeUnavailable, err, "forget what is done")
+}
+
+// readIntent is what the last session did not finish; nil is nothing.
+func (c *Computer) readIntent() (*intent, error) {
+	raw, err := os.ReadFile(c.intentPath())
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	var in intent
+	if err == nil {
+		err = json.Unmarshal(raw, &in)
+	}
+	if err != nil {
+		return nil, choir.Wrap("computer.intent", choir.CodeCorrupt, err, "read %s", c.intentPath())
+	}
+	return &in, nil
+}
+
+// settle brings workspace and log together when the Associate's sandbox has come
+// up, before its role runs: an unfinished intent is finished, and what changed
+// while no sandbox was there is recorded as the owner's, because nobody else was.
+// Nobody else reaches the workspace before the sandbox is given out, not even
+// those who hold the tree and wait for it.
+func (c *Computer) settle(ctx context.Context, client *guest.Client, recovered bool) error {
+	in, err := c.readIntent()
+	if err != nil {
+		return err
+	}
+	if in != nil {
+		if _, err := client.Restore(ctx, in.Target, c.keeper, guest.RestoreOptions{}); err != nil {
+			return err
+		}
+		_, err := c.conclude(ctx, *in)
+		return err
+	}
+	if task, err := c.begun(ctx); err != nil || task != nil || recovered {
+		return err // what a task left is the task's
+	}
+	now, err := client.Scan(ctx, c.keeper)
+	if err != nil {
+		// Whoever is to mend what cannot be read needs the sandbox; the next look at
+		// the tree says it again.
+		c.cfg.Log.Warn("the workspace cannot be read", "computer", c.cfg.ID, "error", err)
+		return ctx.Err()
+	}
+	return c.recordOwners(ctx, now)
+}
+
+// recordOwners records what nobody has recorded yet as changed by the owner; the
+// first look at a new workspace is nobody's change.
+func (c *Computer) recordOwners(ctx context.Context, now snapshot.Result) error {
+	last, err := c.lastSnapshot(ctx)
+	if err != nil {
+		return err
+	}
+	reason := "changed_outside"
+	if last == "" {
+		reason = "created"
+	}
+	drafts, err := c.record(ctx, now, reason, false)
+	if err != nil || len(drafts) == 0 {
+		return err
+	}
+	if last == "" {
+		return c.appendAll(ctx, choir.RoleControl, drafts)
+	}
+	if err := c.appendAll(ctx, choir.RoleCLI, drafts[:len(drafts)-1]); err != nil {
+		return err
+	}
+	return c.appendAll(ctx, choir.RoleControl, drafts[len(drafts)-1:])
+}
