@@ -9,6 +9,14 @@ import (
 // which is all that choir writes, are read in one pass; others are read too.
 // The event does not alias raw. A wrong hash is an error with code corrupt.
 func DecodeEvent(raw []byte) (Event, error) {
+	e, err := DecodeShared(raw)
+	e.Payload = append([]byte(nil), e.Payload...)
+	return e, err
+}
+
+// DecodeShared is DecodeEvent for who keeps raw as it is for as long as the
+// event is used: the payload may be a part of it.
+func DecodeShared(raw []byte) (Event, error) {
 	if len(raw) > MaxEventBytes {
 		return Event{}, &Error{Op: "choir.decode_event", Code: CodeTooLarge, Path: "$", Msg: "an event has at most 262144 bytes"}
 	}
@@ -57,7 +65,7 @@ func readCanonical(raw []byte) (e Event, hashAt int, ok bool) {
 		return e, 0, false
 	}
 	r.readTail(&e)
-	e.Payload = append([]byte(nil), raw[from:to]...)
+	e.Payload = raw[from:to:to]
 	if r.bad || e.checkFields() != nil || !e.Hash.Valid() {
 		return e, 0, false
 	}

@@ -3,6 +3,7 @@ package eventstore
 import (
 	"context"
 	"errors"
+	"sync"
 
 	"zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
@@ -141,7 +142,11 @@ func replay(ctx context.Context, conn *sqlite.Conn, from source, have, to uint64
 					return err
 				}
 			}
-			w.events(c.items, have)
+			if len(c.items) > 0 && last.Seq > have {
+				w.events(c.items, have)
+			} else {
+				c.recycle()
+			}
 			if v.queued > chunkEvents {
 				if err := w.write(v.takePending()); err != nil {
 					return err
@@ -167,20 +172,41 @@ const chunkEvents = 128
 
 // chunk is a part of the log, being decoded until done is closed.
 type chunk struct {
-	items []item
-	room  []byte // for the bytes of more items
-	err   error
-	done  chan struct{}
+	memory *memory
+	items  []item
+	room   []byte // for the bytes of more items
+	err    error
+	done   chan struct{}
 }
 
 // chunkBytes is about what the events of a chunk have together.
 const chunkBytes = chunkEvents * 640
 
+// used are the items and the bytes of chunks that nobody looks at any more.
+var used = sync.Pool{New: func() any {
+	return &memory{make([]item, 0, chunkEvents), make([]byte, chunkBytes)}
+}}
+
+type memory struct {
+	items []item
+	room  []byte
+}
+
+func newChunk() *chunk {
+	m := used.Get().(*memory)
+	return &chunk{memory: m, items: m.items, room: m.room, done: make(chan struct{})}
+}
+
+// recycle gives the memory back. Reducers keep nothing of an event but its
+// strings, which are copies.
+func (c *chunk) recycle() {
+	clear(c.items)
+	used.Put(c.memory)
+	c.memory, c.items, c.room = nil, nil, nil
+}
+
 // add copies an event.
 func (c *chunk) add(event []byte) {
-	if c.items == nil {
-		c.items = make([]item, 0, chunkEvents)
-	}
 	if len(c.room) < len(event) {
 		c.room = make([]byte, max(chunkBytes, len(event)))
 	}
@@ -204,7 +230,7 @@ func readChunks(ctx context.Context, from source, to uint64) <-chan *chunk {
 	go func() {
 		defer close(out)
 		defer close(work)
-		c := &chunk{done: make(chan struct{})}
+		c := newChunk()
 		send := func(err error) error {
 			c.err = err
 			for _, ch := range []chan *chunk{work, out} {
@@ -214,7 +240,7 @@ func readChunks(ctx context.Context, from source, to uint64) <-chan *chunk {
 					return ctx.Err()
 				}
 			}
-			c = &chunk{done: make(chan struct{})}
+			c = newChunk()
 			return nil
 		}
 		err := from.read(func(seq uint64, event []byte) error {
@@ -240,7 +266,7 @@ func (c *chunk) decode() {
 	for i := range c.items {
 		it := &c.items[i]
 		var err error
-		if it.event, err = choir.DecodeEvent(it.raw); err != nil {
+		if it.event, err = choir.DecodeShared(it.raw); err != nil {
 			c.err = choir.Wrap("eventstore.rebuild", choir.CodeCorrupt, err, "the journal is damaged")
 			return
 		}
