@@ -38,7 +38,20 @@ const sentences: Sentences = {
   "document.created": (p) => `The document “${clip(p.title)}” was begun`,
   "document.versioned": (p) => `The document reached version ${p.version}${p.note ? `: ${clip(p.note)}` : ""}`,
   "checkpoint.created": (p) => `Checkpoint${p.verified ? ", verified" : ""}: ${clip(p.subject)}`,
-  "timeline.rewound": (p) => `Files were rewound to event ${p.to_seq}`,
+  "timeline.rewound": (p) => `You went back to event ${p.to_seq}, which changed ${count(p.files, "file")}`,
+  "timeline.undone": (p) => `One step was taken back, which changed ${count(p.files, "file")}`,
+  "timeline.forked": (p) => `Another computer was forked after event ${p.at_seq}`,
+  "computer.forked": (p) => `This computer, “${p.name}”, begins as a fork`,
+  "computer.imported": (p) => `This computer, “${p.name}”, was imported`,
+  "computer.exported": (p) => `The computer was exported up to event ${p.at_seq}`,
+  "changes.taken": (p) => `${count(p.files, "file")} changed by taking over another computer’s work`,
+  "window.opened": (p) => `A window was opened: ${clip(p.title || p.app)}`,
+  "window.moved": (p) => `A window was moved to ${p.bounds.x}, ${p.bounds.y}`,
+  "window.shown": (p) => `A window was ${shown[p.state]}`,
+  "window.focused": () => "A window came to the top",
+  "window.closed": () => "A window was closed",
+  "theme.changed": (p) => `The theme became ${clip(p.name)}`,
+  "setting.changed": (p) => (p.value ? `${p.key} became ${clip(p.value)}` : `${p.key} went back to its default`),
   "repo.added": (p) => `The project ${p.name} was added, ${count(p.files, "file")}`,
   "repo.exported": (p) => `Work on ${p.name} left as a ${p.format}`,
   "egress.refused": (p) => `Something wanted ${p.host}; the policy is ${p.policy}, so it was refused`,
@@ -48,6 +61,7 @@ const sentences: Sentences = {
 
 const outcomes = { done: "well", failed: "without success", cancelled: "because you stopped it" };
 const statuses = { ok: "done", needs_input: "needing your answer", failed: "failed" };
+const shown = { normal: "restored", minimised: "minimised", maximised: "maximised" };
 const verdicts = { accept: "accepted", revise: "wants a correction of", abort: "gave up on" };
 
 /** One event in a sentence for people. */
@@ -90,7 +104,8 @@ function files(paths: string[]): string {
   return paths.length > 1 ? `${first} and ${paths.length - 1} more were` : `${first} was`;
 }
 
-function count(n: number, noun: string): string {
+/** A number of things in words. */
+export function count(n: number, noun: string): string {
   return `${n.toLocaleString("en")} ${noun}${n === 1 ? "" : "s"}`;
 }
 
