@@ -72,7 +72,7 @@ func execute(ctx context.Context, args []string, a *app) int {
 	})
 	root.AddCommand(newUpCommand(a), newDoctorCommand(a), newRepoCommand(a), newPromptCommand(a), newTaskCommand(a),
 		newRunCommand(a), newLogCommand(a), newTimelineCommand(a), newCheckpointCommand(a), newRewindCommand(a),
-		newDiffCommand(a), newComputersCommand(a), newForkCommand(a), newDemoCommand(a), newBenchCommand(a), newVersionCommand(a))
+		withOther(a, newDiffCommand(a)), newComputersCommand(a), newForkCommand(a), newTakeCommand(a), newExportCommand(a), newImportCommand(a), newDemoCommand(a), newBenchCommand(a), newVersionCommand(a))
 	err := root.ExecuteContext(ctx)
 	// A flag that cannot be read keeps those after it from being read.
 	a.json = a.json || slices.Contains(args, "--json")

@@ -62,28 +62,32 @@ func notRunning(data string, err error) error {
 	return choir.E("", choir.CodeUnavailable, "no choir is running on %s", data).WithRemedy("start it with: choir up --data %s", data)
 }
 
-// pick chooses the computer with an id or a name; the first for neither.
-func (c *client) pick(ctx context.Context, want string) error {
+// pick chooses the computer that the other calls are about.
+func (c *client) pick(ctx context.Context, want string) (err error) {
+	c.computer, err = c.find(ctx, want)
+	return err
+}
+
+// find finds the computer with an id or a name; the first for neither.
+func (c *client) find(ctx context.Context, want string) (choir.ID, error) {
 	var list []api.ComputerView
 	if err := c.get(ctx, "/api/computers", &list); err != nil {
-		return err
+		return "", err
 	}
 	if len(list) == 0 {
-		return choir.E("", choir.CodeNotFound, "this data folder has no computer")
+		return "", choir.E("", choir.CodeNotFound, "this data folder has no computer")
 	}
 	if want == "" {
-		c.computer = list[0].ID
-		return nil
+		return list[0].ID, nil
 	}
 	known := make([]string, len(list))
 	for i, v := range list {
 		if string(v.ID) == want || v.Name == want {
-			c.computer = v.ID
-			return nil
+			return v.ID, nil
 		}
 		known[i] = strconv.Quote(v.Name)
 	}
-	return choir.E("", choir.CodeNotFound, "this data folder has no computer %q", want).WithRemedy("it has %s", strings.Join(known, ", "))
+	return "", choir.E("", choir.CodeNotFound, "this data folder has no computer %q", want).WithRemedy("it has %s", strings.Join(known, ", "))
 }
 
 // path of something that belongs to the computer.

@@ -24,9 +24,20 @@ func (o *office) of(computer choir.ID) *office {
 // files is the workspace of the office's computer, exactly, without .git.
 func (o *office) files() map[string]string {
 	o.t.Helper()
-	all := exact(o.t, filepath.Join(o.data, "computers", string(o.c.computer), "associate", "workspace"))
+	all := exact(o.t, o.dir())
 	maps.DeleteFunc(all, func(path, _ string) bool { return strings.Contains(path, ".git") })
 	return all
+}
+
+// dir is the workspace of the office's computer.
+func (o *office) dir() string {
+	return filepath.Join(o.data, "computers", string(o.c.computer), "associate", "workspace")
+}
+
+// history is the subjects of a project's commits.
+func (o *office) history(repo string) string {
+	o.t.Helper()
+	return gitIn(o.t, filepath.Join(o.dir(), "workspace", repo), "-c", "safe.directory=*", "--no-optional-locks", "log", "--format=%H %s")
 }
 
 // fork makes a second computer and waits until both sandboxes of it run.
@@ -117,4 +128,58 @@ func taskFile(t *testing.T, task string) string {
 		t.Fatal(err)
 	}
 	return path
+}
+
+// TestExportAndImport takes a computer from one data folder to another, and holds
+// everything against what it was.
+func TestExportAndImport(t *testing.T) {
+	o := openOffice(t)
+	o.add(t, "p", files{"a.txt": "one\n", "run.sh!": "#!/bin/sh\n", "key.txt": "plain\n"})
+	o.ends(t, shellTask("edit_repo", "p", "echo two > a.txt; ln -s a.txt link; mkdir empty", noVerify), 0, choir.StatusOK, "")
+	o.ends(t, shellTask("edit_repo", "p", "echo SECRET=$((40+2)) > .env; echo '-----BEGIN OPENSSH PRIVATE KEY-----' > note", noVerify), 0, choir.StatusOK, "")
+	file := filepath.Join(t.TempDir(), "computer.choir")
+	r := o.run("export", file)
+	if r.code != 0 || !strings.Contains(r.errOut, "workspace/p/.env") || !strings.Contains(r.errOut, "workspace/p/note") {
+		t.Fatalf("export: exit code %d\n%s%s", r.code, r.out, r.errOut)
+	}
+	if raw, err := os.ReadFile(file); err != nil {
+		t.Fatalf("the key is in the file, or %v", err)
+	}
+	then := o.files()
+	for path := range then {
+		if strings.HasSuffix(path, "/.env") || strings.HasSuffix(path, "/note") {
+			delete(then, path)
+		}
+	}
+	past := o.c.log(t)
+	if last := past[len(past)-1]; last.Type != "computer.exported" {
+		t.Errorf("the log ends with %s", last.Type)
+	}
+
+	elsewhere := openOffice(t)
+	var made api.Imported
+	if err := json.Unmarshal([]byte(elsewhere.must("import", "--json", "--name", "came", file)), &made); err != nil {
+		t.Fatal(err)
+	}
+	other := elsewhere.of(made.ID)
+	other.awake()
+	sameTree(t, then, other.files())
+	came := other.c.log(t)
+	for i := range past[:made.Seq] {
+		if came[i].Hash != past[i].Hash {
+			t.Fatalf("event %d is %s, was %s", i+1, came[i].Hash, past[i].Hash)
+		}
+	}
+	if first := came[made.Seq]; first.Type != "computer.imported" || first.User == past[0].User {
+		t.Errorf("it begins with %+v", first)
+	}
+	if out := elsewhere.must("log", "--verify", "--computer", "came"); !strings.Contains(out, "The log is whole") {
+		t.Error(out)
+	}
+	if got := other.history("p"); got != o.history("p") {
+		t.Errorf("git's history is %q", got)
+	}
+	if r := elsewhere.run("import", "--name", "came", file); r.code == 0 || !strings.Contains(r.errOut, "already") {
+		t.Errorf("a taken name: %d %s", r.code, r.errOut)
+	}
 }

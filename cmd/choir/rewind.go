@@ -93,6 +93,11 @@ func runDiff(ctx context.Context, a *app, c *client, from, to uint64) error {
 		a.printJSON(d)
 		return nil
 	}
+	a.printDiff(d)
+	return nil
+}
+
+func (a *app) printDiff(d api.DiffView) {
 	for _, f := range d.Files {
 		switch {
 		case f.From != "":
@@ -104,7 +109,6 @@ func runDiff(ctx context.Context, a *app, c *client, from, to uint64) error {
 			a.printf("%s", f.Diff)
 		}
 	}
-	return nil
 }
 
 func newVersionCommand(a *app) *cobra.Command {

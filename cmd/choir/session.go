@@ -64,6 +64,11 @@ func (a *app) reading(ctx context.Context, f func(context.Context, *client) erro
 	if choir.CodeOf(err) != choir.CodeUnavailable {
 		return err
 	}
+	return a.withReader(ctx, func(_ *supervisor.Reader, c *client) error { return f(ctx, c) })
+}
+
+// withReader runs f on the data folder, which no choir runs on.
+func (a *app) withReader(ctx context.Context, f func(*supervisor.Reader, *client) error) error {
 	file, from, err := a.loadConfig()
 	if err != nil {
 		return err
@@ -73,9 +78,9 @@ func (a *app) reading(ctx context.Context, f func(context.Context, *client) erro
 	if err != nil {
 		return err
 	}
-	c = &client{http: &http.Client{Transport: inProcess{asCLI(newAPI(r, cfg))}}}
+	c := &client{http: &http.Client{Transport: inProcess{asCLI(newAPI(r, cfg))}}}
 	if err = c.pick(ctx, a.computer); err == nil {
-		err = f(ctx, c)
+		err = f(r, c)
 	}
 	return errors.Join(err, r.Close())
 }

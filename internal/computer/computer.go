@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"choiros/internal/blob"
@@ -79,6 +80,8 @@ type Computer struct {
 	projects repoIndex
 	// refusals bounds what a sandbox can write by asking for hosts.
 	refusals refusals
+	// begins is the first event that it has alone; 0 until somebody asked.
+	begins atomic.Uint64
 	// recovered says that the session before did not end in order.
 	recovered bool
 }

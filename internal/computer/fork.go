@@ -5,7 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"sort"
+	"slices"
 
 	"choiros/internal/blob"
 	"choiros/internal/choir"
@@ -14,7 +14,7 @@ import (
 	"choiros/internal/timeline"
 )
 
-// Moment to be forked, as it was found.
+// ForkPoint is a moment that a computer can begin with.
 type ForkPoint struct {
 	Seq      uint64
 	Hash     choir.Digest
@@ -51,8 +51,13 @@ func (c *Computer) forkPoint(ctx context.Context, seq uint64) (ForkPoint, error)
 	if choir.CodeOf(err) == choir.CodeNotFound {
 		return p, nil
 	}
+	var lacking []string
 	if err == nil {
-		p.Snapshot, p.Withheld, err = timeline.WithoutKeys(ctx, c.keeper, s.Snapshot)
+		p.Snapshot, lacking, err = c.available(ctx, s.Snapshot)
+	}
+	if err == nil {
+		p.Snapshot, p.Withheld, err = timeline.WithoutKeys(ctx, c.keeper, p.Snapshot)
+		p.Withheld = slices.Sorted(slices.Values(append(p.Withheld, lacking...)))
 	}
 	return p, choir.Wrap("computer.fork", "", err, "the workspace after event %d", seq)
 }
@@ -85,16 +90,9 @@ func (c *Computer) recordNow(ctx context.Context) error {
 // ForkInto lays out, in a new folder, a computer that begins with this one's
 // past up to a moment. Log and content are shared where the file system can.
 func (c *Computer) ForkInto(ctx context.Context, p ForkPoint, to NewComputer) error {
-	reached, err := timeline.Reach(ctx, c.store, c.keeper, p.Seq)
+	reached, err := c.reach(ctx, p)
 	if err != nil {
 		return err
-	}
-	if p.Snapshot != "" {
-		tree, err := treeDigests(ctx, c.keeper, p.Snapshot)
-		if err != nil {
-			return err
-		}
-		reached.Digests = append(reached.Digests, tree...)
 	}
 	blobs, err := to.OpenBlobs(filepath.Join(to.Dir, "blobs"))
 	if err != nil {
@@ -106,7 +104,19 @@ func (c *Computer) ForkInto(ctx context.Context, p ForkPoint, to NewComputer) er
 	if err := c.store.Share(to.Dir, p.Seq); err != nil {
 		return err
 	}
-	return to.begin(ctx, blobs, p, choir.ComputerForked{From: c.cfg.ID, Seq: p.Seq, Hash: p.Hash, Name: to.Name}, "the run belongs to the computer it was forked from, and goes on there")
+	first := choir.ComputerForked{From: c.cfg.ID, Seq: p.Seq, Hash: p.Hash, Name: to.Name}
+	return to.begin(ctx, blobs, beginning{ForkPoint: p, first: first, why: "The run belongs to the computer it was forked from, and goes on there."})
+}
+
+// reach finds what leaves the computer with the past up to a moment.
+func (c *Computer) reach(ctx context.Context, p ForkPoint) (timeline.Reached, error) {
+	reached, err := timeline.Reach(ctx, c.store, c.keeper, p.Seq)
+	if err != nil || p.Snapshot == "" {
+		return reached, err
+	}
+	tree, err := treeDigests(ctx, c.keeper, p.Snapshot)
+	reached.Digests = slices.Compact(slices.Sorted(slices.Values(append(reached.Digests, tree...))))
+	return reached, err
 }
 
 // treeDigests lists every object of a tree.
@@ -122,7 +132,6 @@ func treeDigests(ctx context.Context, keeper *snapshot.Keeper, root choir.Digest
 	for d := range seen {
 		out = append(out, d)
 	}
-	sort.Slice(out, func(i, k int) bool { return out[i] < out[k] })
 	return out, err
 }
 
@@ -140,33 +149,49 @@ type NewComputer struct {
 // the last snapshot of the log.
 const restoreName = "restore"
 
+// beginning is how a computer with a past begins by itself.
+type beginning struct {
+	ForkPoint
+	first choir.Payload
+	why   string // what is open in the past goes no further here
+	// check looks at the past before anything follows it, and says which paths the
+	// workspace lacks; nil when both are known.
+	check func(*eventstore.Store) (withheld []string, err error)
+}
+
 // begin appends the first events that the computer has alone, to a log and
 // content that lie in its folder already.
-func (n NewComputer) begin(ctx context.Context, blobs blob.Store, p ForkPoint, first choir.Payload, why string) error {
+func (n NewComputer) begin(ctx context.Context, blobs blob.Store, b beginning) error {
 	store, err := eventstore.Open(ctx, n.Dir, eventstore.Config{Computer: n.ID, User: n.User, Now: n.Now, Blobs: blobs})
 	if err != nil {
 		return err
 	}
-	err = n.appendFirst(ctx, store, snapshot.NewKeeper(blobs), p, first, why)
-	if err = errors.Join(err, store.Close()); err != nil || p.Snapshot == "" {
+	err = n.appendFirst(ctx, store, snapshot.NewKeeper(blobs), b)
+	if err = errors.Join(err, store.Close()); err != nil || b.Snapshot == "" {
 		return err
 	}
 	return writeSynced(filepath.Join(n.Dir, restoreName), nil)
 }
 
-func (n NewComputer) appendFirst(ctx context.Context, store *eventstore.Store, keeper *snapshot.Keeper, p ForkPoint, first choir.Payload, why string) error {
-	if seq, hash := store.Head(); seq != p.Seq || hash != p.Hash {
-		return choir.E("computer.begin", choir.CodeCorrupt, "the log ends at event %d with hash %s, not at event %d with hash %s", seq, hash, p.Seq, p.Hash)
+func (n NewComputer) appendFirst(ctx context.Context, store *eventstore.Store, keeper *snapshot.Keeper, b beginning) error {
+	if seq, hash := store.Head(); seq != b.Seq || hash != b.Hash {
+		return choir.E("computer.begin", choir.CodeCorrupt, "the log ends at event %d with hash %s, not at event %d with hash %s", seq, hash, b.Seq, b.Hash)
 	}
-	drafts, err := n.drafts(first)
+	if b.check != nil {
+		var err error
+		if b.Withheld, err = b.check(store); err != nil {
+			return err
+		}
+	}
+	drafts, err := n.drafts(b.first)
 	if err != nil {
 		return err
 	}
-	tree, err := n.withholding(ctx, store, keeper, p)
+	tree, err := n.withholding(ctx, keeper, b.ForkPoint)
 	if err != nil {
 		return err
 	}
-	ended, err := n.endings(ctx, store, why)
+	ended, err := n.endings(ctx, store, b.why)
 	if err != nil {
 		return err
 	}
@@ -191,7 +216,7 @@ func (n NewComputer) drafts(payloads ...choir.Payload) ([]choir.Draft, error) {
 }
 
 // withholding says which files of the moment did not come along.
-func (n NewComputer) withholding(ctx context.Context, store *eventstore.Store, keeper *snapshot.Keeper, p ForkPoint) ([]choir.Draft, error) {
+func (n NewComputer) withholding(ctx context.Context, keeper *snapshot.Keeper, p ForkPoint) ([]choir.Draft, error) {
 	if p.Snapshot == "" {
 		return nil, nil
 	}

@@ -9,6 +9,8 @@ import (
 	"choiros/internal/choir"
 	"choiros/internal/eventstore"
 	"choiros/internal/guest"
+	"choiros/internal/snapshot"
+	"choiros/internal/timeline"
 )
 
 // ownEvents is the log without the past that a fork or an import came with: that
@@ -21,6 +23,38 @@ type ownEvents struct {
 // EventsAfter gives up to limit of the computer's own events after seq, in order.
 func (o ownEvents) EventsAfter(ctx context.Context, seq uint64, limit int) ([]choir.Event, error) {
 	return o.Store.EventsAfter(ctx, max(seq, o.begins-1), limit)
+}
+
+// beginsAt is the first event that the computer has alone: 1 without a past of
+// another's.
+func (c *Computer) beginsAt(ctx context.Context) (uint64, error) {
+	if known := c.begins.Load(); known != 0 {
+		return known, nil
+	}
+	begins, err := c.store.Begins(ctx, c.cfg.ID)
+	if err == nil {
+		c.begins.Store(begins)
+	}
+	return begins, err
+}
+
+// available is the tree that is left of a snapshot without content that is not in
+// the store, and the paths of that: files that looked like keys stayed behind when
+// the computer was forked or exported. With a past of its own it has everything.
+func (c *Computer) available(ctx context.Context, root choir.Digest) (choir.Digest, []string, error) {
+	if begins, err := c.beginsAt(ctx); err != nil || begins == 1 {
+		return root, nil, err
+	}
+	if _, _, err := c.keeper.Verify(ctx, root); choir.CodeOf(err) != choir.CodeNotFound {
+		return root, nil, err
+	}
+	return timeline.Prune(ctx, c.keeper, root, func(_ string, e *snapshot.Entry) (bool, error) {
+		_, err := c.keeper.Size(ctx, e.Digest())
+		if choir.CodeOf(err) == choir.CodeNotFound {
+			return true, nil
+		}
+		return false, err
+	})
 }
 
 // furnish puts the last snapshot of the log into the workspace of a computer that
@@ -59,7 +93,7 @@ func (c *Computer) Forked(ctx context.Context, role choir.Role, fork choir.ID, s
 // ForkedFrom is the computer that this one was forked from, and the last event
 // both have; empty when it was not.
 func (c *Computer) ForkedFrom(ctx context.Context) (choir.ID, uint64, error) {
-	begins, err := c.store.Begins(ctx, c.cfg.ID)
+	begins, err := c.beginsAt(ctx)
 	if err != nil || begins == 1 {
 		return "", 0, err
 	}

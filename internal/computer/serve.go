@@ -37,7 +37,7 @@ func (c *Computer) Serve(ctx context.Context) error {
 		answers.Close()
 		return ended(err)
 	}
-	begins, err := c.store.Begins(ctx, c.cfg.ID)
+	begins, err := c.beginsAt(ctx)
 	if err != nil {
 		answers.Close()
 		return err

@@ -100,6 +100,10 @@ const (
 // TextDiff turns a difference into what people read. Paths in .git are left
 // out; cut says that the list was too long.
 func (c *Computer) TextDiff(ctx context.Context, d Difference) (files []FileDiff, cut bool, err error) {
+	return textDiff(ctx, c.keeper, d)
+}
+
+func textDiff(ctx context.Context, keeper *snapshot.Keeper, d Difference) (files []FileDiff, cut bool, err error) {
 	files = []FileDiff{}
 	total := 0
 	for i := range d.Changes {
@@ -116,11 +120,11 @@ func (c *Computer) TextDiff(ctx context.Context, d Difference) (files []FileDiff
 			files = append(files, f)
 			continue
 		}
-		before, okBefore, err := c.sideText(ctx, ch.Before)
+		before, okBefore, err := sideText(ctx, keeper, ch.Before)
 		if err != nil {
 			return nil, false, err
 		}
-		after, okAfter, err := c.sideText(ctx, ch.After)
+		after, okAfter, err := sideText(ctx, keeper, ch.After)
 		if err != nil {
 			return nil, false, err
 		}
@@ -140,7 +144,7 @@ func (c *Computer) TextDiff(ctx context.Context, d Difference) (files []FileDiff
 func isDir(e *snapshot.Entry) bool { return e != nil && e.Kind == snapshot.Dir }
 
 // sideText is one side of a diff; ok is false when it is not text.
-func (c *Computer) sideText(ctx context.Context, e *snapshot.Entry) (text string, ok bool, err error) {
+func sideText(ctx context.Context, keeper *snapshot.Keeper, e *snapshot.Entry) (text string, ok bool, err error) {
 	switch {
 	case e == nil:
 		return "", true, nil
@@ -149,7 +153,7 @@ func (c *Computer) sideText(ctx context.Context, e *snapshot.Entry) (text string
 	case e.Kind != snapshot.File || e.Size > maxDiffBytes:
 		return "", false, nil
 	}
-	r, err := c.keeper.Content(ctx, e.Digest())
+	r, err := keeper.Content(ctx, e.Digest())
 	if err != nil {
 		return "", false, err
 	}

@@ -6,6 +6,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -149,4 +151,37 @@ func ownCopy(path string) error {
 		return err
 	}
 	return writeFile(path, content)
+}
+
+// Inspect finds the first damage in the bytes of a closed segment; nil when every
+// record in it is whole.
+func Inspect(name string, content []byte) *Damage {
+	first, err := strconv.ParseUint(strings.TrimSuffix(name, segmentSuffix), 10, 64)
+	if err != nil {
+		return nil
+	}
+	prev, _ := parseSegmentHeader(content, first)
+	s := segment{path: name, first: first, prev: prev, size: int64(len(content))}
+	found := scanSegment(content, first, prev)
+	last := found.last(first)
+	if found.rest {
+		last++ // a record began there
+	}
+	all := found.closedDamage(s, last)
+	if prev == "" {
+		all = append([]Damage{{FromSeq: first, ToSeq: first - 1, Kind: KindHeader, File: name}}, all...)
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	return &all[0]
+}
+
+// WriteSegment puts the bytes of a segment into a journal's folder, durably. The
+// journal checks them when it is opened.
+func WriteSegment(dir, name string, content []byte) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fail("journal.segment", err, dir)
+	}
+	return fail("journal.segment", writeFile(filepath.Join(dir, name), content), name)
 }

@@ -39,7 +39,16 @@ type Withheld struct {
 // that is in the snapshots they name. A file that looks like a key is withheld,
 // unless the same content lies elsewhere under a name that does not.
 func Reach(ctx context.Context, log Log, keeper *snapshot.Keeper, to uint64) (Reached, error) {
-	r := reach{ctx: ctx, keeper: keeper, found: map[choir.Digest]bool{}, folders: map[choir.Digest]bool{}, suspects: map[choir.Digest]bool{}, withheld: map[Withheld]bool{}}
+	return reachUp(ctx, log, keeper, to, false)
+}
+
+// ReachAll is Reach that withholds nothing.
+func ReachAll(ctx context.Context, log Log, keeper *snapshot.Keeper, to uint64) (Reached, error) {
+	return reachUp(ctx, log, keeper, to, true)
+}
+
+func reachUp(ctx context.Context, log Log, keeper *snapshot.Keeper, to uint64, all bool) (Reached, error) {
+	r := reach{ctx: ctx, keeper: keeper, all: all, found: map[choir.Digest]bool{}, folders: map[choir.Digest]bool{}, suspects: map[choir.Digest]bool{}, withheld: map[Withheld]bool{}}
 	for after := uint64(0); after < to; {
 		events, err := log.EventsAfter(ctx, after, choir.MaxEventsAfter)
 		if err != nil {
@@ -64,6 +73,7 @@ func Reach(ctx context.Context, log Log, keeper *snapshot.Keeper, to uint64) (Re
 type reach struct {
 	ctx      context.Context
 	keeper   *snapshot.Keeper
+	all      bool                  // also what looks like a key
 	found    map[choir.Digest]bool // whether it is there
 	folders  map[choir.Digest]bool // manifests that were walked
 	suspects map[choir.Digest]bool // whether the content looks like a key
@@ -230,6 +240,9 @@ func pathBelow(dir, name string) string {
 
 func (r *reach) file(e *snapshot.Entry, path string) error {
 	d := e.Digest()
+	if r.all {
+		return r.blob(d)
+	}
 	suspect, known := r.suspects[d]
 	if !known && !keyfile.Name(e.Name) {
 		var err error

@@ -4,6 +4,7 @@ package api
 
 import (
 	"context"
+	"io"
 	"log/slog"
 	"net/http"
 	"path"
@@ -34,6 +35,7 @@ type System interface {
 	StartDemo(ctx context.Context, c *computer.Computer, role choir.Role, other DemoParts) (Demo, error)
 	NewLink() (string, error)
 	Fork(ctx context.Context, c *computer.Computer, role choir.Role, r ForkRequest) (Forked, error)
+	Import(ctx context.Context, name string, r io.Reader) (Imported, error)
 }
 
 // Health is how the control plane is.

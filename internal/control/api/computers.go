@@ -2,11 +2,15 @@ package api
 
 import (
 	"context"
+	"encoding/json"
+	"io"
 	"net/http"
+	"strconv"
 
 	"github.com/danielgtaylor/huma/v2"
 
 	"choiros/internal/choir"
+	"choiros/internal/computer"
 	"choiros/internal/control/auth"
 )
 
@@ -28,8 +32,39 @@ type Forked struct {
 	DryRun   bool         `json:"dry_run,omitempty"`
 }
 
+// Imported is a computer that came in a file.
+type Imported struct {
+	ID       choir.ID     `json:"id" doc:"The new computer."`
+	Name     string       `json:"name"`
+	From     choir.ID     `json:"from" doc:"The computer that was exported."`
+	Seq      uint64       `json:"at_seq" doc:"Last event that was exported."`
+	Hash     choir.Digest `json:"hash" doc:"Its hash."`
+	Withheld []string     `json:"withheld,omitempty" doc:"Paths that look like keys: their content was not in the file."`
+}
+
+// Compared is how the files of two computers differ.
+type Compared struct {
+	DiffView
+	Common uint64 `json:"common" doc:"Last event both have; 0 when they share no past."`
+}
+
+// TakeRequest takes changes of another computer over.
+type TakeRequest struct {
+	From   choir.ID `json:"from" doc:"The other computer."`
+	Paths  []string `json:"paths,omitempty" maxItems:"1000" doc:"Only these and what is below them; everything when there are none."`
+	DryRun bool     `json:"dry_run,omitempty" doc:"Only say what would change."`
+}
+
+// Taken says what was taken over.
+type Taken struct {
+	DiffView
+	Conflicts []string `json:"conflicts" doc:"Paths that both changed differently; when there are any, nothing was changed."`
+	Seq       uint64   `json:"seq,omitempty" doc:"Event of the take."`
+	DryRun    bool     `json:"dry_run,omitempty"`
+}
+
 // computers registers what makes computers and what goes between them.
-func (a *API) computers(_ *http.ServeMux, h huma.API) {
+func (a *API) computers(mux *http.ServeMux, h huma.API) {
 	const base = "/api/computers/{computer}"
 	huma.Register(h, op("fork", http.MethodPost, base+"/fork", "Make a second computer of a moment", 201),
 		func(ctx context.Context, r *struct {
@@ -45,6 +80,126 @@ func (a *API) computers(_ *http.ServeMux, h huma.API) {
 			}
 			return answer(a.sys.Fork(ctx, c, p.Role, r.Body))
 		})
+	huma.Register(h, op("compare", http.MethodGet, base+"/compare", "Compare the files of two computers, as they are now", 200),
+		func(ctx context.Context, r *struct {
+			In
+			With choir.ID `query:"with" required:"true" doc:"The other computer."`
+		}) (*body[Compared], error) {
+			c, other, _, err := a.enterBoth(ctx, r.Computer, r.With)
+			if err != nil {
+				return nil, err
+			}
+			d, err := c.Compare(ctx, other)
+			return answer(Compared{DiffView{From: d.From, To: d.To, Files: orEmpty(d.Files), Cut: d.Cut}, d.Common}, err)
+		})
+	huma.Register(h, op("take", http.MethodPost, base+"/take", "Take over what changed in another computer since both had the same past", 200), a.take)
+	mux.HandleFunc("GET "+base+"/archive", a.export)
+	mux.HandleFunc("POST /api/computers", a.importComputer)
+	stream{
+		id: "exportComputer", method: http.MethodGet, path: base + "/archive", status: "200", gives: "application/x-tar",
+		summary: "Export the whole computer as one file",
+	}.describe(h.OpenAPI())
+	stream{
+		id: "importComputer", method: http.MethodPost, path: "/api/computers", takes: "application/x-tar", status: "201", gives: "application/json",
+		summary: "Make a computer of an exported file: the body", query: map[string]string{"name": "What it is called; by default as where it comes from."},
+	}.describe(h.OpenAPI())
+}
+
+// enterBoth finds two computers, for the owner.
+func (a *API) enterBoth(ctx context.Context, id, otherID choir.ID) (c, other *computer.Computer, p auth.Principal, err error) {
+	if c, p, err = a.enter(ctx, id); err == nil {
+		err = onlyOwner(p)
+	}
+	if err == nil {
+		if other, err = a.sys.Computer(otherID); err != nil {
+			err = ProblemOf(err)
+		}
+	}
+	return c, other, p, err
+}
+
+func (a *API) take(ctx context.Context, r *struct {
+	In
+	Body TakeRequest
+}) (*body[Taken], error) {
+	c, from, p, err := a.enterBoth(ctx, r.Computer, r.Body.From)
+	if err != nil {
+		return nil, err
+	}
+	t, err := c.Take(ctx, p.Role, from, r.Body.Paths, r.Body.DryRun)
+	out := Taken{DryRun: r.Body.DryRun, Seq: t.Receipt.Seq, Conflicts: []string{}}
+	for _, one := range t.Conflicts {
+		out.Conflicts = append(out.Conflicts, one.Path)
+	}
+	if len(out.Conflicts) > 0 {
+		// They are what was asked for, not an error of the question.
+		return answer(out, nil)
+	}
+	if err != nil {
+		return nil, ProblemOf(err)
+	}
+	out.DiffView, err = viewDiff(ctx, c, t.Difference)
+	return answer(out, err)
+}
+
+// orEmpty is a list that is never null.
+func orEmpty[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}
+
+// export streams the archive. What lies in it is known before its first byte.
+func (a *API) export(w http.ResponseWriter, r *http.Request) {
+	c, p, err := a.enter(r.Context(), choir.ID(r.PathValue("computer")))
+	if err == nil {
+		err = onlyOwner(p)
+	}
+	if err != nil {
+		a.refuse(w, r, err)
+		return
+	}
+	e, err := c.PrepareExport(r.Context())
+	if err != nil {
+		a.refuse(w, r, err)
+		return
+	}
+	w.Header().Set("Content-Type", "application/x-tar")
+	w.Header().Set("Content-Disposition", "attachment; filename=computer.choir")
+	w.Header().Set("Content-Length", strconv.FormatInt(e.Size(), 10))
+	if err = e.Write(r.Context(), w); err == nil {
+		err = c.Exported(r.Context(), p.Role, e)
+	}
+	if err != nil {
+		// Too late for a status: cut the response so that the client sees it.
+		ProblemOf(err).log(a.cfg.Log, r)
+		panic(http.ErrAbortHandler)
+	}
+}
+
+func (a *API) importComputer(w http.ResponseWriter, r *http.Request) {
+	p, ok := auth.Of(r.Context())
+	var err error
+	if !ok {
+		err = choir.E("api", choir.CodeUnauthenticated, "nobody is logged in")
+	} else {
+		err = onlyOwner(p)
+	}
+	var made Imported
+	if err == nil {
+		made, err = a.sys.Import(r.Context(), r.URL.Query().Get("name"), r.Body)
+	}
+	if err != nil {
+		// A client that still sends would not read the answer.
+		_, _ = io.Copy(io.Discard, r.Body)
+		a.refuse(w, r, err)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(http.StatusCreated)
+	// A client that went away does not need the answer.
+	_ = json.NewEncoder(w).Encode(made)
 }
 
 // onlyOwner refuses whoever is not as trusted as the shell.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,6 +17,7 @@ import (
 	"choiros/internal/choir"
 	"choiros/internal/computer"
 	"choiros/internal/control/api"
+	"choiros/internal/timeline"
 )
 
 // computers are those of the data folder that are open. One can be added while
@@ -63,15 +65,12 @@ const maxName = 100
 // make makes a computer: in a folder of its own beside the others first, then in
 // owner.json, which is the moment from which it exists, then under its own name.
 // A crash before that moment leaves nothing, one after it a whole computer.
-func (s *System) make(ctx context.Context, name string, fill func(computer.NewComputer) error) (*computer.Computer, error) {
+func (s *System) make(ctx context.Context, fill func(computer.NewComputer) (name string, err error)) (*computer.Computer, error) {
 	if !s.computers.making.TryLock() {
 		return nil, choir.E("computer.make", choir.CodeBusy, "another computer is being made").WithRemedy("try again when it is there")
 	}
 	defer s.computers.making.Unlock()
-	if err := s.mayBeCalled(name); err != nil {
-		return nil, err
-	}
-	e := entry{Name: name}
+	var e entry
 	var err error
 	if e.ID, err = choir.NewID(choir.TimeOf(s.cfg.Now()), s.cfg.Random); err != nil {
 		return nil, err
@@ -79,7 +78,7 @@ func (s *System) make(ctx context.Context, name string, fill func(computer.NewCo
 	if IsRoot() {
 		e.HostUID = hostUID(e.ID)
 	}
-	if err := s.folder.build(e, s.newComputer(e), fill); err != nil {
+	if e.Name, err = s.folder.build(e, s.newComputer(e), fill); err != nil {
 		return nil, err
 	}
 	if err := s.enter(e); err != nil {
@@ -87,7 +86,7 @@ func (s *System) make(ctx context.Context, name string, fill func(computer.NewCo
 	}
 	c, err := computer.Open(ctx, s.computerConfig(e, s.guest))
 	if err != nil {
-		return nil, choir.Wrap("computer.make", "", err, "computer %q was made and cannot be opened", name)
+		return nil, choir.Wrap("computer.make", "", err, "computer %q was made and cannot be opened", e.Name)
 	}
 	s.computers.add(c)
 	return c, nil
@@ -96,7 +95,7 @@ func (s *System) make(ctx context.Context, name string, fill func(computer.NewCo
 func (s *System) newComputer(e entry) computer.NewComputer {
 	now := func() choir.Time { return choir.TimeOf(s.cfg.Now()) }
 	return computer.NewComputer{
-		ID: e.ID, User: s.folder.owner.User, Name: e.Name, OpenBlobs: s.cfg.OpenBlobs, Now: now,
+		ID: e.ID, User: s.folder.owner.User, OpenBlobs: s.cfg.OpenBlobs, Now: now,
 		NewID: func() (choir.ID, error) { return choir.NewID(now(), s.cfg.Random) },
 	}
 }
@@ -141,24 +140,23 @@ func (f *folder) unfinished(id choir.ID) string {
 	return filepath.Join(f.computers(), newPrefix+string(id))
 }
 
-// build makes the folder of a computer, whole and durable. What fails leaves
-// nothing.
-func (f *folder) build(e entry, n computer.NewComputer, fill func(computer.NewComputer) error) error {
+// build makes the folder of a computer, whole and durable, and gives its name.
+// What fails leaves nothing.
+func (f *folder) build(e entry, n computer.NewComputer, fill func(computer.NewComputer) (string, error)) (name string, err error) {
 	n.Dir = f.unfinished(e.ID)
-	err := os.Mkdir(n.Dir, 0o711)
-	if err == nil {
+	if err = os.Mkdir(n.Dir, 0o711); err == nil {
 		err = os.Chmod(n.Dir, 0o711) // whatever the umask
 	}
 	if err != nil {
-		return choir.Wrap("computer.make", choir.CodeUnavailable, err, "make the computer's folder")
+		return "", choir.Wrap("computer.make", choir.CodeUnavailable, err, "make the computer's folder")
 	}
-	if err = fill(n); err == nil {
+	if name, err = fill(n); err == nil {
 		err = errors.Join(syncFolder(n.Dir), syncFolder(f.computers()))
 	}
 	if err != nil {
-		return errors.Join(err, os.RemoveAll(n.Dir))
+		return "", errors.Join(err, os.RemoveAll(n.Dir))
 	}
-	return nil
+	return name, nil
 }
 
 // enter writes owner.json with a new computer in it, or takes the computer's
@@ -217,12 +215,44 @@ func (s *System) Fork(ctx context.Context, c *computer.Computer, role choir.Role
 	if r.DryRun {
 		return out, nil
 	}
-	fork, err := s.make(ctx, r.Name, func(n computer.NewComputer) error { return c.ForkInto(ctx, point, n) })
+	fork, err := s.make(ctx, func(n computer.NewComputer) (string, error) {
+		n.Name = r.Name
+		if err := s.mayBeCalled(n.Name); err != nil {
+			return "", err
+		}
+		return n.Name, c.ForkInto(ctx, point, n)
+	})
 	if err != nil {
 		return api.Forked{}, err
 	}
 	out.ID = fork.ID()
 	return out, c.Forked(ctx, role, fork.ID(), point.Seq)
+}
+
+// Import makes a computer of an archive. Without a name it is called what it was
+// called where it comes from.
+func (s *System) Import(ctx context.Context, name string, r io.Reader) (api.Imported, error) {
+	var a timeline.Archive
+	made, err := s.make(ctx, func(n computer.NewComputer) (string, error) {
+		var err error
+		a, err = n.Import(ctx, r, func(a timeline.Archive) (string, error) {
+			if name == "" {
+				name = a.Name
+			}
+			return name, s.mayBeCalled(name)
+		})
+		return name, err
+	})
+	if err != nil {
+		return api.Imported{}, err
+	}
+	out := api.Imported{ID: made.ID(), Name: made.Name(), From: a.Computer, Seq: a.Seq, Hash: a.Hash}
+	for _, w := range a.Withheld {
+		if n := len(out.Withheld); n == 0 || out.Withheld[n-1] != w.Path {
+			out.Withheld = append(out.Withheld, w.Path)
+		}
+	}
+	return out, nil
 }
 
 // tellSources makes sure that the log of each computer says which others began

@@ -3,6 +3,7 @@ package supervisor
 import (
 	"context"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -84,6 +85,11 @@ func (r *Reader) StartDemo(context.Context, *computer.Computer, choir.Role, api.
 // Fork is refused.
 func (r *Reader) Fork(context.Context, *computer.Computer, choir.Role, api.ForkRequest) (api.Forked, error) {
 	return api.Forked{}, r.refuse()
+}
+
+// Import is refused.
+func (r *Reader) Import(context.Context, string, io.Reader) (api.Imported, error) {
+	return api.Imported{}, r.refuse()
 }
 
 // NewLink is refused.

@@ -1,0 +1,155 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"choiros/internal/choir"
+	"choiros/internal/control/supervisor"
+	"choiros/internal/timeline"
+)
+
+func newExportCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use: "export FILE", Short: "Write the whole computer into one file", Args: cobra.ExactArgs(1),
+		Long: "Write the whole computer, its log, files and history, into one file with the hash of each part.\n" +
+			"It works while the computer runs, and without choir running. Files that look like keys are left out.\n" +
+			"FILE may be - for standard output.",
+		Example: "  choir export computer.choir\n  choir export - | zstd > computer.choir.zst",
+		RunE: func(c *cobra.Command, args []string) error {
+			return runExport(c.Context(), a, args[0])
+		},
+	}
+}
+
+// exported is what is told of an export.
+type exported struct {
+	File     string              `json:"file"`
+	Bytes    int64               `json:"bytes"`
+	Computer choir.ID            `json:"computer"`
+	Seq      uint64              `json:"at_seq"`
+	Hash     choir.Digest        `json:"hash"`
+	Archive  choir.Digest        `json:"archive"`
+	Withheld []timeline.Withheld `json:"withheld"`
+}
+
+func runExport(ctx context.Context, a *app, file string) error {
+	if file == "-" {
+		_, err := a.export(ctx, a.out)
+		return err
+	}
+	var out exported
+	err := writeWhole(file, func(w io.Writer) (err error) {
+		out, err = a.export(ctx, w)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	out.File = file
+	if a.json {
+		a.printJSON(out)
+		return nil
+	}
+	a.printf("Wrote %s: %d bytes, the computer up to event %d. Bring it in elsewhere with: choir import %s\n", file, out.Bytes, out.Seq, file)
+	return nil
+}
+
+// writeWhole makes a file appear whole and durable, or not at all.
+func writeWhole(path string, write func(io.Writer) error) error {
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
+	if err != nil {
+		return choir.E("", choir.CodeUnavailable, "cannot write %s: %v", path, err)
+	}
+	err = write(f)
+	if serr := errors.Join(f.Sync(), f.Close()); err == nil && serr != nil {
+		err = choir.E("", choir.CodeUnavailable, "cannot write %s: %v", path, serr)
+	}
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	d, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
+
+// export writes the archive, of the running choir or of the data folder, and
+// warns of what is not in it.
+func (a *app) export(ctx context.Context, w io.Writer) (exported, error) {
+	c, err := a.dial(ctx)
+	if choir.CodeOf(err) == choir.CodeUnavailable {
+		return a.exportStopped(ctx, w)
+	}
+	if err != nil {
+		return exported{}, err
+	}
+	res, err := c.do(ctx, http.MethodGet, c.path("/archive"), nil)
+	if err != nil {
+		return exported{}, err
+	}
+	defer res.Body.Close()
+	return a.copyArchive(w, res.Body)
+}
+
+// exportStopped reads a data folder on which no choir runs.
+func (a *app) exportStopped(ctx context.Context, w io.Writer) (out exported, err error) {
+	err = a.withReader(ctx, func(r *supervisor.Reader, c *client) error {
+		one, err := r.Computer(c.computer)
+		if err != nil {
+			return err
+		}
+		e, err := one.PrepareExport(ctx)
+		if err != nil {
+			return err
+		}
+		read, write := io.Pipe()
+		go func() { write.CloseWithError(e.Write(ctx, write)) }()
+		defer read.Close()
+		out, err = a.copyArchive(w, read)
+		return err
+	})
+	return out, err
+}
+
+// copyArchive passes an archive on and looks at its manifest on the way.
+func (a *app) copyArchive(w io.Writer, r io.Reader) (exported, error) {
+	counted := &counter{w: w}
+	m, digest, err := timeline.ReadArchive(io.TeeReader(r, counted))
+	if err == nil {
+		_, err = io.Copy(counted, r)
+	}
+	if err != nil {
+		return exported{}, choir.Wrap("", "", err, "the export broke off")
+	}
+	paths := make([]string, 0, len(m.Withheld))
+	for _, w := range m.Withheld {
+		if n := len(paths); n == 0 || paths[n-1] != w.Path {
+			paths = append(paths, w.Path)
+		}
+	}
+	a.warnWithheld(paths)
+	return exported{Bytes: counted.n, Computer: m.Computer, Seq: m.Seq, Hash: m.Hash, Archive: digest, Withheld: m.Withheld}, nil
+}
+
+// counter counts what is written.
+type counter struct {
+	w io.Writer
+	n int64
+}
+
+func (c *counter) Write(b []byte) (int, error) {
+	n, err := c.w.Write(b)
+	c.n += int64(n)
+	return n, err
+}

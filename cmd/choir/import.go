@@ -1,0 +1,55 @@
+package main
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"choiros/internal/choir"
+	"choiros/internal/control/api"
+)
+
+func newImportCommand(a *app) *cobra.Command {
+	var name string
+	c := &cobra.Command{
+		Use: "import FILE", Short: "Make a computer of an exported file", Args: cobra.ExactArgs(1),
+		Long: "Make a computer of a file that choir export wrote, beside those that are there.\n" +
+			"Everything in the file is verified first; a file that is damaged anywhere makes nothing.\n" +
+			"FILE may be - for standard input.",
+		Example: "  choir import computer.choir\n  choir import computer.choir --name \"from the laptop\"",
+		RunE: func(c *cobra.Command, args []string) error {
+			file := io.NopCloser(a.in)
+			if args[0] != "-" {
+				f, err := os.Open(args[0])
+				if err != nil {
+					return choir.E("", choir.CodeNotFound, "cannot read %s: %v", args[0], err)
+				}
+				file = f
+			}
+			defer file.Close()
+			return a.withComputer(c.Context(), func(ctx context.Context, cl *client) error { return runImport(ctx, a, cl, file, name) })
+		},
+	}
+	c.Flags().StringVar(&name, "name", "", "what the computer is called (default as where it comes from)")
+	return c
+}
+
+func runImport(ctx context.Context, a *app, c *client, file io.Reader, name string) error {
+	var made api.Imported
+	if err := c.call(ctx, http.MethodPost, "/api/computers?name="+url.QueryEscape(name), file, &made); err != nil {
+		return err
+	}
+	for _, path := range made.Withheld {
+		a.warn("not in the file, because it looks like a key: " + path)
+	}
+	if a.json {
+		a.printJSON(made)
+		return nil
+	}
+	a.printf("%s is here, up to event %d. Use it with: --computer %q\n", made.Name, made.Seq, made.Name)
+	return nil
+}

@@ -1,0 +1,109 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+
+	"github.com/spf13/cobra"
+
+	"choiros/internal/choir"
+	"choiros/internal/control/api"
+)
+
+func newTakeCommand(a *app) *cobra.Command {
+	var from string
+	var dry bool
+	c := &cobra.Command{
+		Use: "take --from COMPUTER [PATH...]", Short: "Take over what changed in another computer", Args: cobra.ArbitraryArgs,
+		Long: "Take over what changed in another computer since both had the same past: all of it, or some paths.\n" +
+			"What both changed differently is a conflict; then nothing is changed. Files that look like keys stay where they are.",
+		Example: "  choir diff --with experiment\n  choir take --from experiment --dry-run\n  choir take --from experiment workspace/hello",
+		RunE: func(c *cobra.Command, args []string) error {
+			return a.withComputer(c.Context(), func(ctx context.Context, cl *client) error {
+				id, err := cl.find(ctx, from)
+				if err != nil {
+					return err
+				}
+				return runTake(ctx, a, cl, api.TakeRequest{From: id, Paths: args, DryRun: dry})
+			})
+		},
+	}
+	c.Flags().StringVar(&from, "from", "", "the other computer, by its id or name")
+	c.Flags().BoolVarP(&dry, "dry-run", "n", false, "only say what would change")
+	if err := c.MarkFlagRequired("from"); err != nil {
+		panic(err) // the flag is defined above
+	}
+	return c
+}
+
+func runTake(ctx context.Context, a *app, c *client, req api.TakeRequest) error {
+	var t api.Taken
+	if err := c.post(ctx, c.path("/take"), req, &t); err != nil {
+		return err
+	}
+	if a.json {
+		a.printJSON(t)
+	} else {
+		for _, f := range t.Files {
+			a.printf("%-9s %s\n", f.Change, f.Path)
+		}
+	}
+	if len(t.Conflicts) > 0 {
+		for _, path := range t.Conflicts {
+			fmt.Fprintln(a.err, "conflict  "+path)
+		}
+		return choir.E("", choir.CodeConflict, "%d paths were changed differently in both computers; nothing was changed", len(t.Conflicts)).
+			WithRemedy("name the paths you want, or change these by hand")
+	}
+	switch {
+	case a.json:
+	case t.DryRun:
+		a.printf("%d paths would change; nothing was touched.\n", len(t.Files))
+	case t.Seq == 0:
+		a.printf("There was nothing to take.\n")
+	default:
+		a.printf("Took %d paths over. To undo: choir rewind %d\n", len(t.Files), t.Seq-1)
+	}
+	return nil
+}
+
+// withOther lets the command that compares two moments compare two computers too.
+func withOther(a *app, c *cobra.Command) *cobra.Command {
+	var with string
+	moments, args := c.RunE, c.Args
+	c.Flags().StringVar(&with, "with", "", "compare with the files of this computer, both as they are now")
+	c.Use = "diff [FROM [TO]]"
+	c.Example += "\n  choir diff --with experiment"
+	c.Args = func(c *cobra.Command, given []string) error {
+		if with != "" {
+			return cobra.NoArgs(c, given)
+		}
+		return args(c, given)
+	}
+	c.RunE = func(c *cobra.Command, given []string) error {
+		if with == "" {
+			return moments(c, given)
+		}
+		return a.reading(c.Context(), func(ctx context.Context, cl *client) error { return runCompare(ctx, a, cl, with) })
+	}
+	return c
+}
+
+// runCompare compares the files of two computers.
+func runCompare(ctx context.Context, a *app, c *client, with string) error {
+	id, err := c.find(ctx, with)
+	if err != nil {
+		return err
+	}
+	var d api.Compared
+	if err := c.get(ctx, c.path("/compare?with="+url.QueryEscape(string(id))), &d); err != nil {
+		return err
+	}
+	if a.json {
+		a.printJSON(d)
+		return nil
+	}
+	a.printDiff(d.DiffView)
+	return nil
+}

@@ -1,0 +1,358 @@
+package computer
+
+import (
+	"archive/tar"
+	"bytes"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	mrand "math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"choiros/internal/blob"
+	"choiros/internal/blob/fs"
+	"choiros/internal/choir"
+	"choiros/internal/eventstore"
+	"choiros/internal/snapshot"
+	"choiros/internal/timeline"
+)
+
+func openFS(dir string) (blob.Store, error) { return fs.Open(dir) }
+
+// still is a computer that is open and not served: log and content.
+func still(t testing.TB) *Computer {
+	t.Helper()
+	c, err := Open(t.Context(), Config{
+		ID: newTestID(t), User: newTestID(t), Name: "still", Dir: filepath.Join(t.TempDir(), "c"), OpenBlobs: openFS,
+		Patience: Patience{Guest: time.Nanosecond}, Now: time.Now, Random: rand.Reader, Log: slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return c
+}
+
+// holds records a workspace with these files.
+func (c *Computer) holds(t testing.TB, files map[string]string) choir.Digest {
+	t.Helper()
+	ctx := t.Context()
+	dir := t.TempDir()
+	for path, content := range files {
+		full := filepath.Join(dir, path)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(full), 0o755), os.WriteFile(full, []byte(content), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	in := must(c.keeper.Begin(ctx))(t)
+	defer in.Discard()
+	s := snapshot.NewScanner(dir, snapshot.ScanConfig{})
+	add := func(o snapshot.Object) error { return in.Add(ctx, o) }
+	now := must(s.Scan(ctx, add))(t)
+	for need := must(in.Need(ctx, now.Root, 100))(t); len(need) > 0; need = must(in.Need(ctx, now.Root, 100))(t) {
+		if missing, err := s.Fetch(ctx, need, add); err != nil || len(missing) > 0 {
+			t.Fatalf("missing %v, %v", missing, err)
+		}
+	}
+	if _, _, err := in.Commit(ctx, now.Root); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.recordFor(ctx, now, "changed_outside", nil); err != nil {
+		t.Fatal(err)
+	}
+	return now.Root
+}
+
+// newOne is a computer to be made in a folder of its own.
+func newOne(t testing.TB) NewComputer {
+	t.Helper()
+	dir := filepath.Join(memoryDir(t), "new")
+	if err := os.Mkdir(dir, 0o711); err != nil {
+		t.Fatal(err)
+	}
+	now := func() choir.Time { return choir.TimeOf(time.Now()) }
+	return NewComputer{
+		ID: newTestID(t), User: newTestID(t), Name: "new", Dir: dir, OpenBlobs: openFS, Now: now,
+		NewID: func() (choir.ID, error) { return choir.NewID(now(), rand.Reader) },
+	}
+}
+
+// memoryDir is a folder in memory where that can be had: how durable an import is
+// is not what most of these tests are about.
+func memoryDir(t testing.TB) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("/dev/shm", "choir-computer-")
+	if err != nil {
+		return t.TempDir()
+	}
+	t.Cleanup(func() {
+		if err := os.RemoveAll(dir); err != nil {
+			t.Error(err)
+		}
+	})
+	return dir
+}
+
+func anyName(timeline.Archive) (string, error) { return "new", nil }
+
+// archived is a small computer with a past, and its export.
+func archived(t testing.TB) (*Computer, *timeline.Export, []byte) {
+	t.Helper()
+	c := still(t)
+	c.holds(t, map[string]string{"a.txt": "first\n", "gone.txt": "x\n"})
+	run, _, err := c.Prompt(t.Context(), choir.RoleCLI, choir.PromptSubmitted{Text: "Do it."}, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	task := must(c.NewTask(choir.DirectorTask{Kind: choir.TaskRun, Instruction: "x", RunID: run, Commands: []choir.Command{{Shell: "true"}}}))(t)
+	must(c.SubmitTask(t.Context(), choir.RoleCLI, task))(t)
+	c.holds(t, map[string]string{"a.txt": "second\n", "b/c.txt": strings.Repeat("c\n", 2000), ".env": "SECRET=1\n", "note": "-----BEGIN RSA PRIVATE KEY-----\n"})
+	e := must(c.PrepareExport(t.Context()))(t)
+	var b bytes.Buffer
+	if err := e.Write(t.Context(), &b); err != nil {
+		t.Fatal(err)
+	}
+	return c, e, b.Bytes()
+}
+
+func TestAnExportIsTheSameBytesAndSaysItsSize(t *testing.T) {
+	c, e, file := archived(t)
+	if int64(len(file)) != e.Size() {
+		t.Errorf("%d bytes, said to be %d", len(file), e.Size())
+	}
+	var again bytes.Buffer
+	if err := must(c.PrepareExport(t.Context()))(t).Write(t.Context(), &again); err != nil || !bytes.Equal(again.Bytes(), file) {
+		t.Errorf("another export of the same log differs, or %v", err)
+	}
+	for _, secret := range []string{"SECRET=1", "PRIVATE KEY"} {
+		if bytes.Contains(file, []byte(secret)) {
+			t.Errorf("%s is in the file", secret)
+		}
+	}
+	var withheld []string
+	for _, w := range e.Archive.Withheld {
+		withheld = append(withheld, w.Path)
+	}
+	if fmt.Sprint(withheld) != "[.env note]" {
+		t.Errorf("withheld %v", withheld)
+	}
+}
+
+func TestAnImportHasTheLogAndTheContent(t *testing.T) {
+	c, e, file := archived(t)
+	n := newOne(t)
+	a, err := n.Import(t.Context(), bytes.NewReader(file), anyName)
+	if err != nil {
+		t.Fatal(err)
+	}
+	store := must(eventstore.Open(t.Context(), n.Dir, eventstore.Config{Computer: n.ID, User: n.User, Now: n.Now}))(t)
+	defer store.Close()
+	ours := must(c.store.EventsAfter(t.Context(), 0, 0))(t)
+	theirs := must(store.EventsAfter(t.Context(), 0, 0))(t)
+	for i := range ours {
+		if ours[i].Hash != theirs[i].Hash {
+			t.Fatalf("event %d differs", i+1)
+		}
+	}
+	first := theirs[len(ours)]
+	p := payload[choir.ComputerImported](t, first)
+	if first.Type != "computer.imported" || p.From != c.ID() || p.Seq != a.Seq || p.Hash != a.Hash || p.Archive != e.Digest {
+		t.Errorf("it begins with %s %+v", first.Type, p)
+	}
+	if runs := must(store.OpenRuns(t.Context()))(t); len(runs) > 0 {
+		t.Errorf("open runs: %+v", runs)
+	}
+	if tasks := must(store.OpenTasks(t.Context()))(t); len(tasks) > 0 {
+		t.Errorf("open tasks: %+v", tasks)
+	}
+	s, _, err := store.SnapshotAt(t.Context(), 0)
+	if err != nil || s.Snapshot != a.Workspace {
+		t.Errorf("the workspace is %s, %v", s.Snapshot, err)
+	}
+	files := must(store.Files(t.Context(), 0, "", 0, ""))(t)
+	if got := fmt.Sprint(pathsOf(files)); got != "[a.txt b b/c.txt]" {
+		t.Errorf("files %s", got)
+	}
+	if begins := must(store.Begins(t.Context(), n.ID))(t); begins != first.Seq {
+		t.Errorf("it begins at %d, not %d", begins, first.Seq)
+	}
+}
+
+func pathsOf(files []choir.FileState) []string {
+	var out []string
+	for _, f := range files {
+		out = append(out, f.Path)
+	}
+	return out
+}
+
+// imports tries to bring a file in and gives the error; what it leaves behind is
+// only in the folder that its caller removes.
+func imports(t testing.TB, file []byte) error {
+	t.Helper()
+	n := newOne(t)
+	_, err := n.Import(t.Context(), bytes.NewReader(file), anyName)
+	if rerr := os.RemoveAll(n.Dir); rerr != nil {
+		t.Fatal(rerr)
+	}
+	return err
+}
+
+// TestEveryFlippedBitIsFoundAndNamed flips random bits, and some of each kind of
+// place, and cuts the file off at random places.
+func TestEveryFlippedBitIsFoundAndNamed(t *testing.T) {
+	_, e, file := archived(t)
+	rnd := mrand.New(mrand.NewPCG(1, 2))
+	places := []int{0, 100, 124, 148, 156, 257, 511, 512, len(file) - 1, len(file) - 1024}
+	for range 100 {
+		places = append(places, rnd.IntN(len(file)))
+	}
+	for _, at := range places {
+		bad := bytes.Clone(file)
+		bad[at] ^= 1 << rnd.IntN(8)
+		err := imports(t, bad)
+		code := choir.CodeOf(err)
+		if code != choir.CodeCorrupt && (code != choir.CodeInvalid || at >= 512) {
+			t.Fatalf("byte %d of %d: %v", at, len(file), err)
+		}
+		if at >= 512 && !strings.Contains(err.Error(), "byte") {
+			t.Errorf("byte %d: nothing is named: %v", at, err)
+		}
+	}
+	for range 30 {
+		cut := rnd.IntN(len(file))
+		if err := imports(t, file[:cut]); choir.CodeOf(err) != choir.CodeCorrupt && (cut >= 512 || choir.CodeOf(err) != choir.CodeInvalid) {
+			t.Fatalf("cut at %d of %d: %v", cut, len(file), err)
+		}
+	}
+	if err := imports(t, append(bytes.Clone(file), 0)); choir.CodeOf(err) != choir.CodeCorrupt || !strings.Contains(err.Error(), "behind the end") {
+		t.Errorf("a byte too many: %v", err)
+	}
+	// A record of the log is named by its event.
+	segment := bytes.Index(file, []byte("CJR1"))
+	bad := bytes.Clone(file)
+	bad[segment+200] ^= 1
+	if err := imports(t, bad); !strings.Contains(err.Error(), "events 1 to 1") || !strings.Contains(err.Error(), e.Archive.Members[0].Path) {
+		t.Errorf("the event is not named: %v", err)
+	}
+}
+
+// forge makes an archive with another manifest and other members than an export
+// would have.
+func forge(t testing.TB, e *timeline.Export, file []byte, change func(*timeline.Archive)) []byte {
+	t.Helper()
+	a := e.Archive
+	a.Members = append([]timeline.Member{}, a.Members...)
+	change(&a)
+	content := map[choir.Digest][]byte{}
+	for r := tar.NewReader(bytes.NewReader(file)); ; {
+		if _, err := r.Next(); err == io.EOF {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		raw := must(io.ReadAll(r))(t)
+		content[choir.DigestOf(raw)] = raw
+	}
+	var b bytes.Buffer
+	w := tar.NewWriter(&b)
+	add := func(name string, raw []byte) {
+		err := w.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: name, Size: int64(len(raw)), Mode: 0o600, Format: tar.FormatGNU})
+		if err == nil {
+			_, err = w.Write(raw)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	raw := must(choir.Canonical(a))(t)
+	add("manifest-"+string(choir.DigestOf(raw))+".json", raw)
+	for _, m := range a.Members {
+		add(m.Path, content[m.SHA256])
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func TestForgedArchivesAreRefused(t *testing.T) {
+	c, e, file := archived(t)
+	earlier, _, err := c.store.SnapshotAt(t.Context(), 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := imports(t, forge(t, e, file, func(*timeline.Archive) {})); err != nil {
+		t.Fatalf("what was not changed: %v", err)
+	}
+	other := newTestID(t)
+	for name, c := range map[string]struct {
+		change func(*timeline.Archive)
+		code   choir.Code
+	}{
+		"another computer":         {func(a *timeline.Archive) { a.Computer = other }, choir.CodeInvalid},
+		"a later head":             {func(a *timeline.Archive) { a.Seq++ }, choir.CodeCorrupt},
+		"another hash":             {func(a *timeline.Archive) { a.Hash = choir.ZeroHash }, choir.CodeCorrupt},
+		"a later format":           {func(a *timeline.Archive) { a.Format = 2 }, choir.CodeInvalid},
+		"a blob left out":          {func(a *timeline.Archive) { a.Members = a.Members[:len(a.Members)-1] }, choir.CodeCorrupt},
+		"a member twice":           {func(a *timeline.Archive) { a.Members = append(a.Members, a.Members[len(a.Members)-1]) }, choir.CodeInvalid},
+		"a path out of the folder": {func(a *timeline.Archive) { a.Members[0].Path = "journal/../../x.seg" }, choir.CodeInvalid},
+		"an absolute path":         {func(a *timeline.Archive) { a.Members[0].Path = "/etc/passwd" }, choir.CodeInvalid},
+		"no log":                   {func(a *timeline.Archive) { a.Members = a.Members[1:] }, choir.CodeInvalid},
+		"no workspace":             {func(a *timeline.Archive) { a.Workspace = choir.DigestOf([]byte("second\n")) }, choir.CodeCorrupt},
+		"an earlier workspace":     {func(a *timeline.Archive) { a.Workspace = earlier.Snapshot }, choir.CodeInvalid},
+		"more than any disk has":   {func(a *timeline.Archive) { a.Members[1].Size = 1 << 44 }, choir.CodeNoSpace},
+		"a past that is a blob":    {func(a *timeline.Archive) { a.Withheld = nil }, choir.CodeCorrupt},
+	} {
+		if err := imports(t, forge(t, e, file, c.change)); choir.CodeOf(err) != c.code {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for name, text := range map[string]string{"nothing": "", "words": "hello", "another tar": strings.Repeat("x", 2048), "zeros": strings.Repeat("\x00", 4096)} {
+		if err := imports(t, []byte(text)); choir.CodeOf(err) != choir.CodeInvalid || !strings.Contains(err.Error(), "choir export") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestForksShareAndDoNotTouch forks a still computer and damages neither by
+// writing to the other.
+func TestForksShareAndDoNotTouch(t *testing.T) {
+	c, _, _ := archived(t)
+	before := must(c.store.Dump(t.Context(), io.Discard))(t)
+	n := newOne(t)
+	p := must(c.FindFork(t.Context(), 3))(t)
+	if err := c.ForkInto(t.Context(), p, n); err != nil {
+		t.Fatal(err)
+	}
+	store := must(eventstore.Open(t.Context(), n.Dir, eventstore.Config{Computer: n.ID, User: n.User, Now: n.Now}))(t)
+	defer store.Close()
+	head, _ := store.Head()
+	d := must(choir.NewDraft(must(n.NewID())(t), choir.SessionEnded{Reason: "test"}))(t)
+	must(store.Append(t.Context(), choir.RoleControl, d))(t)
+	if report := must(store.Verify(t.Context(), nil))(t); len(report.Holes)+len(report.Repaired) > 0 || report.Events != head+1 {
+		t.Errorf("the fork: %+v", report)
+	}
+	if report := must(c.store.Verify(t.Context(), nil))(t); len(report.Holes)+len(report.Repaired) > 0 {
+		t.Errorf("the source: %+v", report)
+	}
+	if after := must(c.store.Dump(t.Context(), io.Discard))(t); after != before {
+		t.Error("the source's projections changed")
+	}
+	for seq, want := range map[uint64]choir.Code{1 << 40: choir.CodeNotFound} {
+		if _, err := c.FindFork(context.Background(), seq); choir.CodeOf(err) != want {
+			t.Errorf("event %d: %v", seq, err)
+		}
+	}
+}

@@ -1,0 +1,218 @@
+package computer
+
+import (
+	"context"
+	"io"
+	"maps"
+	"slices"
+	"sort"
+	"strings"
+
+	"choiros/internal/blob"
+	"choiros/internal/choir"
+	"choiros/internal/snapshot"
+	"choiros/internal/timeline"
+)
+
+// both reads the content of two computers and writes into the first.
+type both struct {
+	blob.Store
+	other blob.Store
+}
+
+// Open implements blob.Store.
+func (b both) Open(ctx context.Context, d choir.Digest) (io.ReadCloser, error) {
+	r, err := b.Store.Open(ctx, d)
+	if choir.CodeOf(err) == choir.CodeNotFound {
+		return b.other.Open(ctx, d)
+	}
+	return r, err
+}
+
+// Size implements blob.Store.
+func (b both) Size(ctx context.Context, d choir.Digest) (int64, error) {
+	n, err := b.Store.Size(ctx, d)
+	if choir.CodeOf(err) == choir.CodeNotFound {
+		return b.other.Size(ctx, d)
+	}
+	return n, err
+}
+
+// Compared is how the files of two computers differ now.
+type Compared struct {
+	Difference
+	Files []FileDiff
+	Cut   bool // there are more
+	// Common is the last event both have; 0 when they share no past.
+	Common uint64
+}
+
+// Compare compares the files of the computer with those of another, both as they
+// are now, for whoever reads: from this one to the other.
+func (c *Computer) Compare(ctx context.Context, other *Computer) (Compared, error) {
+	var out Compared
+	var err error
+	if out.Common, err = c.common(ctx, other); err != nil {
+		return out, err
+	}
+	if out.From, err = c.treeNow(ctx); err != nil {
+		return out, err
+	}
+	if out.To, err = other.treeNow(ctx); err != nil {
+		return out, err
+	}
+	keeper := snapshot.NewKeeper(both{c.blobs, other.blobs})
+	if out.Changes, err = snapshot.Diff(ctx, keeper, out.From, out.To); err != nil {
+		return out, err
+	}
+	out.Files, out.Cut, err = textDiff(ctx, keeper, out.Difference)
+	return out, err
+}
+
+// treeNow is the workspace as it is; as the log knows it when the sandbox sleeps.
+func (c *Computer) treeNow(ctx context.Context) (choir.Digest, error) {
+	if err := c.recordNow(ctx); err != nil {
+		return "", err
+	}
+	root, err := c.lastSnapshot(ctx)
+	if err == nil && root == "" {
+		err = choir.E("computer.tree", choir.CodeNotFound, "no snapshot of %s was taken yet", c.cfg.Name).WithRemedy("wake it with: choir up")
+	}
+	return root, err
+}
+
+// common is the last event that two logs share, 0 for none. A hash stands for all
+// before it, so looking in the middle is enough.
+func (c *Computer) common(ctx context.Context, other *Computer) (uint64, error) {
+	a, _ := c.store.Head()
+	b, _ := other.store.Head()
+	var failed error
+	n := sort.Search(int(min(a, b)), func(i int) bool {
+		same, err := sameEvent(ctx, c, other, uint64(i)+1)
+		failed = firstError(failed, err)
+		return !same
+	})
+	return uint64(n), failed
+}
+
+func sameEvent(ctx context.Context, a, b *Computer, seq uint64) (bool, error) {
+	var hashes [2]choir.Digest
+	for i, c := range []*Computer{a, b} {
+		events, err := c.store.EventsAfter(ctx, seq-1, 1)
+		if err != nil {
+			return false, err
+		}
+		if len(events) == 0 || events[0].Seq != seq {
+			return false, choir.E("computer.compare", choir.CodeCorrupt, "event %d of %s cannot be read", seq, c.cfg.Name).WithRemedy("run `choir log --verify`")
+		}
+		hashes[i] = events[0].Hash
+	}
+	return hashes[0] == hashes[1], nil
+}
+
+func firstError(a, b error) error {
+	if a != nil {
+		return a
+	}
+	return b
+}
+
+// Take carries what changed in another computer since the two had the same past
+// over to this one: all of it, or only some paths and what is below them. Files
+// that look like keys do not travel. Code conflict, with the paths in Applied,
+// when this computer changed them differently; then nothing changed. With dryRun
+// it only says what would.
+func (c *Computer) Take(ctx context.Context, role choir.Role, from *Computer, paths []string, dryRun bool) (Applied, error) {
+	if from == c {
+		return Applied{}, choir.Invalid("from", "is this computer itself")
+	}
+	at, err := c.common(ctx, from)
+	if err != nil {
+		return Applied{}, err
+	}
+	if at == 0 {
+		return Applied{}, choir.E("computer.take", choir.CodeConflict, "%s and %s share no past, so there is nothing to compare with", c.cfg.Name, from.cfg.Name).
+			WithRemedy("export the project there and add it here: choir repo export")
+	}
+	theirs, err := from.treeNow(ctx)
+	if err != nil {
+		return Applied{}, err
+	}
+	base, err := c.Moment(ctx, at)
+	if err != nil {
+		return Applied{}, err
+	}
+	keeper := snapshot.NewKeeper(both{c.blobs, from.blobs})
+	if base, theirs, err = withoutKeys(ctx, keeper, base, theirs); err != nil {
+		return Applied{}, err
+	}
+	if theirs, err = onlyPaths(ctx, keeper, base, theirs, paths); err != nil {
+		return Applied{}, err
+	}
+	if err := c.fetch(ctx, from, keeper, base, theirs); err != nil {
+		return Applied{}, err
+	}
+	head, _ := from.store.Head()
+	return c.Apply(ctx, role, base, theirs, func(before, now choir.Digest, files int64) choir.Payload {
+		return choir.ChangesTaken{From: from.cfg.ID, Seq: head, Snapshot: now, Before: before, Files: files}
+	}, dryRun)
+}
+
+func withoutKeys(ctx context.Context, keeper *snapshot.Keeper, a, b choir.Digest) (choir.Digest, choir.Digest, error) {
+	a, _, err := timeline.WithoutKeys(ctx, keeper, a)
+	if err != nil {
+		return "", "", err
+	}
+	b, _, err = timeline.WithoutKeys(ctx, keeper, b)
+	return a, b, err
+}
+
+// onlyPaths is the base with the changes at some paths, and below them; all of
+// them for none.
+func onlyPaths(ctx context.Context, keeper *snapshot.Keeper, base, theirs choir.Digest, paths []string) (choir.Digest, error) {
+	if len(paths) == 0 {
+		return theirs, nil
+	}
+	changes, err := snapshot.Diff(ctx, keeper, base, theirs)
+	if err != nil {
+		return "", err
+	}
+	changes = snapshot.Apart(changes)
+	wanted := map[string]bool{}
+	for _, p := range paths {
+		p = strings.Trim(p, "/")
+		found := false
+		for _, ch := range changes {
+			isBelow := below(ch.Path, []string{p})
+			// The folders that a path needs come with it.
+			if isBelow || isDir(ch.After) && ch.Before == nil && below(p, []string{ch.Path}) {
+				wanted[ch.Path], found = true, found || isBelow
+			}
+		}
+		if !found {
+			return "", choir.E("computer.take", choir.CodeNotFound, "nothing changed at %q there", p)
+		}
+	}
+	return timeline.Graft(ctx, keeper, base, theirs, slices.Sorted(maps.Keys(wanted)))
+}
+
+// fetch makes sure that all of two trees is in this computer's store.
+func (c *Computer) fetch(ctx context.Context, from *Computer, keeper *snapshot.Keeper, roots ...choir.Digest) error {
+	var lacking []choir.Digest
+	for _, root := range roots {
+		all, err := treeDigests(ctx, keeper, root)
+		if err != nil {
+			return err
+		}
+		for _, d := range all {
+			_, err := c.blobs.Size(ctx, d)
+			if choir.CodeOf(err) == choir.CodeNotFound {
+				lacking = append(lacking, d)
+			} else if err != nil {
+				return err
+			}
+		}
+	}
+	slices.Sort(lacking)
+	return blob.Transfer(ctx, from.blobs, c.blobs, slices.Compact(lacking))
+}

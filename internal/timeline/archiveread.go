@@ -1,0 +1,239 @@
+package timeline
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"hash"
+	"io"
+	"strconv"
+	"strings"
+
+	"choiros/internal/choir"
+	"choiros/internal/journal"
+)
+
+// Taker takes up what an archive holds. Content is checked while it is read: one
+// that is not what the archive says ends with an error instead of io.EOF.
+type Taker interface {
+	Segment(name string, content []byte) error
+	Blob(ctx context.Context, d choir.Digest, size int64, content io.Reader) error
+}
+
+// maxSegment bounds a segment of the log in an archive, in bytes.
+const maxSegment = 256 << 20
+
+// ReadArchive reads the manifest of an archive, and no byte more. Code invalid:
+// this is no export file. Code corrupt: it is damaged.
+func ReadArchive(r io.Reader) (Archive, choir.Digest, error) {
+	return (&reading{r: r}).manifest()
+}
+
+// Unpack reads an archive to its end and gives its content to a taker, after
+// accept has seen what it says of itself. Every byte is held against the
+// manifest: code corrupt names the member and the bytes, or the event, that are
+// not what was written.
+func Unpack(ctx context.Context, r io.Reader, accept func(Archive, choir.Digest) error, into Taker) error {
+	in := &reading{r: r}
+	a, digest, err := in.manifest()
+	if err == nil {
+		err = accept(a, digest)
+	}
+	if err != nil {
+		return err
+	}
+	for _, m := range a.Members {
+		if err := ctx.Err(); err != nil {
+			return choir.Wrap("timeline.import", choir.CodeCancelled, err, "stopped")
+		}
+		if err := in.take(ctx, m, into); err != nil {
+			return err
+		}
+	}
+	return in.end()
+}
+
+// reading reads a file once and knows where it is.
+type reading struct {
+	r  io.Reader
+	at int64
+}
+
+// full reads so many bytes that belong to something.
+func (in *reading) full(n int64, of string) ([]byte, error) {
+	// The buffer grows with what really comes.
+	b, err := io.ReadAll(io.LimitReader(in.r, n))
+	in.at += int64(len(b))
+	if err == nil && int64(len(b)) < n {
+		err = in.short(of)
+	}
+	return b, err
+}
+
+func (in *reading) short(of string) error {
+	return damaged("the file ends at byte %d, inside %s", in.at, of)
+}
+
+func damaged(format string, args ...any) *choir.Error {
+	return choir.E("timeline.import", choir.CodeCorrupt, format, args...).WithRemedy("get the file again; nothing was made")
+}
+
+// manifest reads the first member.
+func (in *reading) manifest() (Archive, choir.Digest, error) {
+	var a Archive
+	head, err := in.full(block, "its first member's header")
+	if err != nil {
+		if in.at < block {
+			err = noExport()
+		}
+		return a, "", err
+	}
+	name, size, ok := firstMember(head)
+	if !ok {
+		return a, "", noExport()
+	}
+	raw, err := in.full(size, "the manifest")
+	if err == nil {
+		err = in.zeros(padding(size), "the manifest")
+	}
+	if err != nil {
+		return a, "", err
+	}
+	digest := choir.DigestOf(raw)
+	want, err := header(manifestPath(digest), size)
+	if err != nil || !bytes.Equal(want, head) {
+		return a, "", damaged("the manifest, bytes 0 to %d, is not what its name %s says", in.at-1, name)
+	}
+	if err := choir.DecodeStrict(raw, &a); err != nil {
+		return a, "", choir.Wrap("timeline.import", choir.CodeInvalid, choir.Under("manifest", err), "this export file is not one that this choir can read")
+	}
+	return a, digest, choir.Under("manifest", a.check())
+}
+
+func noExport() error {
+	return choir.E("timeline.import", choir.CodeInvalid, "this is not a file that choir export made")
+}
+
+// firstMember reads the name and size of a manifest from its header.
+func firstMember(head []byte) (name string, size int64, ok bool) {
+	name, _, _ = strings.Cut(string(head[:100]), "\x00")
+	text := strings.TrimRight(string(head[124:136]), "\x00 ")
+	size, err := strconv.ParseInt(text, 8, 64)
+	ok = err == nil && size > 0 && size <= maxArchive && strings.HasPrefix(name, "manifest-") && string(head[257:262]) == "ustar"
+	return name, size, ok
+}
+
+func (in *reading) zeros(n int64, behind string) error {
+	b, err := in.full(n, "the zeros behind "+behind)
+	if err == nil && len(bytes.Trim(b, "\x00")) > 0 {
+		err = damaged("bytes %d to %d, behind %s, are not zeros", in.at-n, in.at-1, behind)
+	}
+	return err
+}
+
+// take reads one member.
+func (in *reading) take(ctx context.Context, m Member, into Taker) error {
+	begin := in.at
+	head, err := in.full(block, "the header of "+m.Path)
+	if err != nil {
+		return err
+	}
+	if want, err := header(m.Path, m.Size); err != nil || !bytes.Equal(want, head) {
+		return damaged("the header of %s, bytes %d to %d, is not what the manifest says", m.Path, begin, in.at-1)
+	}
+	if isSegment(m.Path) {
+		err = in.segment(m, into)
+	} else {
+		err = in.blob(ctx, m, into)
+	}
+	if err != nil {
+		return err
+	}
+	return in.zeros(padding(m.Size), m.Path)
+}
+
+func (in *reading) segment(m Member, into Taker) error {
+	if m.Size > maxSegment {
+		return choir.E("timeline.import", choir.CodeTooLarge, "%s has %d bytes, more than %d", m.Path, m.Size, maxSegment)
+	}
+	begin := in.at
+	content, err := in.full(m.Size, m.Path)
+	if err != nil {
+		return err
+	}
+	name := strings.TrimPrefix(m.Path, journalFolder)
+	if choir.DigestOf(content) != m.SHA256 {
+		e := damaged("%s, bytes %d to %d, is not what was exported", m.Path, begin, in.at-1)
+		if where := journal.Inspect(name, content); where != nil {
+			e.Msg += ": " + where.String()
+		}
+		return e
+	}
+	return into.Segment(name, content)
+}
+
+func (in *reading) blob(ctx context.Context, m Member, into Taker) error {
+	c := &content{in: in, member: m, begin: in.at, left: m.Size, hash: sha256.New()}
+	if err := into.Blob(ctx, m.SHA256, m.Size, c); err != nil {
+		return err
+	}
+	if c.left > 0 || !c.checked {
+		// It was there already; its bytes are checked all the same.
+		if _, err := io.Copy(io.Discard, c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// content is one blob while it is read.
+type content struct {
+	in      *reading
+	member  Member
+	begin   int64
+	left    int64
+	hash    hash.Hash
+	checked bool
+}
+
+func (c *content) Read(p []byte) (int, error) {
+	if c.left == 0 {
+		return 0, c.finish()
+	}
+	n, err := c.in.r.Read(p[:min(int64(len(p)), c.left)])
+	c.hash.Write(p[:n])
+	c.left -= int64(n)
+	c.in.at += int64(n)
+	switch {
+	case err == io.EOF && c.left > 0:
+		return n, c.in.short(c.member.Path)
+	case err != nil && err != io.EOF:
+		return n, err
+	case c.left == 0:
+		return n, c.finish()
+	}
+	return n, nil
+}
+
+// finish is io.EOF for content that is what it must be.
+func (c *content) finish() error {
+	c.checked = true
+	if choir.DigestFrom([32]byte(c.hash.Sum(nil))) != c.member.SHA256 {
+		return damaged("%s, bytes %d to %d, is not what was exported", c.member.Path, c.begin, c.in.at-1)
+	}
+	return io.EOF
+}
+
+// end holds what is behind the last member against what must be there.
+func (in *reading) end() error {
+	if err := in.zeros(2*block, "the last member"); err != nil {
+		return err
+	}
+	var one [1]byte
+	if n, err := io.ReadFull(in.r, one[:]); n > 0 {
+		return damaged("there is more behind the end, from byte %d", in.at)
+	} else if err != io.EOF {
+		return err
+	}
+	return nil
+}
