@@ -133,7 +133,7 @@ func TestABusWithoutRoomDelaysAndLosesNothing(t *testing.T) {
 	}
 	wantNoRoom(t, s.Healthy(), dir)
 	free()
-	becomes(t, s, true)
+	becomes(t, s, "")
 	mustBe(t, stored(t, s, l), 1, 20)
 	if s.MovedAside() != "" {
 		t.Error("a store was taken for broken because its disk was full")
@@ -160,24 +160,25 @@ func TestADiskThatFillsUpBelowARunningBus(t *testing.T) {
 	running(t, relay.WithPatience(500*time.Millisecond))
 	free := fill(t, disk)
 	l.Append(3000)
-	becomes(t, s, false)
+	becomes(t, s, choir.CodeUnavailable)
 	watched(t, s)
+	becomes(t, s, choir.CodeNoSpace)
 	c := bustest.Dial(t, s, choir.RoleDirector, l.Home)
 	if events, err := c.EventsAfter(bustest.Within(t), 0, 5); err != nil || len(events) != 5 {
 		t.Fatalf("%d events, %v", len(events), err)
 	}
 	free()
-	becomes(t, s, true)
+	becomes(t, s, "")
 	mustBe(t, stored(t, s, l), 1, 3000)
 }
 
-// becomes waits until the bus is healthy, or is not.
-func becomes(t *testing.T, s *hub.Server, healthy bool) {
+// becomes waits until the bus says this of its health; empty is healthy.
+func becomes(t *testing.T, s *hub.Server, want choir.Code) {
 	t.Helper()
 	ctx := bustest.Within(t)
 	look := time.NewTicker(time.Millisecond)
 	defer look.Stop()
-	for (s.Healthy() == nil) != healthy {
+	for choir.CodeOf(s.Healthy()) != want {
 		select {
 		case <-look.C:
 		case <-ctx.Done():
