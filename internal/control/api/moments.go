@@ -24,7 +24,8 @@ type atMoment struct {
 }
 
 type atPath struct {
-	atMoment
+	In
+	Seq  uint64 `path:"seq" doc:"The moment: everything up to this event."`
 	Path string `query:"path" doc:"Below the workspace, escaped as in file events."`
 }
 
