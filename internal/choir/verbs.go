@@ -174,7 +174,7 @@ type TaskRollbackReply struct {
 // TaskCommitRequest makes what a task changed part of the log.
 type TaskCommitRequest struct {
 	Task   ID       `json:"task" choir:"id7" doc:"The task."`
-	Reason string   `json:"reason" choir:"enum=task_ended|checkpoint" doc:"As in snapshot.taken."`
+	Reason string   `json:"reason" choir:"enum=task_ended|checkpoint|tool_returned" doc:"As in snapshot.taken."`
 	Only   []string `json:"only,omitempty" choir:"len=0..64,each=1..4096" doc:"Folders in which alone something can have changed since the workspace was last looked at; none is everywhere."`
 }
 

@@ -18,6 +18,7 @@ type Applied struct {
 	// done.
 	Conflicts []timeline.Conflict
 	Receipt   choir.Receipt // none when there was nothing to do
+	BackSeq   uint64        // the moment just before, to rewind to
 }
 
 // Apply carries what changed from base to theirs over to the workspace, and
@@ -68,6 +69,7 @@ func (c *Computer) applyMerged(ctx context.Context, role choir.Role, client *gue
 	if err := c.recordOwners(ctx, now); err != nil {
 		return a, err
 	}
+	a.BackSeq, _ = c.store.Head()
 	done, err := c.draft(s.record(now.Root, a.To, int64(len(a.Changes))))
 	if err == nil {
 		a.Receipt, err = c.carryOut(ctx, client, intent{Before: now.Root, Target: a.To, Reason: s.reason, Role: role, Draft: done})

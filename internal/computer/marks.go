@@ -253,6 +253,11 @@ func (w *markWalk) closeGroup() error {
 
 // call names the tool call that a snapshot was taken after.
 func (w *markWalk) call(g *fileGroup, m Mark) error {
+	if g.event.Cause == "" {
+		m.Kind, m.Text = MarkCall, "a command of the task changed "+timeline.Paths([]string{g.first}, g.count)
+		w.marks = append(w.marks, m)
+		return nil
+	}
 	e, err := w.c.store.Event(w.ctx, g.event.Cause)
 	if err != nil {
 		return err

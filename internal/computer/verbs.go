@@ -22,7 +22,7 @@ func (c *Computer) answer(ctx context.Context, who choir.Caller, verb choir.Verb
 	switch verb {
 	case choir.VerbAppend:
 		return handle(body, func(r choir.AppendRequest) (choir.AppendReply, error) {
-			receipts, err := c.store.Append(ctx, who.Role, r.Drafts...)
+			receipts, err := c.appendFrom(ctx, who.Role, r.Drafts)
 			return choir.AppendReply{Receipts: receipts}, err
 		})
 	case choir.VerbEventsAfter:
@@ -43,6 +43,9 @@ func (c *Computer) answer(ctx context.Context, who choir.Caller, verb choir.Verb
 		})
 	case choir.VerbTaskCommit:
 		return handle(body, func(r choir.TaskCommitRequest) (choir.TaskCommitReply, error) {
+			if r.Reason == "tool_returned" {
+				return c.afterCommand(ctx, r.Task)
+			}
 			return c.taskCommit(ctx, r.Task, r.Reason, r.Only)
 		})
 	}

@@ -138,6 +138,9 @@ func (m *merge) change(c *snapshot.Change) error {
 		}
 		return err
 	}
+	if alike(both, ours) {
+		return nil
+	}
 	return m.put(c, both)
 }
 

@@ -31,6 +31,12 @@ func (j *job) runCommands(ctx context.Context) error {
 		if run.ExitCode != 0 {
 			return fail(choir.ResultCommandFailed, "command %d of %d failed: %s", i+1, len(j.task.Commands), describe(run))
 		}
+		// What one command did is a moment of its own; the last one's is the task's.
+		if i+1 < len(j.task.Commands) {
+			if _, err := j.cfg.Tree.Commit(j.life, j.event.Task, "tool_returned", nil); err != nil {
+				return err
+			}
+		}
 	}
 	j.result.Summary = "ran " + count(len(j.task.Commands), "command") + ": " + firstLine(line(j.task.Commands[0]), 200)
 	return nil

@@ -1,0 +1,103 @@
+package computer
+
+import (
+	"testing"
+
+	"choiros/internal/choir"
+)
+
+func TestUndoTakesOneActionBack(t *testing.T) {
+	l := newLab(t)
+	l.write("a", "1\n2\n3\n4\n5\n6\n7\n8\n")
+	l.write("mine", "mine\n")
+	before := l.root()
+	first := l.commands(choir.TaskEditRepo, "sed -i s/2/two/ a; mkdir -p made/empty; echo x > made/x; chmod 600 mine")
+	l.result(first)
+	l.result(l.commands(choir.TaskEditRepo, "sed -i s/7/seven/ a; echo later > made/later"))
+	head, _ := l.store.Head()
+	plan := must(l.Undo(l.within(), choir.RoleCLI, first.TaskID, true))(t)
+	if after, _ := l.store.Head(); after != head || len(plan.Changes) == 0 || plan.Receipt.Seq != 0 {
+		t.Fatalf("a dry run wrote %d events, %d changes", after-head, len(plan.Changes))
+	}
+	got := must(l.Undo(l.within(), choir.RoleShell, first.TaskID, false))(t)
+	if l.root() != got.To {
+		t.Errorf("the workspace is %s, the undo says %s", l.root(), got.To)
+	}
+	if out := l.sh("cat a; ls made; stat -c %a mine"); out != "1\n2\n3\n4\n5\n6\nseven\n8\nlater\n644\n" {
+		t.Errorf("the workspace has\n%s", out)
+	}
+	undone := l.waitEvent(ofType("timeline.undone"))
+	if p := payload[choir.TimelineUndone](t, undone); p.Of != first.TaskID || p.Snapshot != got.To || p.Before != got.From || undone.Source != choir.SourceUser {
+		t.Errorf("%+v", p)
+	}
+	if at := must(l.Moment(l.within(), undone.Seq))(t); at != got.To {
+		t.Errorf("the moment is %s", at)
+	}
+	if files := must(l.store.Files(l.within(), 0, "made", 10, ""))(t); len(files) != 2 {
+		t.Errorf("the log says that there is %+v", files)
+	}
+	// It can be rewound, and once more there is nothing to undo.
+	if again := must(l.Undo(l.within(), choir.RoleShell, first.TaskID, false))(t); len(again.Changes) != 0 || again.Receipt.Seq != 0 {
+		t.Errorf("once more it changes %+v", again.Changes)
+	}
+	rewound(t, l, got.BackSeq)
+	if l.root() == before || l.sh("cat made/x") != "x\n" {
+		t.Error("the undo could not be rewound")
+	}
+}
+
+func TestUndoRightAfterwardsIsExact(t *testing.T) {
+	l := newLab(t)
+	l.sh("mkdir -p d/empty; echo x > d/x; ln -s x d/l; printf o > \"$(printf 'odd\\377')\"; touch -d 2001-01-01 d/x")
+	c := l.working()
+	before := l.root()
+	id, _, _ := c.call("bash", true, "rm -rf d odd*; echo d > d; chmod 600 d; mkdir new")
+	if _, err := l.Undo(l.within(), choir.RoleCLI, id, false); choir.CodeOf(err) != choir.CodeConflict {
+		t.Errorf("while the task works: %v", err)
+	}
+	if _, err := l.Undo(l.within(), choir.RoleCLI, c.task.TaskID, false); choir.CodeOf(err) != choir.CodeConflict {
+		t.Errorf("a task that has not ended: %v", err)
+	}
+	c.finish()
+	if _, err := l.Undo(l.within(), choir.RoleCLI, id, false); err != nil {
+		t.Fatal(err)
+	}
+	for _, ch := range must(l.changes(l.within(), before, l.root()))(t) {
+		if !inGit(ch.Path) && ch.Path != "" {
+			t.Errorf("it is not as before: %+v", ch)
+		}
+	}
+}
+
+func TestAnUndoThatConflictsChangesNothing(t *testing.T) {
+	l := newLab(t)
+	l.write("a", "one\n")
+	task := l.commands(choir.TaskEditRepo, "echo two > a; echo b > b")
+	l.result(task)
+	l.write("a", "three\n")
+	root := l.root()
+	head, _ := l.store.Head()
+	a, err := l.Undo(l.within(), choir.RoleCLI, task.TaskID, false)
+	if choir.CodeOf(err) != choir.CodeConflict || len(a.Conflicts) != 1 || a.Conflicts[0].Path != "a" {
+		t.Fatalf("%v, conflicts %+v", err, a.Conflicts)
+	}
+	if after, _ := l.store.Head(); after != head || l.root() != root {
+		t.Errorf("it wrote %d events, the workspace is %s", after-head, l.root())
+	}
+}
+
+// TestUndoKeepsWhatTheOwnerWroteMeanwhile: an undo takes back what the task did,
+// and nothing else that happened while it ran.
+func TestUndoKeepsWhatTheOwnerWroteMeanwhile(t *testing.T) {
+	l := newLab(t)
+	c := l.working()
+	c.call("bash", true, "echo task > task")
+	l.write("mine/deep", "owner")
+	c.finish()
+	if _, err := l.Undo(l.within(), choir.RoleCLI, c.task.TaskID, false); err != nil {
+		t.Fatal(err)
+	}
+	if got := l.sh("cat mine/deep; ls"); got != "ownerartifacts\nchoiros\nmine\nworkspace\n" {
+		t.Errorf("the workspace has %s", got)
+	}
+}
