@@ -1062,7 +1062,7 @@ export interface TaskCommitRequest {
   /** The task. */
   task: ID;
   /** As in snapshot.taken. */
-  reason: "task_ended" | "checkpoint";
+  reason: "task_ended" | "checkpoint" | "tool_returned";
   /** Folders in which alone something can have changed since the workspace was last looked at; none is everywhere. */
   only?: string[];
 }
