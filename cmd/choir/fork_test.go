@@ -142,7 +142,7 @@ func TestExportAndImport(t *testing.T) {
 	if r.code != 0 || !strings.Contains(r.errOut, "workspace/p/.env") || !strings.Contains(r.errOut, "workspace/p/note") {
 		t.Fatalf("export: exit code %d\n%s%s", r.code, r.out, r.errOut)
 	}
-	if raw, err := os.ReadFile(file); err != nil {
+	if raw, err := os.ReadFile(file); err != nil || strings.Contains(string(raw), "SECRET=42") {
 		t.Fatalf("the key is in the file, or %v", err)
 	}
 	then := o.files()

@@ -5,12 +5,14 @@ import (
 	"context"
 	"io"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"choiros/internal/associate/git"
 	"choiros/internal/choir"
+	"choiros/internal/keyfile"
 	"choiros/internal/snapshot"
 )
 
@@ -157,7 +159,8 @@ func contentSize(e *snapshot.Entry) int64 {
 }
 
 // sides are the two sides of one change as git files; not ok when it has no
-// place in a diff: outside the task's folder, too large, or nothing git knows.
+// place in a diff: outside the task's folder, too large, nothing git knows, or
+// what looks like a key.
 func (j *job) sides(ch *snapshot.Change, fits bool) (before, after []git.File, ok bool, err error) {
 	from := ch.Path
 	if ch.From != "" {
@@ -183,6 +186,9 @@ func (j *job) sides(ch *snapshot.Change, fits bool) (before, after []git.File, o
 		if !f.Link {
 			if f.Content, err = j.content(string(raw), s.e, s.to == &after); err != nil {
 				return nil, nil, false, err
+			}
+			if keyfile.Name(path.Base(name)) || keyfile.Content(f.Content[:min(len(f.Content), keyfile.Head)]) {
+				return nil, nil, false, nil // the log keeps what it is told for ever, and travels
 			}
 		}
 		*s.to = append(*s.to, f)
