@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"choiros/internal/choir"
 	"choiros/internal/control/api"
 )
 
@@ -16,6 +17,9 @@ func newForkCommand(a *app) *cobra.Command {
 			"Both go on from there by themselves. Files that look like keys stay in the first.",
 		Example: "  choir fork --name experiment\n  choir fork 120 --name before --dry-run\n  choir diff --with experiment\n  choir take --from experiment",
 		RunE: func(c *cobra.Command, args []string) (err error) {
+			if req.Name == "" {
+				return choir.Invalid("--name", "is required: what is the new computer called?")
+			}
 			if len(args) == 1 {
 				if req.Event, err = parseSeq(args[0]); err != nil {
 					return err
@@ -26,9 +30,6 @@ func newForkCommand(a *app) *cobra.Command {
 	}
 	c.Flags().StringVar(&req.Name, "name", "", "what the new computer is called")
 	c.Flags().BoolVarP(&req.DryRun, "dry-run", "n", false, "only say what it would begin with")
-	if err := c.MarkFlagRequired("name"); err != nil {
-		panic(err) // the flag is defined two lines above
-	}
 	return c
 }
 

@@ -183,3 +183,82 @@ func TestExportAndImport(t *testing.T) {
 		t.Errorf("a taken name: %d %s", r.code, r.errOut)
 	}
 }
+
+// TestChangesGoAcross works in a fork and takes what changed there over: all of
+// it, a part, and not what both changed.
+func TestChangesGoAcross(t *testing.T) {
+	o := openOffice(t)
+	o.add(t, "p", files{"a.txt": "one\n", "both.txt": "one\n", "ours.txt": "one\n", "gone.txt": "x\n"})
+	_, other := o.fork("--name", "second")
+	other.must("task", "--computer", "second", taskFile(t, shellTask("edit_repo", "p",
+		"echo two > a.txt; echo two > both.txt; rm gone.txt; mkdir -p new/deep; echo new > new/deep/b.txt; echo KEY=1 > .env", noVerify)))
+	o.ends(t, shellTask("edit_repo", "p", "echo three > both.txt; echo two > ours.txt; echo KEY=2 > .env", noVerify), 0, choir.StatusOK, "")
+	mine, theirs := o.files(), other.files()
+
+	out := o.must("diff", "--with", "second")
+	for _, want := range []string{"workspace/p/a.txt", "workspace/p/new/deep/b.txt", "-one\n+two\n"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("the difference lacks %q:\n%s", want, out)
+		}
+	}
+	if r := o.run("take", "--from", "second"); r.code == 0 || !strings.Contains(r.errOut, "workspace/p/both.txt") {
+		t.Errorf("a conflict: exit code %d\n%s%s", r.code, r.out, r.errOut)
+	}
+	o.must("take", "--from", "second", "--dry-run", "workspace/p/a.txt")
+	sameTree(t, mine, o.files())
+
+	o.must("take", "--from", "second", "workspace/p/new", "workspace/p/gone.txt", "workspace/p/a.txt")
+	want := maps.Clone(mine)
+	for _, path := range []string{"workspace/p/a.txt", "workspace/p/new", "workspace/p/new/deep", "workspace/p/new/deep/b.txt"} {
+		want[path] = theirs[path]
+	}
+	delete(want, "workspace/p/gone.txt")
+	got := o.files()
+	want["workspace/p"] = got["workspace/p"] // it gained and lost names
+	sameTree(t, want, got)
+	sameTree(t, theirs, other.files())
+	if e := lastOf(o.c.log(t), "changes.taken"); !strings.Contains(string(e.Payload), string(other.c.computer)) {
+		t.Errorf("the log says %s", e.Payload)
+	}
+	if r := o.run("take", "--from", "second", "workspace/p/nothing"); r.code == 0 || !strings.Contains(r.errOut, "nothing changed at") {
+		t.Errorf("a path that did not change: %d %s", r.code, r.errOut)
+	}
+	if r := o.run("take", "--from", "nobody"); r.code == 0 || !strings.Contains(r.errOut, `"second"`) {
+		t.Errorf("a computer that is not there: %d %s", r.code, r.errOut)
+	}
+	if r := o.run("take", "--from", "My computer"); r.code != 2 {
+		t.Errorf("from itself: %d %s", r.code, r.errOut)
+	}
+}
+
+// TestForksAreRefusedWithAReason tries what cannot be forked or imported.
+func TestForksAreRefusedWithAReason(t *testing.T) {
+	o := openOffice(t)
+	for _, c := range []struct {
+		args []string
+		exit int
+		says string
+	}{
+		{[]string{"fork"}, 2, "name"},
+		{[]string{"fork", "0", "--name", "x"}, 2, "not an event's number"},
+		{[]string{"fork", "999999", "--name", "x"}, 1, "there is no event 999999"},
+		{[]string{"fork", "--name", "My computer"}, 1, "already"},
+		{[]string{"fork", "--name", " x"}, 2, "name"},
+		{[]string{"fork", "--name", "x\ny"}, 2, "name"},
+		{[]string{"fork", "--name", "x", "--computer", "y"}, 1, "no computer \"y\""},
+		{[]string{"import", "/nowhere"}, 1, "cannot read"},
+		{[]string{"import", "/etc/passwd"}, 2, "not a file that choir export made"},
+	} {
+		if r := o.run(c.args...); r.code != c.exit || !strings.Contains(r.errOut, c.says) {
+			t.Errorf("choir %v: exit code %d, want %d and %q\n%s", c.args, r.code, c.exit, c.says, r.errOut)
+		}
+	}
+	left, err := filepath.Glob(filepath.Join(o.data, "computers", "*"))
+	if err != nil || len(left) != 1 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+	o.must("fork", "--name", "x", "--dry-run")
+	if out := o.must("computers"); strings.Count(out, "\n") != 1 {
+		t.Errorf("computers:\n%s", out)
+	}
+}

@@ -20,6 +20,9 @@ func newTakeCommand(a *app) *cobra.Command {
 			"What both changed differently is a conflict; then nothing is changed. Files that look like keys stay where they are.",
 		Example: "  choir diff --with experiment\n  choir take --from experiment --dry-run\n  choir take --from experiment workspace/hello",
 		RunE: func(c *cobra.Command, args []string) error {
+			if from == "" {
+				return choir.Invalid("--from", "is required: which computer are the changes in?")
+			}
 			return a.withComputer(c.Context(), func(ctx context.Context, cl *client) error {
 				id, err := cl.find(ctx, from)
 				if err != nil {
@@ -31,9 +34,6 @@ func newTakeCommand(a *app) *cobra.Command {
 	}
 	c.Flags().StringVar(&from, "from", "", "the other computer, by its id or name")
 	c.Flags().BoolVarP(&dry, "dry-run", "n", false, "only say what would change")
-	if err := c.MarkFlagRequired("from"); err != nil {
-		panic(err) // the flag is defined above
-	}
 	return c
 }
 
