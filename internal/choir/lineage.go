@@ -1,7 +1,7 @@
 package choir
 
 // Lineage follows whose log the events are that it is given, in the order of the
-// log: ids change only where a fork or an import begins, and what such an event
+// log: ids change only where a fork or an import begins, and what the event there
 // says of the past must be true. The zero value stands before event 1.
 type Lineage struct {
 	computer, user ID
@@ -11,18 +11,17 @@ type Lineage struct {
 func (l *Lineage) Next(e *Event) error {
 	was := *l
 	l.computer, l.user = e.Computer, e.User
-	begins := e.Type == "computer.forked" || e.Type == "computer.imported"
-	if was.computer == "" || was == *l && !begins {
+	if was.computer == "" || was == *l {
 		return nil
 	}
-	if !begins {
+	if e.Type != "computer.forked" && e.Type != "computer.imported" {
 		return E("choir.lineage", CodeCorrupt, "event %d is of computer %s, the one before of %s, and neither a fork nor an import begins there", e.Seq, e.Computer, was.computer)
 	}
 	from, seq, hash, err := origin(e)
 	switch {
 	case err != nil:
 		return Wrap("choir.lineage", CodeCorrupt, err, "event %d", e.Seq)
-	case from != was.computer || seq != e.Seq-1 || hash != e.PrevHash || e.Computer == was.computer:
+	case from != was.computer || seq != e.Seq-1 || hash != e.PrevHash || e.Computer == from:
 		return E("choir.lineage", CodeCorrupt, "event %d says that it follows event %d of computer %s, which is not so", e.Seq, seq, from)
 	case e.Type == "computer.forked" && e.User != was.user:
 		return E("choir.lineage", CodeCorrupt, "event %d forks the computer of another user", e.Seq)

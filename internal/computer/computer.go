@@ -108,6 +108,9 @@ func Open(ctx context.Context, cfg Config) (*Computer, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := c.mustBeOurs(ctx); err != nil {
+		return nil, errorsJoin(err, c.store.Close())
+	}
 	if err := c.begin(ctx); err != nil {
 		return nil, errorsJoin(err, c.store.Close())
 	}

@@ -8,6 +8,7 @@ import (
 
 	"choiros/internal/choir"
 	"choiros/internal/eventstore"
+	"choiros/internal/fault"
 	"choiros/internal/guest"
 	"choiros/internal/snapshot"
 	"choiros/internal/timeline"
@@ -36,6 +37,18 @@ func (c *Computer) beginsAt(ctx context.Context) (uint64, error) {
 		c.begins.Store(begins)
 	}
 	return begins, err
+}
+
+// mustBeOurs refuses a log that another computer wrote: a folder that was moved
+// by hand.
+func (c *Computer) mustBeOurs(ctx context.Context) error {
+	head, _ := c.store.Head()
+	begins, err := c.beginsAt(ctx)
+	if err != nil || head == 0 || begins <= head || c.store.ReadOnly() != "" {
+		return err
+	}
+	return choir.E("computer.open", choir.CodeConflict, "the log in %s is of another computer than %s", c.cfg.Dir, c.cfg.ID).
+		WithRemedy("put the folder back under the id its log has; to copy a computer: choir fork, or choir export and import")
 }
 
 // available is the tree that is left of a snapshot without content that is not in
@@ -74,6 +87,7 @@ func (c *Computer) furnish(ctx context.Context, client *guest.Client) error {
 			return choir.Wrap("computer.furnish", "", err, "fill the workspace")
 		}
 	}
+	fault.Point("computer.restore.remove")
 	if err := os.Remove(note); err != nil {
 		return choir.Wrap("computer.furnish", choir.CodeUnavailable, err, "note that the workspace is filled")
 	}

@@ -47,9 +47,9 @@ type Compared struct {
 	Common uint64
 }
 
-// Compare compares the files of the computer with those of another, both as they
+// CompareWith compares the files of the computer with those of another, both as they
 // are now, for whoever reads: from this one to the other.
-func (c *Computer) Compare(ctx context.Context, other *Computer) (Compared, error) {
+func (c *Computer) CompareWith(ctx context.Context, other *Computer) (Compared, error) {
 	var out Compared
 	var err error
 	if out.Common, err = c.common(ctx, other); err != nil {

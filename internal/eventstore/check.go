@@ -94,17 +94,18 @@ func (s *Store) Checked() Progress {
 // Verify does.
 func (s *Store) checkAll(ctx context.Context, repaired func(choir.LogRepaired)) error {
 	sound := true
+	var family ancestry
 	for pass := s.journal.NewPass(); pass.More(); {
 		began := time.Now()
 		_, last := pass.Span()
 		var wrong []item
 		err := s.pool.use(ctx, func(conn *sqlite.Conn) error {
-			return compareSegment(ctx, conn, pass, s.applier.reached(), &wrong)
+			return compareSegment(ctx, conn, pass, s.applier.reached(), &family, &wrong)
 		})
 		if err != nil && choir.CodeOf(err) != choir.CodeCorrupt {
 			return err
 		}
-		sound = sound && err == nil && len(wrong) == 0
+		sound = sound && err == nil && len(wrong)+len(family.broken) == 0
 		s.checking.tell(func(p *Progress) { p.Done = last })
 		if !pass.More() {
 			sound = sound && len(pass.Damage()) == 0
@@ -136,7 +137,7 @@ func pause(ctx context.Context, d time.Duration) error {
 
 // compareSegment reads the pass's next segment beside the rows of the copy, up
 // to an event, and adds what the copy has wrong.
-func compareSegment(ctx context.Context, conn *sqlite.Conn, pass *journal.Pass, head uint64, wrong *[]item) error {
+func compareSegment(ctx context.Context, conn *sqlite.Conn, pass *journal.Pass, head uint64, family *ancestry, wrong *[]item) error {
 	first, last := pass.Span()
 	st, err := conn.Prepare("SELECT seq, event, id, type, run FROM events WHERE seq BETWEEN ? AND ? ORDER BY seq")
 	if err != nil {
@@ -158,12 +159,13 @@ func compareSegment(ctx context.Context, conn *sqlite.Conn, pass *journal.Pass, 
 				return err
 			}
 		}
-		if more && sameRow(st, r) {
-			return nil
-		}
 		e, err := choir.DecodeEvent(r.Event)
 		if err != nil {
 			return err
+		}
+		family.next(&e)
+		if more && sameRow(st, r, &e) {
+			return nil
 		}
 		*wrong = append(*wrong, item{event: e, raw: append([]byte(nil), r.Event...)})
 		return nil

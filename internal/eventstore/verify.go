@@ -23,9 +23,10 @@ func (s *Store) Verify(ctx context.Context, progress func(done, total uint64)) (
 	report := Report{Events: head, Head: hash}
 	var damage []journal.Damage
 	var wrong []item
+	var family ancestry
 	err := s.read(ctx, func(conn *sqlite.Conn) (err error) {
 		// What is only in the journal yet is not wrong in the copy.
-		damage, wrong, err = s.compare(ctx, conn, min(head, s.applier.reached()), progress)
+		damage, wrong, err = s.compare(ctx, conn, min(head, s.applier.reached()), &family, progress)
 		return err
 	})
 	if choir.CodeOf(err) == choir.CodeCorrupt {
@@ -43,6 +44,7 @@ func (s *Store) Verify(ctx context.Context, progress func(done, total uint64)) (
 		}
 		report.Repaired, report.Holes = append(report.Repaired, repaired...), holes
 	}
+	report.Holes = append(report.Holes, family.broken...)
 	if len(report.Holes) > 0 {
 		return report, nil // a damaged copy may be needed yet
 	}
@@ -56,8 +58,9 @@ func (s *Store) inspect(ctx context.Context, progress func(done, total uint64)) 
 	if s.opened.sqliteDamage != "" {
 		report.Damaged = []choir.LogRepaired{{Copy: "sqlite", From: 1, To: head, Damage: clip(s.opened.sqliteDamage)}}
 	}
+	var family ancestry
 	err := s.read(ctx, func(conn *sqlite.Conn) error {
-		damage, wrong, err := s.compare(ctx, conn, head, progress)
+		damage, wrong, err := s.compare(ctx, conn, head, &family, progress)
 		if choir.CodeOf(sqliteError("", err)) == choir.CodeCorrupt {
 			report.Damaged = append(report.Damaged, choir.LogRepaired{Copy: "sqlite", From: 1, To: max(1, head), Damage: clip(err.Error())})
 			damage, err = s.journal.Verify(ctx, nil)
@@ -69,7 +72,7 @@ func (s *Store) inspect(ctx context.Context, progress func(done, total uint64)) 
 		defer done()
 		mendable, holes := divide(damage, fetch)
 		report.Damaged = append(append(report.Damaged, mendable...), rowsDiffer(wrong)...)
-		report.Holes = holes
+		report.Holes = append(holes, family.broken...)
 		return nil
 	})
 	return report, err
@@ -90,14 +93,14 @@ func rowsDiffer(wrong []item) (out []choir.LogRepaired) {
 }
 
 // compare walks both copies side by side, up to an event.
-func (s *Store) compare(ctx context.Context, conn *sqlite.Conn, head uint64, progress func(done, total uint64)) (damage []journal.Damage, wrong []item, err error) {
+func (s *Store) compare(ctx context.Context, conn *sqlite.Conn, head uint64, family *ancestry, progress func(done, total uint64)) (damage []journal.Damage, wrong []item, err error) {
 	if err := checkFile(conn); err != nil {
 		return nil, nil, err
 	}
 	pass := s.journal.NewPass()
 	for pass.More() {
 		_, last := pass.Span()
-		if err := compareSegment(ctx, conn, pass, head, &wrong); err != nil {
+		if err := compareSegment(ctx, conn, pass, head, family, &wrong); err != nil {
 			return nil, nil, err
 		}
 		if progress != nil {
@@ -109,12 +112,9 @@ func (s *Store) compare(ctx context.Context, conn *sqlite.Conn, head uint64, pro
 
 // sameRow holds a row of the SQLite copy against the journal's record. Columns
 // beside the event are part of it and need no look of their own beyond that.
-func sameRow(st *sqlite.Stmt, r journal.Record) bool {
-	if uint64(st.ColumnInt64(0)) != r.Seq || st.ColumnText(1) != string(r.Event) {
-		return false
-	}
-	e, err := choir.DecodeEvent(r.Event)
-	return err == nil && st.ColumnText(2) == string(e.ID) && st.ColumnText(3) == string(e.Type) && st.ColumnText(4) == string(e.Run)
+func sameRow(st *sqlite.Stmt, r journal.Record, e *choir.Event) bool {
+	return uint64(st.ColumnInt64(0)) == r.Seq && st.ColumnText(1) == string(r.Event) &&
+		st.ColumnText(2) == string(e.ID) && st.ColumnText(3) == string(e.Type) && st.ColumnText(4) == string(e.Run)
 }
 
 func checkFile(conn *sqlite.Conn) error {

@@ -36,7 +36,8 @@ type Withheld struct {
 }
 
 // Reach finds what the events up to a number lead to: blobs they name, and all
-// that is in the snapshots they name. A file that looks like a key is withheld,
+// that is in the snapshots they name. Code corrupt when the events are not of one
+// line of computers. A file that looks like a key is withheld,
 // unless the same content lies elsewhere under a name that does not.
 func Reach(ctx context.Context, log Log, keeper *snapshot.Keeper, to uint64) (Reached, error) {
 	return reachUp(ctx, log, keeper, to, false)
@@ -73,6 +74,7 @@ func reachUp(ctx context.Context, log Log, keeper *snapshot.Keeper, to uint64, a
 type reach struct {
 	ctx      context.Context
 	keeper   *snapshot.Keeper
+	lineage  choir.Lineage
 	all      bool                  // also what looks like a key
 	found    map[choir.Digest]bool // whether it is there
 	folders  map[choir.Digest]bool // manifests that were walked
@@ -99,6 +101,9 @@ func (r *reach) reached() Reached {
 
 // event takes up what one event names.
 func (r *reach) event(e *choir.Event) error {
+	if err := r.lineage.Next(e); err != nil {
+		return err
+	}
 	if e.Blob != "" {
 		if err := r.blob(e.Blob); err != nil {
 			return err

@@ -89,7 +89,7 @@ func (a *API) computers(mux *http.ServeMux, h huma.API) {
 			if err != nil {
 				return nil, err
 			}
-			d, err := c.Compare(ctx, other)
+			d, err := c.CompareWith(ctx, other)
 			return answer(Compared{DiffView{From: d.From, To: d.To, Files: orEmpty(d.Files), Cut: d.Cut}, d.Common}, err)
 		})
 	huma.Register(h, op("take", http.MethodPost, base+"/take", "Take over what changed in another computer since both had the same past", 200), a.take)

@@ -17,6 +17,7 @@ import (
 	"choiros/internal/choir"
 	"choiros/internal/computer"
 	"choiros/internal/control/api"
+	"choiros/internal/fault"
 	"choiros/internal/timeline"
 )
 
@@ -174,6 +175,7 @@ func (f *folder) enter(id choir.ID, o owner) error {
 
 // settle gives the folder of a computer that exists its name.
 func (f *folder) settle(id choir.ID) error {
+	fault.Point("computer.folder.rename")
 	err := os.Rename(f.unfinished(id), f.finished(id))
 	if err == nil {
 		err = syncFolder(f.computers())
