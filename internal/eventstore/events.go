@@ -68,7 +68,7 @@ func (s *Store) Event(ctx context.Context, id choir.ID) (choir.Event, error) {
 		if e, ok := s.tail.at(seq); ok && e.ID == id {
 			return e, nil
 		}
-	} else if s.recent.unknown(id) {
+	} else if !s.applier.static && s.recent.unknown(id) {
 		return choir.Event{}, notFound("event", string(id))
 	}
 	read := s.read

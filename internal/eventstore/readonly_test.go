@@ -61,6 +61,13 @@ func TestReadingOnlyChangesNothingOnDisk(t *testing.T) {
 			if got := dump(t, s); got != want {
 				t.Error("it reads something else")
 			}
+			last, err := s.EventsAfter(ctx, head-1, 1)
+			if err != nil || len(last) != 1 {
+				t.Fatalf("the last event: %v %v", last, err)
+			}
+			if e, err := s.Event(ctx, last[0].ID); err != nil || e.Seq != head {
+				t.Errorf("the event by its id: %v %v", e.Seq, err)
+			}
 			_, err = s.Append(ctx, choir.RoleCLI, draft(t, choir.PromptSubmitted{Text: "x"}, newID(), ""))
 			wantCode(t, err, choir.CodeUnavailable)
 			now := contents(t, dir)
