@@ -71,7 +71,7 @@ func execute(ctx context.Context, args []string, a *app) int {
 		return choir.E("", choir.CodeInvalid, "%v", err).WithRemedy("%s --help", c.CommandPath())
 	})
 	root.AddCommand(newUpCommand(a), newDoctorCommand(a), newRepoCommand(a), newPromptCommand(a), newTaskCommand(a),
-		newRunCommand(a), newLogCommand(a), newTimelineCommand(a), newCheckpointCommand(a), newRewindCommand(a),
+		newRunCommand(a), newLogCommand(a), newTimelineCommand(a), newCheckpointCommand(a), newRewindCommand(a), newUndoCommand(a),
 		withOther(a, newDiffCommand(a)), newComputersCommand(a), newForkCommand(a), newTakeCommand(a), newExportCommand(a), newImportCommand(a), newDemoCommand(a), newBenchCommand(a), newVersionCommand(a))
 	err := root.ExecuteContext(ctx)
 	// A flag that cannot be read keeps those after it from being read.

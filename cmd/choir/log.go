@@ -103,33 +103,6 @@ func runVerify(ctx context.Context, a *app, c *client) error {
 	return nil
 }
 
-func newTimelineCommand(a *app) *cobra.Command {
-	return &cobra.Command{
-		Use: "timeline", Short: "List the moments you can go back to", Args: cobra.NoArgs,
-		Example: "  choir timeline\n  choir rewind --to 120",
-		RunE: func(c *cobra.Command, _ []string) error {
-			return a.reading(c.Context(), func(ctx context.Context, cl *client) error { return runTimeline(ctx, a, cl) })
-		},
-	}
-}
-
-// runTimeline prints the events that changed files, or that a person made.
-func runTimeline(ctx context.Context, a *app, c *client) error {
-	for after := uint64(0); ; {
-		page, err := c.events(ctx, "", after, false)
-		if err != nil || len(page.Events) == 0 {
-			return err
-		}
-		for _, e := range page.Events {
-			after = e.Seq
-			switch e.Type {
-			case "prompt.submitted", "checkpoint.created", "timeline.rewound", "repo.added", "run.finished":
-				a.printEvent(e)
-			}
-		}
-	}
-}
-
 func newCheckpointCommand(a *app) *cobra.Command {
 	var message, repo string
 	c := &cobra.Command{

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"choiros/internal/choir"
+	"choiros/internal/computer"
 	"choiros/internal/control/api"
 )
 
@@ -15,8 +16,8 @@ func newRewindCommand(a *app) *cobra.Command {
 	var checkpoint string
 	var dry bool
 	c := &cobra.Command{
-		Use: "rewind [EVENT]", Short: "Put files and documents back to an earlier moment", Args: cobra.MaximumNArgs(1),
-		Long:    "Put files and documents back to what they were after an event or at a checkpoint.\nIt is a step forward: what happened in between stays in the log, and a rewind can be rewound.",
+		Use: "rewind [EVENT]", Short: "Put the whole computer back to an earlier moment", Args: cobra.MaximumNArgs(1),
+		Long:    "Put files, documents, windows, theme and settings back to what they were after an event or\nat a checkpoint. Runs at work are stopped first. Grants, budgets, runs and checkpoints stay.\nIt is a step forward: what happened in between stays in the log, and a rewind can be rewound.",
 		Example: "  choir timeline\n  choir rewind 120 --dry-run\n  choir rewind --checkpoint ID",
 		RunE: func(c *cobra.Command, args []string) error {
 			req := api.RewindRequest{Checkpoint: choir.ID(checkpoint), DryRun: dry}
@@ -52,21 +53,28 @@ func runRewind(ctx context.Context, a *app, c *client, req api.RewindRequest) er
 		a.printJSON(r)
 		return nil
 	}
-	for _, f := range r.Files {
-		a.printf("%-9s %s\n", f.Change, f.Path)
+	a.printChanges(r.Files)
+	for _, run := range r.Stopped {
+		a.printf("%-9s run %s\n", "stopped", run)
 	}
 	if r.DryRun {
-		a.printf("%d paths would change; nothing was touched.\n", len(r.Files))
+		a.printf("%d paths would change, %d runs would be stopped; nothing was touched.\n", len(r.Files), len(r.Stopped))
 		return nil
 	}
 	a.printf("Back at event %d: %d paths changed. To undo: choir rewind %d\n", r.ToSeq, len(r.Files), r.Seq-1)
 	return nil
 }
 
+func (a *app) printChanges(files []computer.FileDiff) {
+	for _, f := range files {
+		a.printf("%-9s %s\n", f.Change, f.Path)
+	}
+}
+
 func newDiffCommand(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use: "diff FROM [TO]", Short: "Compare the files at two moments", Args: cobra.RangeArgs(1, 2),
-		Long:    "Compare the files after event FROM with those after event TO, by default now.",
+		Use: "diff FROM [TO]", Short: "Compare the computer at two moments", Args: cobra.RangeArgs(1, 2),
+		Long:    "Compare the computer after event FROM with what it was after event TO, by default now:\nwhat happened between, the desktop, the documents, and the files.",
 		Example: "  choir diff 40\n  choir diff 40 80 --json",
 		RunE: func(c *cobra.Command, args []string) error {
 			from, err := parseSeq(args[0])
@@ -85,7 +93,7 @@ func newDiffCommand(a *app) *cobra.Command {
 }
 
 func runDiff(ctx context.Context, a *app, c *client, from, to uint64) error {
-	var d api.DiffView
+	var d api.MomentsView
 	if err := c.get(ctx, c.path(fmt.Sprintf("/diff?from=%d&to=%d", from, to)), &d); err != nil {
 		return err
 	}
@@ -93,8 +101,22 @@ func runDiff(ctx context.Context, a *app, c *client, from, to uint64) error {
 		a.printJSON(d)
 		return nil
 	}
-	a.printDiff(d)
+	a.printMoments(d)
 	return nil
+}
+
+// printMoments prints what happened between two moments, and what it came to.
+func (a *app) printMoments(d api.MomentsView) {
+	for _, e := range d.Events {
+		a.printf("%6d  %s  %s\n", e.Seq, e.At.Std().Local().Format("15:04:05"), e.Text)
+	}
+	for _, line := range d.Desktop {
+		a.printf("desktop   %s\n", line)
+	}
+	for _, doc := range d.Documents {
+		a.printf("document  %s\n%s", doc.Title, doc.Diff)
+	}
+	a.printDiff(d.DiffView)
 }
 
 func (a *app) printDiff(d api.DiffView) {

@@ -146,3 +146,40 @@ func TestThePastIsReadWithoutTouchingThePresent(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestTwoMomentsAreComparedByWhatPeopleSee(t *testing.T) {
+	l := newLab(t)
+	l.write("x", "one")
+	win := newTestID(t)
+	l.tell(choir.WindowOpened{Window: win, App: "files", Title: "Files", Bounds: choir.Rect{Width: 1, Height: 1}})
+	then, _ := l.store.Head()
+	l.tell(choir.WindowShown{Window: win, State: choir.WindowMinimised})
+	l.tell(choir.WindowOpened{Window: newTestID(t), App: "editor", Bounds: choir.Rect{Width: 1, Height: 1}})
+	l.tell(choir.SettingChanged{Key: "dock", Value: "left"})
+	run := newTestID(t)
+	doc := choir.DocumentCreated{Document: newTestID(t), Title: "Plan", Content: "a\n"}
+	d := must(l.draft(doc))(t)
+	must(l.store.Append(l.within(), choir.RoleDirector, d.ForRun(run, "")))(t)
+	head, _ := l.store.Head()
+	got := must(l.DiffMoments(l.within(), then, 0))(t)
+	slices.Sort(got.Desktop)
+	if want := []string{"dock: the default, then left", "window Files: minimised", "window editor: opened"}; !slices.Equal(got.Desktop, want) {
+		t.Errorf("the desktop: %q", got.Desktop)
+	}
+	if len(got.Documents) != 1 || got.Documents[0].From != nil || *got.Documents[0].To != 0 || got.Documents[0].Title != "Plan" || got.Documents[0].Diff == "" {
+		t.Errorf("documents: %+v", got.Documents)
+	}
+	n := 0
+	for _, c := range got.Counts {
+		n += c.Count
+	}
+	if n != int(head-then) || len(got.Events) != 3 || got.Events[0].Text != "window opened: editor" || got.EventsCut {
+		t.Errorf("%d events are counted of %d, told are %+v", n, head-then, got.Events)
+	}
+	if same := must(l.DiffMoments(l.within(), then, then))(t); len(same.Documents)+len(same.Desktop)+len(same.Events)+len(same.Counts) != 0 {
+		t.Errorf("a moment and itself: %+v", same)
+	}
+	if _, err := l.DiffMoments(l.within(), then, head+1); choir.CodeOf(err) != choir.CodeNotFound {
+		t.Errorf("the future: %v", err)
+	}
+}

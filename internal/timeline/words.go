@@ -68,6 +68,9 @@ func sayWork(p choir.Payload) string {
 	case *choir.EgressRefused:
 		return "refused to reach " + p.Host
 	case *choir.CheckpointCreated:
+		if len(p.Withheld) > 0 {
+			return "checkpoint: " + Line(p.Subject) + " (in no commit, because it looks like a key: " + Paths(p.Withheld, len(p.Withheld)) + ")"
+		}
 		return "checkpoint: " + Line(p.Subject)
 	}
 	return ""

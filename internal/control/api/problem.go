@@ -24,6 +24,8 @@ type Problem struct {
 	Remedy string     `json:"remedy,omitempty" doc:"What to do next."`
 	// Digest is what a file really is.
 	Digest choir.Digest `json:"digest,omitempty" doc:"Content of the file that is there, in a conflict about one."`
+	// Conflicts are the paths that an undo or a take found changed.
+	Conflicts []PathConflict `json:"conflicts,omitempty" doc:"Paths that were changed on both sides; nothing was done."`
 
 	cause error // of an internal error, for the log and nobody else
 }

@@ -30,9 +30,9 @@ type RewindRequest struct {
 // Rewound says what a rewind did.
 type Rewound struct {
 	DiffView
-	Seq    uint64 `json:"seq,omitempty" doc:"Event of the rewind; go back to the one before it to undo."`
-	ToSeq  uint64 `json:"to_seq"`
-	DryRun bool   `json:"dry_run,omitempty"`
+	Seq     uint64     `json:"seq,omitempty" doc:"Event of the rewind; go back to the one before it to undo."`
+	ToSeq   uint64     `json:"to_seq"`
+	DryRun  bool       `json:"dry_run,omitempty"`
 	Stopped []choir.ID `json:"stopped,omitempty" doc:"Runs that are stopped first."`
 }
 
@@ -63,22 +63,7 @@ func (a *API) time(h huma.API) {
 			}
 			return answer(c.Checkpoint(ctx, p.Role, r.Body.Repo, r.Body.Subject))
 		})
-	huma.Register(h, op("getDiff", http.MethodGet, base+"/diff", "Compare the workspace at two moments", 200),
-		func(ctx context.Context, r *struct {
-			In
-			From uint64 `query:"from" required:"true" doc:"Event."`
-			To   uint64 `query:"to" doc:"Event; 0 for now."`
-		}) (*body[DiffView], error) {
-			c, _, err := a.enter(ctx, r.Computer)
-			if err != nil {
-				return nil, err
-			}
-			d, err := c.Diff(ctx, r.From, r.To)
-			if err != nil {
-				return nil, ProblemOf(err)
-			}
-			return answer(viewDiff(ctx, c, d))
-		})
+	huma.Register(h, op("getDiff", http.MethodGet, base+"/diff", "Compare the computer at two moments: files, documents, desktop, and what happened between", 200), a.diff)
 	huma.Register(h, op("verifyLog", http.MethodPost, base+"/verify", "Check both copies of the log, every hash and the chain", 200),
 		func(ctx context.Context, r *In) (*body[eventstore.Report], error) {
 			c, _, err := a.enter(ctx, r.Computer)
@@ -92,6 +77,7 @@ func (a *API) time(h huma.API) {
 		})
 	huma.Register(h, op("rewind", http.MethodPost, base+"/rewind", "Go back to an earlier moment", 200), a.rewind)
 	a.moments(h)
+	a.undo(h)
 }
 
 func viewDiff(ctx context.Context, c *computer.Computer, d computer.Difference) (DiffView, error) {

@@ -1,0 +1,140 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+
+	"github.com/spf13/cobra"
+
+	"choiros/internal/choir"
+	"choiros/internal/computer"
+	"choiros/internal/control/api"
+)
+
+func newTimelineCommand(a *app) *cobra.Command {
+	var limit int
+	var before uint64
+	c := &cobra.Command{
+		Use: "timeline", Short: "List the moments you can go back to, or look at one", Args: cobra.NoArgs,
+		Long:    "List the moments you can go back to, newest first, or look at one of them without going there.",
+		Example: "  choir timeline\n  choir timeline show 120\n  choir timeline cat 120 workspace/hello/main.go\n  choir rewind 120 --dry-run",
+		RunE: func(c *cobra.Command, _ []string) error {
+			return a.reading(c.Context(), func(ctx context.Context, cl *client) error { return runTimeline(ctx, a, cl, limit, before) })
+		},
+	}
+	c.Flags().IntVar(&limit, "limit", 50, "how many, at most 1000")
+	c.Flags().Uint64Var(&before, "before", 0, "only what came before this event")
+	c.AddCommand(
+		a.lookCommand("show EVENT", "Describe the computer as it was after an event", 1, runMoment),
+		a.lookCommand("ls EVENT [FOLDER]", "List a folder as it was after an event", 2, runFolder),
+		a.lookCommand("cat EVENT FILE", "Print a file as it was after an event", 2, runCat),
+	)
+	return c
+}
+
+// lookCommand looks at one moment, also when no choir runs.
+func (a *app) lookCommand(use, short string, args int, run func(context.Context, *app, *client, uint64, string) error) *cobra.Command {
+	return &cobra.Command{Use: use, Short: short, Args: cobra.RangeArgs(1, args), RunE: func(c *cobra.Command, args []string) error {
+		seq, err := parseSeq(args[0])
+		if err != nil {
+			return err
+		}
+		path := ""
+		if len(args) > 1 {
+			path = args[1]
+		}
+		return a.reading(c.Context(), func(ctx context.Context, cl *client) error { return run(ctx, a, cl, seq, path) })
+	}}
+}
+
+func runTimeline(ctx context.Context, a *app, c *client, limit int, before uint64) error {
+	var page api.TimelinePage
+	if err := c.get(ctx, c.path(fmt.Sprintf("/timeline?limit=%d&before=%d", limit, before)), &page); err != nil {
+		return err
+	}
+	if a.json {
+		a.printJSON(page)
+		return nil
+	}
+	for _, m := range page.Marks {
+		a.printMark(m)
+	}
+	if len(page.Marks) == limit {
+		a.printf("There is more: choir timeline --before %d\n", page.Marks[limit-1].Seq)
+	}
+	return nil
+}
+
+// printMark prints a mark, with the id by which it can be undone.
+func (a *app) printMark(m computer.Mark) {
+	files := ""
+	if m.Files > 0 {
+		files = fmt.Sprintf("  (%d paths)", m.Files)
+	}
+	id := m.Task
+	if m.Kind == computer.MarkCall {
+		id = m.Call
+	}
+	if m.Kind != computer.MarkTask && m.Kind != computer.MarkCall {
+		id = ""
+	}
+	a.printf("%6d  %s  %-10s  %s%s  %s\n", m.Seq, m.At.Std().Local().Format("2006-01-02 15:04:05"), m.Kind, m.Text, files, id)
+	for _, path := range m.Withheld {
+		a.printf("%8sin no commit, because it looks like a key: %s\n", "", path)
+	}
+}
+
+func runMoment(ctx context.Context, a *app, c *client, seq uint64, _ string) error {
+	var m computer.Moment
+	if err := c.get(ctx, c.path(fmt.Sprintf("/at/%d", seq)), &m); err != nil {
+		return err
+	}
+	if a.json {
+		a.printJSON(m)
+		return nil
+	}
+	a.printf("Event %d of %d, %s: %s %s\n", m.Seq, m.Head, m.At.Std().Local().Format("2006-01-02 15:04:05"), m.Type, m.Text)
+	a.printf("%d files, %d bytes, snapshot %s of event %d\n", m.Files, m.Bytes, m.Snapshot, m.TakenSeq)
+	for _, d := range m.Documents {
+		a.printf("document  version %d  %s  %s\n", d.Version, d.Title, d.ID)
+	}
+	for _, w := range m.Windows {
+		a.printf("window    %s  %s %s\n", w.App, w.Title, w.Subject)
+	}
+	for _, s := range m.Settings {
+		value := s.Value
+		if s.Theme != nil {
+			value = s.Theme.Name
+		}
+		a.printf("setting   %s = %s\n", s.Key, value)
+	}
+	return nil
+}
+
+func runFolder(ctx context.Context, a *app, c *client, seq uint64, path string) error {
+	var list []choir.FileState
+	if err := c.get(ctx, c.path(fmt.Sprintf("/at/%d/folder?path=%s", seq, url.QueryEscape(path))), &list); err != nil {
+		return err
+	}
+	if a.json {
+		a.printJSON(list)
+		return nil
+	}
+	for _, f := range list {
+		a.printf("%-7s %04o %10d  %s\n", f.Kind, f.Mode, f.Size, f.Path)
+	}
+	return nil
+}
+
+func runCat(ctx context.Context, a *app, c *client, seq uint64, path string) error {
+	res, err := c.do(ctx, http.MethodGet, c.path(fmt.Sprintf("/at/%d/file?path=%s", seq, url.QueryEscape(path))), nil)
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close()
+	_, err = io.Copy(a.out, res.Body)
+	return err
+}

@@ -1,0 +1,100 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"choiros/internal/choir"
+	"choiros/internal/computer"
+	"choiros/internal/snapshot"
+	"choiros/internal/timeline"
+)
+
+// UndoRequest takes one action back.
+type UndoRequest struct {
+	Of     choir.ID `json:"of" doc:"The task or the tool call."`
+	DryRun bool     `json:"dry_run,omitempty" doc:"Only say what would change."`
+}
+
+// Undone says what an undo did. With nothing left to undo it has no event.
+type Undone struct {
+	DiffView
+	Of      choir.ID `json:"of"`
+	Seq     uint64   `json:"seq,omitempty" doc:"Event of the undo."`
+	BackSeq uint64   `json:"back_seq,omitempty" doc:"Go back to this event to have it again."`
+	DryRun  bool     `json:"dry_run,omitempty"`
+}
+
+// PathConflict is a path that was changed on both sides; a side is absent where
+// nothing is there.
+type PathConflict struct {
+	Path   string           `json:"path"`
+	Base   *choir.FileState `json:"base,omitempty" doc:"As the action left it, or as both sides had it."`
+	Theirs *choir.FileState `json:"theirs,omitempty" doc:"As it was to become."`
+	Ours   *choir.FileState `json:"ours,omitempty" doc:"As it is."`
+}
+
+func (a *API) undo(h huma.API) {
+	huma.Register(h, op("undo", http.MethodPost, "/api/computers/{computer}/undo", "Take back what one task or tool call changed; 409 with the paths when something later depends on it", 200),
+		func(ctx context.Context, r *struct {
+			In
+			Body UndoRequest
+		}) (*body[Undone], error) {
+			c, p, err := a.enter(ctx, r.Computer)
+			if err != nil {
+				return nil, err
+			}
+			u, err := c.Undo(ctx, p.Role, r.Body.Of, r.Body.DryRun)
+			if err != nil {
+				return nil, conflictProblem(err, u.Conflicts)
+			}
+			out := Undone{Of: r.Body.Of, Seq: u.Receipt.Seq, BackSeq: u.BackSeq, DryRun: r.Body.DryRun}
+			out.DiffView, err = viewDiff(ctx, c, u.Difference)
+			return answer(out, err)
+		})
+}
+
+// conflictProblem is a problem with the paths it is about.
+func conflictProblem(err error, conflicts []timeline.Conflict) *Problem {
+	p := ProblemOf(err)
+	for _, c := range conflicts {
+		p.Conflicts = append(p.Conflicts, PathConflict{c.Path, sideOf(c.Path, c.Base), sideOf(c.Path, c.Theirs), sideOf(c.Path, c.Ours)})
+	}
+	return p
+}
+
+func sideOf(path string, e *snapshot.Entry) *choir.FileState {
+	if e == nil {
+		return nil
+	}
+	s := e.State(path)
+	return &s
+}
+
+// MomentsView is how the computer differs between two moments.
+type MomentsView struct {
+	DiffView
+	computer.MomentsDiff
+}
+
+func (a *API) diff(ctx context.Context, r *struct {
+	In
+	From uint64 `query:"from" required:"true" doc:"Event."`
+	To   uint64 `query:"to" doc:"Event; 0 for now."`
+}) (*body[MomentsView], error) {
+	c, _, err := a.enter(ctx, r.Computer)
+	if err != nil {
+		return nil, err
+	}
+	d, err := c.Diff(ctx, r.From, r.To)
+	if err != nil {
+		return nil, ProblemOf(err)
+	}
+	var v MomentsView
+	if v.DiffView, err = viewDiff(ctx, c, d); err == nil {
+		v.MomentsDiff, err = c.DiffMoments(ctx, r.From, r.To)
+	}
+	return answer(v, err)
+}
