@@ -102,6 +102,8 @@ func refusals(t *testing.T, p *controltest.Plane) {
 		{"POST", base + "/rewind", map[string]any{"to_seq": 999999}, 404, choir.CodeNotFound, ""},
 		{"POST", base + "/rewind", map[string]any{"to_seq": -1}, 422, choir.CodeInvalid, "to_seq"},
 		{"POST", base + "/rewind", map[string]any{"checkpoint": "x"}, 404, choir.CodeNotFound, "checkpoint"},
+		{"POST", base + "/undo", map[string]any{"of": id}, 404, choir.CodeNotFound, ""},
+		{"POST", base + "/undo", map[string]any{}, 422, choir.CodeInvalid, ""},
 		{"POST", base + "/checkpoints", map[string]any{"subject": strings.Repeat("x", 201)}, 422, choir.CodeInvalid, "subject"},
 		{"POST", base + "/runs/" + id + "/cancel", nil, 404, choir.CodeNotFound, "run"},
 		{"POST", base + "/runs/" + id + "/steer", map[string]any{"text": "x"}, 404, choir.CodeNotFound, "run"},
@@ -280,12 +282,17 @@ func tasks(t *testing.T, p *controltest.Plane) {
 		t.Fatalf("%s %s", res.Status, body)
 	}
 	for _, c := range []req{
-		{Method: "POST", Path: p.Base() + "/rewind", Body: map[string]any{"to_seq": accepted.Seq}},
+		{Method: "POST", Path: p.Base() + "/undo", Body: map[string]any{"of": accepted.Task}},
 		{Method: "PUT", Path: p.Base() + "/repos/x", Body: strings.NewReader("")},
 	} {
 		if res, body := p.Do(c); res.StatusCode != 409 || p.Problem(res, body).Remedy == "" {
 			t.Errorf("%s while a task runs: %s %s", c.Path, res.Status, body)
 		}
+	}
+	// A rewind stops it, which a preview only says.
+	res, body = p.Do(req{Method: "POST", Path: p.Base() + "/rewind", Body: map[string]any{"to_seq": accepted.Seq, "dry_run": true}})
+	if res.StatusCode != 200 || !strings.Contains(string(body), `"stopped":["`+string(accepted.Run)) {
+		t.Errorf("a preview: %s %s", res.Status, body)
 	}
 	if res, body := p.Do(req{Method: "POST", Path: p.Base() + "/runs/" + string(accepted.Run) + "/cancel"}); res.StatusCode != 202 && res.StatusCode != 204 {
 		t.Fatalf("cancel: %s %s", res.Status, body)
