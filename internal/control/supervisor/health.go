@@ -20,21 +20,26 @@ func (s *System) Health(context.Context) api.Health {
 		h.Bus = "failing"
 		h.Failing["bus"] = err.Error()
 	}
-	for _, c := range s.computers.list() {
+	all := s.computers.list()
+	for _, c := range all {
+		of := ""
+		if len(all) > 1 {
+			of = " of " + c.Name()
+		}
 		if why := c.Store().ReadOnly(); why != "" {
 			h.Log = "read-only"
-			h.Failing["log"] = why
+			h.Failing["log"+of] = why
 		}
 		for _, role := range []choir.Role{choir.RoleDirector, choir.RoleAssociate} {
 			level, running := c.Level(role)
 			switch {
 			case !running:
-				h.Failing["sandbox "+string(role)] = "it does not run"
+				h.Failing["sandbox "+string(role)+of] = "it does not run"
 				if why := c.Failure(role); why != nil {
-					h.Failing["sandbox "+string(role)] += ": " + why.Error()
+					h.Failing["sandbox "+string(role)+of] += ": " + why.Error()
 				}
 			case !c.Serving(role):
-				h.Failing["sandbox "+string(role)] = "its role is being started again"
+				h.Failing["sandbox "+string(role)+of] = "its role is being started again"
 				fallthrough
 			default:
 				h.Isolation = level.Name

@@ -1,0 +1,197 @@
+package supervisor_test
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"choiros/internal/choir"
+	"choiros/internal/control/api"
+	"choiros/internal/control/controltest"
+	"choiros/internal/control/supervisor"
+	"choiros/internal/eventstore"
+)
+
+// fork forks the first computer of a control plane.
+func fork(t *testing.T, s *supervisor.System, name string) api.Forked {
+	t.Helper()
+	f, err := s.Fork(t.Context(), s.Computers()[0], choir.RoleCLI, api.ForkRequest{Event: 1, Name: name})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// with opens a control plane that serves nothing, and closes it again.
+func with(t *testing.T, data string, do func(*supervisor.System)) {
+	t.Helper()
+	s, err := supervisor.Open(t.Context(), controltest.Config(t, data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	do(s)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func folders(t *testing.T, data string) []string {
+	t.Helper()
+	found, err := os.ReadDir(filepath.Join(data, "computers"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for _, e := range found {
+		out = append(out, e.Name())
+	}
+	return out
+}
+
+func count(t *testing.T, s *eventstore.Store, of choir.Type) int {
+	t.Helper()
+	events, err := s.EventsAfter(t.Context(), 0, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for _, e := range events {
+		if e.Type == of {
+			n++
+		}
+	}
+	return n
+}
+
+// TestACrashWhileAComputerIsMadeLeavesNothingOrAllOfIt puts a data folder into
+// each state that a crash can leave.
+func TestACrashWhileAComputerIsMadeLeavesNothingOrAllOfIt(t *testing.T) {
+	data := newData(t)
+	var forked api.Forked
+	with(t, data, func(s *supervisor.System) {})
+	source := filepath.Join(data, "computers", folders(t, data)[0])
+	before := t.TempDir()
+	if err := os.CopyFS(before, os.DirFS(source)); err != nil {
+		t.Fatal(err)
+	}
+	with(t, data, func(s *supervisor.System) { forked = fork(t, s, "second") })
+	path := func(name string) string { return filepath.Join(data, "computers", name) }
+
+	// Before owner.json names it, it is not there; behind that it is.
+	other := ".new-" + string(choir.DeriveID(forked.ID, "other"))
+	err := errors.Join(os.Mkdir(path(other), 0o711), os.WriteFile(filepath.Join(path(other), "half"), nil, 0o600),
+		os.Rename(path(string(forked.ID)), path(".new-"+string(forked.ID))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := supervisor.OpenReader(t.Context(), controltest.Config(t, data))
+	if err != nil || len(r.Computers()) != 2 {
+		t.Fatalf("read without being started: %v", err)
+	}
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	with(t, data, func(s *supervisor.System) {
+		c, err := s.Computer(forked.ID)
+		if err != nil || c.Name() != "second" {
+			t.Fatalf("the second is %v, %v", c, err)
+		}
+	})
+	if got := folders(t, data); len(got) != 2 || strings.HasPrefix(got[0], ".") {
+		t.Errorf("the folders are %v", got)
+	}
+
+	// The source did not come to say it.
+	if err := errors.Join(os.RemoveAll(source), os.CopyFS(source, os.DirFS(before))); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		with(t, data, func(s *supervisor.System) {
+			if n := count(t, s.Computers()[0].Store(), "timeline.forked"); n != 1 {
+				t.Errorf("the source says %d times that it was forked", n)
+			}
+		})
+	}
+}
+
+func TestComputersAreMadeWhileOthersRun(t *testing.T) {
+	p := controltest.Start(t)
+	p.Healthy()
+	f := fork(t, p.System, "second")
+	p.Healthy()
+	c, err := p.Computer(f.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, running := c.Level(choir.RoleAssociate); !running {
+		t.Error("the second does not run")
+	}
+	_, err = p.Fork(t.Context(), c, choir.RoleCLI, api.ForkRequest{Name: "second"})
+	if choir.CodeOf(err) != choir.CodeConflict {
+		t.Errorf("a taken name: %v", err)
+	}
+	f = api.Forked{}
+	if f, err = p.Fork(t.Context(), c, choir.RoleCLI, api.ForkRequest{Name: "third"}); err != nil {
+		t.Fatalf("a fork of a fork: %v", err)
+	}
+	third, err := p.Computer(f.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if report, err := third.Store().Verify(t.Context(), nil); err != nil || len(report.Holes) > 0 {
+		t.Errorf("a fork of a fork: %+v, %v", report, err)
+	}
+	if from, _, err := third.ForkedFrom(t.Context()); err != nil || from != c.ID() {
+		t.Errorf("it is from %s, %v", from, err)
+	}
+}
+
+func TestAnImportThatFailsLeavesNothing(t *testing.T) {
+	data := newData(t)
+	with(t, data, func(*supervisor.System) {})
+	file := exportOf(t, data)
+	with(t, data, func(s *supervisor.System) {
+		bad := bytes.Clone(file)
+		bad[len(bad)/2] ^= 4
+		if _, err := s.Import(t.Context(), "second", bytes.NewReader(bad)); choir.CodeOf(err) != choir.CodeCorrupt {
+			t.Errorf("a flipped bit: %v", err)
+		}
+		if _, err := s.Import(t.Context(), "", bytes.NewReader(file)); choir.CodeOf(err) != choir.CodeConflict {
+			t.Errorf("the name it comes with is taken: %v", err)
+		}
+		if got := folders(t, data); len(got) != 1 || len(s.Computers()) != 1 {
+			t.Errorf("left behind: %v", got)
+		}
+		made, err := s.Import(t.Context(), "second", bytes.NewReader(file))
+		if err != nil || made.From != s.Computers()[0].ID() || len(s.Computers()) != 2 {
+			t.Errorf("%+v, %v", made, err)
+		}
+	})
+	with(t, data, func(s *supervisor.System) {
+		if len(s.Computers()) != 2 || s.Computers()[1].Name() != "second" {
+			t.Errorf("after a restart: %v", s.Computers())
+		}
+	})
+}
+
+// exportOf exports the first computer of a data folder on which nothing runs.
+func exportOf(t *testing.T, data string) []byte {
+	t.Helper()
+	r, err := supervisor.OpenReader(t.Context(), controltest.Config(t, data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	e, err := r.Computers()[0].PrepareExport(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := e.Write(t.Context(), &b); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
