@@ -1,5 +1,5 @@
 import type { LucideIcon } from "lucide-react";
-import { Camera, House, MessageCircle, OctagonX, Play } from "lucide-react";
+import { Camera, History, House, MessageCircle, OctagonX, Play } from "lucide-react";
 import type { Session } from "../app/session";
 import { isOpen, type Run } from "../domain/views";
 import type { State } from "../state/store";
@@ -56,6 +56,13 @@ export const actions: readonly Action[] = [
     icon: Camera,
     when: () => true,
     run: (session) => session.checkpoint(),
+  },
+  {
+    id: "time.look",
+    title: "Look back in time",
+    icon: History,
+    when: (s) => s.route.page !== "time",
+    run: (session) => session.go({ page: "time" }),
   },
   {
     id: "home",

@@ -3,6 +3,7 @@ import { useCallback, useEffect, useState } from "react";
 import { Toaster } from "sonner";
 import { Login } from "../apps/login/Login";
 import { Refusal } from "../domain/problem";
+import { readComputer } from "../domain/route";
 import { Button } from "../kit/Button";
 import { useStore } from "../state/store";
 import { listComputers } from "../transport/api";
@@ -45,9 +46,11 @@ export function App() {
 }
 
 async function openSession(): Promise<Stage> {
-  const [computer] = await listComputers();
-  if (!computer) return { is: "failed", why: "There is no computer here." };
-  const session = new Session(computer, queries);
+  const computers = await listComputers();
+  const wanted = readComputer(location.search);
+  const computer = wanted ? computers.find((c) => c.id === wanted) : computers[0];
+  if (!computer) return { is: "failed", why: "There is no such computer here." };
+  const session = new Session(computer, queries, computer === computers[0]);
   await session.start(computer.head);
   const { route } = useStore.getState();
   if (route.page === "login") session.go({ page: "home" });

@@ -1,4 +1,4 @@
-import { useEffect } from "react";
+import { lazy, Suspense, useEffect } from "react";
 import { useHotkeys } from "../actions/hotkeys";
 import { Composer } from "../apps/composer/Composer";
 import { Events } from "../apps/events/Events";
@@ -16,6 +16,9 @@ import type { Panel } from "../state/view";
 import { useSession } from "./session";
 import "./desk.css";
 
+// Only those who look back need it.
+const Time = lazy(() => import("../apps/timeline/Time"));
+
 const sides = [
   { id: "work", title: "Work" },
   { id: "timeline", title: "Timeline" },
@@ -32,7 +35,7 @@ export function Desk() {
   const launcher = useStore((s) => s.launcher);
   const readOnly = useStore((s) => s.computer?.read_only);
   return (
-    <div className="desk" data-panel={panel}>
+    <div className="desk" data-panel={panel} data-page={route.page}>
       <Header />
       {readOnly && (
         <p role="alert" className="desk-alert">
@@ -45,11 +48,13 @@ export function Desk() {
         </aside>
         <main className="desk-main">
           <div className="desk-view main">
-            {route.page === "run" ? <RunView key={route.run} run={route.run} /> : <Welcome />}
+            <Page />
           </div>
-          <div className="desk-composer">
-            <Composer />
-          </div>
+          {route.page !== "time" && (
+            <div className="desk-composer">
+              <Composer />
+            </div>
+          )}
         </main>
         <Side />
       </div>
@@ -57,6 +62,22 @@ export function Desk() {
       {launcher && <Launcher />}
     </div>
   );
+}
+
+function Page() {
+  const route = useStore((s) => s.route);
+  switch (route.page) {
+    case "run":
+      return <RunView key={route.run} run={route.run} />;
+    case "time":
+      return (
+        <Suspense fallback={<p className="run-reading">Opening the timeline…</p>}>
+          <Time />
+        </Suspense>
+      );
+    default:
+      return <Welcome />;
+  }
 }
 
 function Side() {

@@ -2,13 +2,15 @@ import type { QueryClient } from "@tanstack/react-query";
 import { createContext, useContext } from "react";
 import type { Event, ID } from "../domain/contracts";
 import { pathOf, type Route } from "../domain/route";
+import { count } from "../domain/sentence";
 import type { Computer } from "../domain/views";
-import { notifyAnswer, notifyDone } from "../kit/notify";
+import { notifyAnswer, notifyDone, notifyProblem } from "../kit/notify";
 import { keysIn } from "../state/events";
 import { useStore } from "../state/store";
 import { ComputerAPI } from "../transport/api";
 import { openLine } from "../transport/bus";
 import { Feed } from "../transport/feed";
+import { MarksReader } from "../transport/marks";
 
 /** Events read at the start and with each look further back. */
 const PAGE = 400;
@@ -19,11 +21,24 @@ const KEY_LOOKS = 10;
 /** One computer, opened in this page: what a person can do with it. */
 export class Session {
   readonly api: ComputerAPI;
+  readonly marks: MarksReader;
+  /** Set when the address has to say which computer this is: it is not the first. */
+  private readonly search: string;
   private readonly queries: QueryClient;
   private feed: Feed | undefined;
 
-  constructor(computer: Computer, queries: QueryClient) {
+  constructor(computer: Computer, queries: QueryClient, first: boolean) {
     this.api = new ComputerAPI(computer.id);
+    this.search = first ? "" : `?computer=${computer.id}`;
+    this.marks = new MarksReader({
+      read: (limit, before) => this.api.timeline(limit, before),
+      known: () => {
+        const { marks, marksMore } = useStore.getState();
+        return { marks, more: marksMore };
+      },
+      add: useStore.getState().addMarks,
+      sleep: pause,
+    });
     this.queries = queries;
     this.know(computer);
   }
@@ -50,7 +65,7 @@ export class Session {
       onState: store.setConnection,
       now: Date.now,
       chance: Math.random,
-      sleep: (ms: number) => new Promise<void>((done) => setTimeout(done, ms)),
+      sleep: pause,
     };
     this.feed = new Feed(parts, store.events.at(-1)?.seq ?? 0);
     void this.feed.run();
@@ -63,6 +78,7 @@ export class Session {
   private hear(events: Event[]): void {
     useStore.getState().append(events);
     for (const event of events) {
+      this.marks.hear(event.type);
       if (event.type === "toast.shown") notifyAnswer(event.payload.text);
       if (event.type === "repo.added") void this.queries.invalidateQueries({ queryKey: ["repos"] });
       // The levels and keys of sandboxes are part of the computer.
@@ -84,9 +100,14 @@ export class Session {
     }
   }
 
+  /** The address of a route on this computer. */
+  addressOf(route: Route): string {
+    return pathOf(route) + this.search;
+  }
+
   go(route: Route): void {
     const store = useStore.getState();
-    if (pathOf(route) !== location.pathname) history.pushState(null, "", pathOf(route));
+    if (pathOf(route) !== location.pathname) history.pushState(null, "", this.addressOf(route));
     store.setRoute(route);
     if (route.page === "run") void this.read(route.run);
     // On a narrow page one screen is seen at a time: this one.
@@ -128,14 +149,48 @@ export class Session {
     notifyDone(result.checkpoint ? `Checkpoint ${result.checkpoint.slice(0, 7)} made` : result.summary);
   }
 
-  /** Goes back to the workspace as it was after event `seq`; the toast offers the way back. */
-  async rewind(seq: number): Promise<void> {
+  /** Looks at the computer as it was after an event, or as it is now. */
+  look(seq: number | undefined): void {
+    useStore.getState().setRoute(seq === undefined ? { page: "time" } : { page: "time", seq });
+  }
+
+  /** Puts the computer back to what it was after event `seq`; the toast offers the way back. */
+  async rewind(seq: number, words: string): Promise<void> {
     const done = await this.api.rewind(seq, false);
-    const undo = done.seq;
-    notifyDone(
-      `Rewound ${done.files.length} ${done.files.length === 1 ? "file" : "files"}`,
-      undo ? { label: "Undo", run: () => void this.rewind(undo - 1) } : undefined,
-    );
+    this.changed();
+    notifyDone(`You went back to ${words}: ${count(done.files.length, "file")} changed`, this.wayBack(done.seq));
+  }
+
+  /** Takes back what one task or tool call changed. Gives the paths that stood in the way. */
+  async undo(of: ID): Promise<string[]> {
+    const done = await this.api.undo(of, false);
+    if (done.conflicts?.length) return done.conflicts;
+    this.changed();
+    notifyDone(`Taken back: ${count(done.files.length, "file")} changed`, this.wayBack(done.seq));
+    return [];
+  }
+
+  /** Makes a second computer of this one as it was after an event. */
+  async fork(seq: number, name: string): Promise<void> {
+    const made = await this.api.fork(seq, name, false);
+    void this.queries.invalidateQueries({ queryKey: ["computers"] });
+    notifyDone(`“${made.name}” is ready`, {
+      label: "Open",
+      run: () => location.assign(`/?computer=${made.id}`),
+    });
+  }
+
+  /** How a step is undone: by going back to what was before its event. */
+  private wayBack(seq: number | undefined) {
+    if (!seq) return undefined;
+    return { label: "Undo", run: () => void this.rewind(seq - 1, "before").catch(notifyProblem) };
+  }
+
+  // The present is different now, so what was compared with it is out of date.
+  private changed(): void {
+    this.look(undefined);
+    history.replaceState(null, "", this.addressOf({ page: "time" }));
+    for (const key of ["diff", "repos"]) void this.queries.invalidateQueries({ queryKey: [key] });
   }
 
   /** Looks further back for a key that may have signed what stands at `seq`. */
@@ -153,6 +208,10 @@ export class Session {
     const page = await this.api.events(Math.max(0, first - 1 - PAGE));
     useStore.getState().prepend(page.events);
   }
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((done) => setTimeout(done, ms));
 }
 
 export const SessionContext = createContext<Session | undefined>(undefined);

@@ -15,6 +15,21 @@ export function clock(time: Time): string {
   return new Date(time).toLocaleTimeString(undefined, { hour12: false });
 }
 
+/** When something was: the clock time, with the day unless it was today. */
+export function whenWords(time: Time, now: number): string {
+  const at = new Date(time);
+  if (at.toDateString() === new Date(now).toDateString()) return clock(time);
+  const day = at.toLocaleDateString(undefined, { day: "numeric", month: "short" });
+  return `${day}, ${at.toLocaleTimeString(undefined, { hour12: false, hour: "2-digit", minute: "2-digit" })}`;
+}
+
+/** A number of bytes: 950 B, 12.3 kB, 4.1 MB. */
+export function bytes(n: number): string {
+  if (n < 1000) return `${n} B`;
+  if (n < 1e6) return `${(n / 1e3).toFixed(n < 1e4 ? 1 : 0)} kB`;
+  return n < 1e9 ? `${(n / 1e6).toFixed(1)} MB` : `${(n / 1e9).toFixed(1)} GB`;
+}
+
 /** A span in words: 340 ms, 2.1 s, 4 min 10 s. */
 export function span(ms: number): string {
   if (ms < 1000) return `${Math.round(ms)} ms`;

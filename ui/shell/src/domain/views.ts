@@ -1,13 +1,13 @@
 import type {
   AssociateResult,
   Code,
-  Commit,
   Digest,
   DirectorTask,
   Event,
   FileChange,
   ID,
   Question,
+  Rect,
   Time,
 } from "./contracts";
 
@@ -89,19 +89,68 @@ export interface Computer {
   read_only?: string;
 }
 
-/** A snapshot with a name. */
-export interface Checkpoint {
-  id: ID;
+/** What a mark on the timeline stands for. */
+export type MarkKind =
+  | "prompt"
+  | "answer"
+  | "task"
+  | "call"
+  | "files"
+  | "outside"
+  | "checkpoint"
+  | "rewind"
+  | "undo"
+  | "take"
+  | "fork"
+  | "import"
+  | "repo"
+  | "theme";
+
+/** A moment worth a place on the timeline. */
+export interface Mark {
   seq: number;
   at: Time;
+  kind: MarkKind;
+  source: Event["source"];
+  text: string;
   run?: ID;
   task?: ID;
-  snapshot: Digest;
-  subject: string;
-  trigger: string;
-  verified: boolean;
-  commits?: Commit[];
+  call?: ID;
+  checkpoint?: ID;
+  verified?: boolean;
+  /** Paths that look like keys: in the snapshot, not in the commit. */
   withheld?: string[];
+  /** Paths that changed. */
+  files?: number;
+}
+
+/** A part of the timeline, newest first. */
+export interface TimelinePage {
+  marks: Mark[];
+  head: number;
+}
+
+/** A window as it stood. */
+export interface Window {
+  id: ID;
+  app: string;
+  title?: string;
+  bounds: Rect;
+  state: "normal" | "minimised" | "maximised";
+}
+
+/** The computer as it was after an event. */
+export interface Moment {
+  seq: number;
+  at: Time;
+  text?: string;
+  snapshot?: Digest;
+  files: number;
+  bytes: number;
+  documents: { id: ID; run: ID; title: string; version: number }[];
+  windows: Window[];
+  settings: { key: string; value?: string; theme?: { name: string } }[];
+  head: number;
 }
 
 /** One version of a living document. */
@@ -128,6 +177,24 @@ export interface Rewound extends DiffView {
   seq?: number;
   to_seq: number;
   dry_run?: boolean;
+  /** Runs that are stopped first. */
+  stopped?: ID[];
+}
+
+/** What taking one step back did, or would do. */
+export interface Undone extends DiffView {
+  /** Paths that changed again since; when there are any, nothing was changed. */
+  conflicts?: string[];
+  seq?: number;
+}
+
+/** A computer that was forked. */
+export interface Forked {
+  id?: ID;
+  name: string;
+  at_seq: number;
+  /** Paths that look like keys and do not come along. */
+  withheld?: string[];
 }
 
 /** A part of the log. */

@@ -4,22 +4,22 @@ import "./diff.css";
 
 const marks = { add: "+", remove: "−", context: " ", hunk: " ", note: " " } as const;
 
-/** A unified diff, one block for each file. */
-export function DiffView({ text }: { text: string }) {
+/** A unified diff, one block for each file; `folded` shows no lines until asked. */
+export function DiffView({ text, folded = false }: { text: string; folded?: boolean }) {
   const files = useMemo(() => readDiff(text), [text]);
   if (files.length === 0) return <pre className="diff-raw">{text}</pre>;
   return (
     <div className="diff">
       {files.map((file) => (
-        <FileBlock key={file.path} file={file} />
+        <FileBlock key={file.path} file={file} folded={folded} />
       ))}
     </div>
   );
 }
 
-function FileBlock({ file }: { file: DiffFile }) {
+function FileBlock({ file, folded }: { file: DiffFile; folded: boolean }) {
   return (
-    <details className="diff-file" open>
+    <details className="diff-file" open={!folded}>
       <summary>
         <code>{file.path}</code>
         <span className="diff-stat">

@@ -1,7 +1,19 @@
 import { PATIENCE_MS } from "../domain/backoff";
-import type { AssociateResult, Digest, ID, RepoAdded } from "../domain/contracts";
-import type { Checkpoint, Computer, DiffView, DocumentVersion, EventPage, Grant, Rewound, Run } from "../domain/views";
-import { ask, askText } from "./http";
+import type { AssociateResult, Digest, FileState, ID, RepoAdded } from "../domain/contracts";
+import type {
+  Computer,
+  DiffView,
+  DocumentVersion,
+  EventPage,
+  Forked,
+  Grant,
+  Moment,
+  Rewound,
+  Run,
+  TimelinePage,
+  Undone,
+} from "../domain/views";
+import { ask, askBytes, askText } from "./http";
 
 /** Trades a one-time token for a session cookie. */
 export function login(token: string): Promise<void> {
@@ -58,8 +70,32 @@ export class ComputerAPI {
   repos(): Promise<RepoAdded[]> {
     return list(`${this.base}/repos`);
   }
-  checkpoints(): Promise<Checkpoint[]> {
-    return list(`${this.base}/checkpoints?limit=200`);
+  /** Marks before an event, newest first; before 0 means all. */
+  timeline(limit: number, before: number): Promise<TimelinePage> {
+    return ask(`${this.base}/timeline?limit=${limit}&before=${before}`);
+  }
+  /** The computer as it was after an event; the present is not touched. */
+  moment(seq: number): Promise<Moment> {
+    return ask(`${this.base}/at/${seq}`);
+  }
+  folder(seq: number, path: string): Promise<FileState[]> {
+    return list(`${this.base}/at/${seq}/folder?path=${encodeURIComponent(path)}`);
+  }
+  fileAddress(seq: number, path: string): string {
+    return `${this.base}/at/${seq}/file?path=${encodeURIComponent(path)}`;
+  }
+  file(seq: number, path: string): Promise<ArrayBuffer> {
+    return askBytes(this.fileAddress(seq, path));
+  }
+  undo(of: ID, dryRun: boolean): Promise<Undone> {
+    return ask(`${this.base}/undo`, { method: "POST", body: { of, dry_run: dryRun } });
+  }
+  fork(event: number, name: string, dryRun: boolean): Promise<Forked> {
+    return ask(`${this.base}/fork`, { method: "POST", body: { event, name, dry_run: dryRun } });
+  }
+  /** Where the whole computer can be had as one file. */
+  get archive(): string {
+    return `${this.base}/archive`;
   }
   checkpoint(subject: string): Promise<AssociateResult> {
     return ask(`${this.base}/checkpoints`, { method: "POST", body: subject ? { subject } : {} });

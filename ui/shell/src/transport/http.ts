@@ -20,6 +20,11 @@ export async function askText(path: string, signal?: AbortSignal): Promise<strin
   return (await send(path, signal ? { signal } : {})).text();
 }
 
+/** Makes a request and gives the body as it is. */
+export async function askBytes(path: string): Promise<ArrayBuffer> {
+  return (await send(path, {})).arrayBuffer();
+}
+
 async function maybeJSON(response: Response): Promise<unknown> {
   const text = await response.text();
   return text ? JSON.parse(text) : undefined;

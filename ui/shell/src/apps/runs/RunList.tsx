@@ -40,7 +40,7 @@ function Item({ run, chosen }: { run: Run; chosen: boolean }) {
   return (
     <li>
       <a
-        href={`/runs/${run.id}`}
+        href={session.addressOf({ page: "run", run: run.id })}
         className="runs-item"
         aria-current={chosen ? "page" : undefined}
         onClick={(e) => {

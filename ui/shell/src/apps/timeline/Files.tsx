@@ -1,14 +1,14 @@
 import type { DiffView as Difference } from "../../domain/views";
 import { DiffView } from "../../kit/DiffView";
 
-/** A difference between two moments, file by file. */
-export function Files({ difference, none }: { difference: Difference; none: string }) {
-  if (difference.files.length === 0) return <p className="side-none">{none}</p>;
+/** A difference between two moments, file by file; `folded` shows no lines until asked. */
+export function Files({ difference, none, folded }: { difference: Difference; none: string; folded?: boolean }) {
+  if (difference.files.length === 0) return none ? <p className="side-none">{none}</p> : null;
   return (
     <div className="files">
       {difference.files.map((f) =>
         f.diff ? (
-          <DiffView key={f.path} text={f.diff} />
+          <DiffView key={f.path} text={f.diff} {...(folded ? { folded } : {})} />
         ) : (
           <p key={f.path} className="files-plain">
             <code>{f.path}</code> {f.change}

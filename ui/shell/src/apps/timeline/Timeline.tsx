@@ -1,77 +1,67 @@
-import { useQuery } from "@tanstack/react-query";
-import { FolderGit2, GitCommitHorizontal, History } from "lucide-react";
-import { useMemo, useState } from "react";
+import { History } from "lucide-react";
+import { useCallback, useMemo } from "react";
 import { usePerform } from "../../actions/hotkeys";
 import { actions } from "../../actions/registry";
 import { useSession } from "../../app/session";
-import { type Moment, timelineOf } from "../../domain/timeline";
-import { Badge } from "../../kit/Badge";
+import { placeOf, type Row, rowsOf } from "../../domain/marks";
 import { Button } from "../../kit/Button";
-import { When } from "../../kit/When";
+import { notifyProblem } from "../../kit/notify";
+import { VirtualList } from "../../kit/VirtualList";
 import { useStore } from "../../state/store";
-import { DiffNow } from "./DiffNow";
-import { Rewind } from "./Rewind";
+import { MarkRow } from "./MarkRow";
+import { timeIn, useMarks, useSeq } from "./useTimeline";
 import "./timeline.css";
 
-const icons = { checkpoint: GitCommitHorizontal, rewind: History, repo: FolderGit2 };
+const heightOf = (row: Row) => (row.is === "head" ? 40 : 60);
+const keyOf = (row: Row) => row.key;
 
-/** Moments that can be looked at and gone back to. */
+/** What happened, newest first; each moment can be looked at. */
 export function Timeline() {
   const session = useSession();
   const perform = usePerform();
-  const events = useStore((s) => s.events);
+  const marks = useMarks();
+  const seq = useSeq();
   const runs = useStore((s) => s.runs);
-  const [comparing, setComparing] = useState<Moment>();
-  const [rewinding, setRewinding] = useState<Moment>();
-  const { data: checkpoints = [] } = useQuery({ queryKey: ["checkpoints"], queryFn: () => session.api.checkpoints() });
-  const moments = useMemo(() => timelineOf(checkpoints, events, runs), [checkpoints, events, runs]);
+  const looking = useStore((s) => s.route.page === "time");
+  const rows = useMemo(() => rowsOf(marks, runs), [marks, runs]);
+  const at = useMemo(() => timeIn(marks), [marks]);
+  const chosen = seq === undefined ? undefined : marks[placeOf(marks, seq)]?.seq;
+  const place = useMemo(() => rows.findIndex((r) => r.is === "mark" && r.mark.seq === chosen), [rows, chosen]);
+  const earlier = useCallback(() => void session.marks.earlier().catch(notifyProblem), [session]);
   const make = actions.find((a) => a.id === "checkpoint.make");
   return (
     <div className="timeline">
-      {make && <Button onClick={() => void perform(make)}>Make a checkpoint</Button>}
-      {moments.length === 0 && (
-        <p className="side-none">Each verified change becomes a checkpoint. You can go back to any of them.</p>
-      )}
-      <ol className="moments">
-        {moments.map((m) => (
-          <Entry key={m.seq} moment={m} onCompare={() => setComparing(m)} onRewind={() => setRewinding(m)} />
-        ))}
-      </ol>
-      {comparing && <DiffNow moment={comparing} onClose={() => setComparing(undefined)} />}
-      {rewinding && <Rewind moment={rewinding} onClose={() => setRewinding(undefined)} />}
-    </div>
-  );
-}
-
-function Entry({ moment, onCompare, onRewind }: { moment: Moment; onCompare(): void; onRewind(): void }) {
-  const session = useSession();
-  const Icon = icons[moment.kind];
-  const { run } = moment;
-  return (
-    <li className="moment">
-      <Icon size={16} aria-hidden className="moment-icon" />
-      <div className="moment-body">
-        <h3>{moment.title}</h3>
-        <p className="moment-facts">
-          <When time={moment.at} /> · {moment.detail}
-        </p>
-        {moment.kind === "checkpoint" && (
-          <Badge tone={moment.verified ? "good" : "unsure"}>{moment.verified ? "Verified" : "Not verified"}</Badge>
+      <div className="timeline-acts">
+        {!looking && (
+          <Button onClick={() => session.go({ page: "time" })}>
+            <History size={15} aria-hidden /> Look back
+          </Button>
         )}
-        <div className="moment-acts">
-          <Button look="quiet" onClick={onCompare}>
-            Compare with now
+        {make && (
+          <Button look={looking ? "plain" : "quiet"} onClick={() => void perform(make)}>
+            Make a checkpoint
           </Button>
-          <Button look="quiet" onClick={onRewind}>
-            {moment.kind === "rewind" ? "Undo" : "Rewind files to here"}
-          </Button>
-          {run && (
-            <Button look="quiet" onClick={() => session.go({ page: "run", run })}>
-              Open run
-            </Button>
-          )}
-        </div>
+        )}
       </div>
-    </li>
+      {marks.length === 0 && (
+        <p className="side-none">Whatever happens here leaves a mark. You can look at, and go back to, any of them.</p>
+      )}
+      <VirtualList
+        label="What happened, newest first"
+        rows={rows}
+        keyOf={keyOf}
+        heightOf={heightOf}
+        reveal={place < 0 ? 0 : place}
+        onEnd={earlier}
+      >
+        {(row) =>
+          row.is === "head" ? (
+            <h3 className="marks-head">{row.title}</h3>
+          ) : (
+            <MarkRow mark={row.mark} inRun={row.inRun} chosen={row.mark.seq === chosen} at={at} />
+          )
+        }
+      </VirtualList>
+    </div>
   );
 }

@@ -1,0 +1,54 @@
+import { useQuery } from "@tanstack/react-query";
+import { Check, ChevronDown, Download, Monitor } from "lucide-react";
+import { useSession } from "../../app/session";
+import { Popover } from "../../kit/Popover";
+import { useStore } from "../../state/store";
+import { listComputers } from "../../transport/api";
+
+/** Which computer this is, the way to the others, and what can be done with a whole one. */
+export function Computers() {
+  const session = useSession();
+  const mine = useStore((s) => s.computer);
+  const { data: computers = [] } = useQuery({ queryKey: ["computers"], queryFn: listComputers });
+  if (!mine) return null;
+  return (
+    <div className="header-computers">
+      <Popover
+        label="Computers"
+        trigger={
+          <>
+            <span className="computers-name">{mine.name}</span>
+            <ChevronDown size={15} aria-hidden />
+            <span className="visually-hidden">, show computers</span>
+          </>
+        }
+      >
+        {computers.length > 1 && (
+          <ul aria-label="Your computers">
+            {computers.map((c, i) => (
+              <li key={c.id}>
+                {/* A page of its own, so that two can stand side by side. */}
+                <a
+                  className="computers-item"
+                  href={i === 0 ? "/" : `/?computer=${c.id}`}
+                  aria-current={c.id === mine.id ? "true" : undefined}
+                >
+                  {c.id === mine.id ? <Check size={16} aria-hidden /> : <Monitor size={16} aria-hidden />}
+                  <span>{c.name}</span>
+                  <small>{c.head.toLocaleString("en")} events</small>
+                </a>
+              </li>
+            ))}
+          </ul>
+        )}
+        <div className={computers.length > 1 ? "computers-export" : ""}>
+          <a className="computers-item" href={session.api.archive} download="computer.choir">
+            <Download size={16} aria-hidden />
+            <span>Export this computer as one file</span>
+          </a>
+          <p>Log, documents, files and history. Keys, sessions and permissions stay here.</p>
+        </div>
+      </Popover>
+    </div>
+  );
+}

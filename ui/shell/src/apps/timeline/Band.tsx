@@ -1,0 +1,81 @@
+import { type CSSProperties, type KeyboardEvent, memo, useEffect, useMemo } from "react";
+import { useSession } from "../../app/session";
+import { bandOf } from "../../domain/band";
+import { leap, placeOf, wordsOf } from "../../domain/marks";
+import { whenWords } from "../../domain/time";
+import type { Mark } from "../../domain/views";
+import { notifyProblem } from "../../kit/notify";
+import { timeIn } from "./useTimeline";
+import "./band.css";
+
+/** Ticks drawn at most. */
+const COLUMNS = 240;
+
+/** When so few marks are left before the chosen one, earlier ones are read. */
+const NEAR = 3;
+
+/** The history as a band with a slider: its places are the marks, its end is now. */
+export function Band({ marks, seq }: { marks: readonly Mark[]; seq: number | undefined }) {
+  const session = useSession();
+  const now = marks.length;
+  const place = seq === undefined ? now : Math.max(0, placeOf(marks, seq));
+  const at = useMemo(() => timeIn(marks), [marks]);
+  const mark = marks[place];
+  const move = (to: number) => session.look(marks[to]?.seq);
+  useEffect(() => {
+    if (now > 0 && place < NEAR) session.marks.earlier().catch(notifyProblem);
+  }, [place, now, session]);
+  const press = (e: KeyboardEvent) => {
+    if (e.key !== "PageUp" && e.key !== "PageDown") return;
+    e.preventDefault();
+    move(leap(marks, place, e.key === "PageUp" ? 1 : -1));
+  };
+  const words = mark
+    ? `${whenWords(mark.at, Date.now())}, ${wordsOf(mark, at, Date.now())}, ${place + 1} of ${now}`
+    : "Now";
+  return (
+    <div className="band" style={{ "--place": now === 0 ? 1 : place / now } as CSSProperties}>
+      <Drawing marks={marks} />
+      <input
+        type="range"
+        className="band-slider"
+        aria-label="Moment"
+        aria-valuetext={words}
+        min={0}
+        max={Math.max(1, now)}
+        step={1}
+        value={now === 0 ? 1 : place}
+        onChange={(e) => move(e.currentTarget.valueAsNumber)}
+        onKeyDown={press}
+      />
+    </div>
+  );
+}
+
+const percent = (part: number) => `${(part * 100).toFixed(3)}%`;
+
+/** What lies below the slider, for the eye. */
+const Drawing = memo(function Drawing({ marks }: { marks: readonly Mark[] }) {
+  const band = useMemo(() => bandOf(marks, COLUMNS, Date.now()), [marks]);
+  return (
+    <div className="band-drawing" aria-hidden>
+      <div className="band-seen" />
+      {band.spans.map((s) => (
+        <span
+          key={`${s.run} ${s.from}`}
+          className="band-span"
+          style={{ left: percent(s.from), width: percent(s.to - s.from) }}
+        />
+      ))}
+      {band.ticks.map((t) => (
+        <span key={t.at} className={`band-tick band-${t.kind}`} style={{ left: percent(t.at) }} />
+      ))}
+      {band.labels.map((l) => (
+        <span key={l.at} className="band-label" style={{ left: percent(l.at) }}>
+          {l.text}
+        </span>
+      ))}
+      <span className="band-label band-now">Now</span>
+    </div>
+  );
+});

@@ -1,0 +1,86 @@
+import { GitFork, History, TriangleAlert, Undo2 } from "lucide-react";
+import { useMemo, useState } from "react";
+import { useSession } from "../../app/session";
+import { changedWords, undoable, wordsOf } from "../../domain/marks";
+import { bytes, whenWords } from "../../domain/time";
+import type { Mark, Moment } from "../../domain/views";
+import { Badge } from "../../kit/Badge";
+import { Button } from "../../kit/Button";
+import { useStore } from "../../state/store";
+import { Fork } from "./Fork";
+import { GoBack } from "./GoBack";
+import { TakeBack } from "./TakeBack";
+import { timeIn } from "./useTimeline";
+
+/** What happened at the moment below the slider, and what can be done about it. */
+export function Chosen({ moment, mark, past }: { moment: Moment; mark: Mark | undefined; past: boolean }) {
+  const session = useSession();
+  const marks = useStore((s) => s.marks);
+  const at = useMemo(() => timeIn(marks), [marks]);
+  const [open, setOpen] = useState<"back" | "fork" | "undo">();
+  const when = whenWords(mark?.at ?? moment.at, Date.now());
+  const title = mark ? wordsOf(mark, at, Date.now()) : past ? moment.text || `Event ${moment.seq}` : "Now";
+  const seq = mark?.seq ?? moment.seq;
+  const action = mark && undoable(mark);
+  const close = () => setOpen(undefined);
+  return (
+    <header className="chosen">
+      <h1>{title}</h1>
+      <p className="chosen-facts">
+        <span>{when}</span>
+        <span>
+          {moment.files.toLocaleString("en")} files, {bytes(moment.bytes)}
+        </span>
+        {mark && changedWords(mark) && <span>{changedWords(mark)}</span>}
+        {mark?.checkpoint && (
+          <Badge tone={mark.verified ? "good" : "unsure"}>
+            {mark.verified ? "Verified checkpoint" : "Checkpoint, not verified"}
+          </Badge>
+        )}
+      </p>
+      {mark?.withheld?.length ? <Withheld paths={mark.withheld} /> : null}
+      <div className="chosen-acts">
+        {past && (
+          <Button look="primary" onClick={() => setOpen("back")}>
+            <History size={15} aria-hidden /> Go back to here
+          </Button>
+        )}
+        <Button onClick={() => setOpen("fork")}>
+          <GitFork size={15} aria-hidden /> Fork from here
+        </Button>
+        {action && (
+          <Button onClick={() => setOpen("undo")}>
+            <Undo2 size={15} aria-hidden /> Take this back
+          </Button>
+        )}
+        {mark?.run && (
+          <Button look="quiet" onClick={() => mark.run && session.go({ page: "run", run: mark.run })}>
+            Open run
+          </Button>
+        )}
+      </div>
+      {open === "back" && <GoBack moment={moment} seq={seq} when={when} onClose={close} />}
+      {open === "fork" && <Fork seq={past ? seq : 0} when={past ? when : "now"} onClose={close} />}
+      {open === "undo" && action && <TakeBack of={action} title={title} onClose={close} />}
+    </header>
+  );
+}
+
+/** Files that look like keys: kept here, kept out of what leaves. */
+function Withheld({ paths }: { paths: readonly string[] }) {
+  return (
+    <p className="chosen-warning" role="note">
+      <TriangleAlert size={15} aria-hidden />
+      <span>
+        These look like keys, so they are in the snapshot but in no commit, export or fork:{" "}
+        {paths.slice(0, 5).map((p, i) => (
+          <span key={p}>
+            {i > 0 && ", "}
+            <code>{p}</code>
+          </span>
+        ))}
+        {paths.length > 5 && ` and ${paths.length - 5} more`}
+      </span>
+    </p>
+  );
+}

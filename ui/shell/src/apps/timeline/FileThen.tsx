@@ -1,0 +1,64 @@
+import { useQuery } from "@tanstack/react-query";
+import { Download } from "lucide-react";
+import { useMemo } from "react";
+import { useSession } from "../../app/session";
+import { Refusal } from "../../domain/problem";
+import { addedLines, piecesOf, textOf } from "../../domain/text";
+import { bytes } from "../../domain/time";
+import type { FileDiff, Moment } from "../../domain/views";
+
+/** One file as it was; what the last step wrote in it stands out. */
+export function FileThen({ moment, path, step }: { moment: Moment; path: string; step: FileDiff | undefined }) {
+  const session = useSession();
+  const { data, error } = useQuery({
+    queryKey: ["file", moment.snapshot, path],
+    queryFn: () => session.api.file(moment.seq, path),
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 60_000,
+    retry: false,
+  });
+  const name = path.slice(path.lastIndexOf("/") + 1);
+  return (
+    <section className="file" aria-label="Content then">
+      <header className="file-head">
+        <code>{path}</code>
+        {data && (
+          <a href={session.api.fileAddress(moment.seq, path)} download={name} aria-label={`Download ${name} as it was`}>
+            {bytes(data.byteLength)} <Download size={15} aria-hidden />
+          </a>
+        )}
+      </header>
+      {error && <p className="tree-none">{missing(error)}</p>}
+      {!data && !error && <p className="tree-none">Reading…</p>}
+      {data && <Content data={data} diff={step?.diff ?? ""} />}
+    </section>
+  );
+}
+
+function missing(error: Error): string {
+  const gone = error instanceof Refusal && error.problem.code === "not_found";
+  return gone ? "This file was not there at this moment." : error.message;
+}
+
+function Content({ data, diff }: { data: ArrayBuffer; diff: string }) {
+  const read = useMemo(() => textOf(data), [data]);
+  const pieces = useMemo(() => piecesOf(read?.text ?? "", addedLines(diff)), [read, diff]);
+  if (!read) return <p className="tree-none">This is not text.</p>;
+  if (read.text === "") return <p className="tree-none">This file was empty.</p>;
+  const lines = read.text.split("\n").length - (read.text.endsWith("\n") ? 1 : 0);
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by keyboard
+    <section className="file-text scroll" tabIndex={0} aria-label="Text">
+      <pre aria-hidden className="file-numbers">
+        {Array.from({ length: lines }, (_, i) => i + 1).join("\n")}
+      </pre>
+      <pre>
+        {pieces.map((p, i) =>
+          // biome-ignore lint/suspicious/noArrayIndexKey: pieces of one text never change places
+          p.added ? <ins key={i}>{p.text}</ins> : p.text,
+        )}
+      </pre>
+      {read.cut && <p className="tree-none">The rest is not shown: download it.</p>}
+    </section>
+  );
+}

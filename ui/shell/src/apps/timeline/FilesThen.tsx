@@ -1,0 +1,59 @@
+import { useMemo, useState } from "react";
+import type { DiffView, Moment } from "../../domain/views";
+import { useStep } from "./Compare";
+import { FileThen } from "./FileThen";
+import { Folder } from "./Folder";
+
+/** The files as they were: a tree, and the content of one of them. */
+export function FilesThen({
+  moment,
+  since,
+  before,
+}: {
+  moment: Moment;
+  since: DiffView | undefined;
+  before: number | undefined;
+}) {
+  const step = useStep(moment, before).data;
+  const [asked, setAsked] = useState<string>();
+  const [folders, setFolders] = useState<ReadonlyMap<string, boolean>>(new Map());
+  const changed = useMemo(() => new Set(step?.files.map((f) => f.path)), [step]);
+  const differ = useMemo(() => new Set(since?.files.map((f) => f.path)), [since]);
+  // Until a file is asked for, the one that was just changed is shown.
+  const shown = asked ?? step?.files.find((f) => f.change !== "deleted")?.path;
+  const opened = useMemo(() => parentsOf([...changed, ...(shown ? [shown] : [])]), [changed, shown]);
+  if (!moment.snapshot) return <p className="side-none">No file had been looked at yet.</p>;
+  return (
+    <div className="tree-view">
+      <nav className="tree scroll" aria-label="Files then">
+        <Folder
+          moment={moment}
+          path=""
+          tree={{
+            chosen: shown,
+            changed,
+            differ,
+            isOpen: (path) => folders.get(path) ?? opened.has(path),
+            onChoose: setAsked,
+            onToggle: (path, open) => setFolders(new Map(folders).set(path, open)),
+          }}
+        />
+      </nav>
+      {shown ? (
+        <FileThen moment={moment} path={shown} step={step?.files.find((f) => f.path === shown)} />
+      ) : (
+        <p className="tree-none">Choose a file to read it as it was.</p>
+      )}
+    </div>
+  );
+}
+
+/** All folders that lead to paths, at most so many paths. */
+function parentsOf(paths: readonly string[]): Set<string> {
+  const parents = new Set(["workspace"]);
+  for (const path of paths.slice(0, 50)) {
+    for (let end = path.lastIndexOf("/"); end > 0; end = path.lastIndexOf("/", end - 1))
+      parents.add(path.slice(0, end));
+  }
+  return parents;
+}

@@ -1,0 +1,101 @@
+import { useQuery } from "@tanstack/react-query";
+import { ChevronRight, File, FileSymlink, FileX } from "lucide-react";
+import { useState } from "react";
+import { useSession } from "../../app/session";
+import type { FileState } from "../../domain/contracts";
+import { count } from "../../domain/sentence";
+import type { Moment } from "../../domain/views";
+
+/** Entries of one folder drawn at once. */
+const SHOWN = 200;
+
+/** What the whole tree shares. */
+export interface TreeParts {
+  chosen: string | undefined;
+  /** Changed in the step that led here. */
+  changed: ReadonlySet<string>;
+  /** Different now. */
+  differ: ReadonlySet<string>;
+  isOpen(path: string): boolean;
+  onChoose(path: string): void;
+  onToggle(path: string, open: boolean): void;
+}
+
+const icons = { file: File, symlink: FileSymlink, fifo: FileX };
+
+/** One folder as it was; what lies in it is read once it is opened. */
+export function Folder({ moment, path, tree }: { moment: Moment; path: string; tree: TreeParts }) {
+  const session = useSession();
+  const [shown, setShown] = useState(SHOWN);
+  const { data, error } = useQuery({
+    // Moments with the same snapshot have the same files.
+    queryKey: ["folder", moment.snapshot, path],
+    queryFn: () => session.api.folder(moment.seq, path),
+    staleTime: Number.POSITIVE_INFINITY,
+    placeholderData: (before) => before,
+  });
+  if (error) return <p className="side-none">{error.message}</p>;
+  const entries = [...(data ?? [])].sort(foldersFirst);
+  return (
+    <ul>
+      {entries.slice(0, shown).map((e) => (
+        <li key={e.path}>
+          {e.kind === "dir" ? <Branch entry={e} moment={moment} tree={tree} /> : <Leaf entry={e} tree={tree} />}
+        </li>
+      ))}
+      {entries.length > shown && (
+        <li>
+          <button type="button" className="tree-row" onClick={() => setShown(shown + 5 * SHOWN)}>
+            Show more of {count(entries.length, "entry").replace("entrys", "entries")}
+          </button>
+        </li>
+      )}
+    </ul>
+  );
+}
+
+function foldersFirst(a: FileState, b: FileState): number {
+  const rank = (e: FileState) => (e.kind === "dir" ? (nameOf(e).startsWith(".") ? 1 : 0) : 2);
+  return rank(a) - rank(b) || (a.path < b.path ? -1 : 1);
+}
+
+const nameOf = (e: FileState) => e.path.slice(e.path.lastIndexOf("/") + 1);
+
+function Branch({ entry, moment, tree }: { entry: FileState; moment: Moment; tree: TreeParts }) {
+  const open = tree.isOpen(entry.path);
+  const name = nameOf(entry);
+  return (
+    <>
+      <button
+        type="button"
+        className={`tree-row ${name.startsWith(".") ? "tree-hidden" : ""}`}
+        aria-expanded={open}
+        onClick={() => tree.onToggle(entry.path, !open)}
+      >
+        <ChevronRight size={14} aria-hidden className="tree-turn" />
+        <span className="tree-name">{name}</span>
+      </button>
+      {open && <Folder moment={moment} path={entry.path} tree={tree} />}
+    </>
+  );
+}
+
+function Leaf({ entry, tree }: { entry: FileState; tree: TreeParts }) {
+  const Icon = icons[entry.kind as keyof typeof icons] ?? File;
+  return (
+    <button
+      type="button"
+      className="tree-row"
+      aria-current={tree.chosen === entry.path ? "true" : undefined}
+      onClick={() => tree.onChoose(entry.path)}
+    >
+      <Icon size={14} aria-hidden />
+      <span className="tree-name">{nameOf(entry)}</span>
+      {tree.changed.has(entry.path) ? (
+        <span className="tree-sign tree-changed">changed here</span>
+      ) : (
+        tree.differ.has(entry.path) && <span className="tree-sign">differs now</span>
+      )}
+    </button>
+  );
+}

@@ -1,0 +1,71 @@
+import { useQuery } from "@tanstack/react-query";
+import { TriangleAlert } from "lucide-react";
+import { type FormEvent, useState } from "react";
+import { useSession } from "../../app/session";
+import { count } from "../../domain/sentence";
+import { Button } from "../../kit/Button";
+import { Dialog } from "../../kit/Dialog";
+import { notifyProblem } from "../../kit/notify";
+import { useStore } from "../../state/store";
+
+/** Names a second computer that begins at a moment of this one. */
+export function Fork({ seq, when, onClose }: { seq: number; when: string; onClose(): void }) {
+  const session = useSession();
+  const mine = useStore((s) => s.computer?.name ?? "My computer");
+  const [name, setName] = useState(`${mine}, from ${when}`);
+  const [busy, setBusy] = useState(false);
+  const { data, error } = useQuery({
+    queryKey: ["fork", seq],
+    queryFn: () => session.api.fork(seq, "fork", true),
+    gcTime: 0,
+    retry: false,
+  });
+  const make = async (e: FormEvent) => {
+    e.preventDefault();
+    setBusy(true);
+    try {
+      await session.fork(seq, name.trim());
+      onClose();
+    } catch (error) {
+      setBusy(false);
+      notifyProblem(error);
+    }
+  };
+  return (
+    <Dialog label="Fork" onClose={onClose}>
+      <form onSubmit={(e) => void make(e)}>
+        <header className="dialog-head">
+          <div>
+            <h2>Fork from {when}</h2>
+            <p>A second computer that shares this one’s past up to then. Neither changes the other.</p>
+          </div>
+        </header>
+        <div className="dialog-main">
+          <label className="field">
+            <span>Name</span>
+            <input value={name} maxLength={100} required onChange={(e) => setName(e.target.value)} />
+          </label>
+          {error && (
+            <p role="alert" className="side-none">
+              {error.message}
+            </p>
+          )}
+          {data?.withheld?.length ? (
+            <p className="chosen-warning">
+              <TriangleAlert size={15} aria-hidden />
+              <span>
+                {count(data.withheld.length, "file")} that look like keys stay behind: {data.withheld.join(", ")}
+              </span>
+            </p>
+          ) : null}
+        </div>
+        <footer className="dialog-foot">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" look="primary" disabled={busy || !name.trim()}>
+            {busy ? "Forking…" : "Make the fork"}
+          </Button>
+        </footer>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,96 @@
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { useSession } from "../../app/session";
+import { count } from "../../domain/sentence";
+import type { Moment } from "../../domain/views";
+import { Button } from "../../kit/Button";
+import { Dialog } from "../../kit/Dialog";
+import { notifyProblem } from "../../kit/notify";
+import { useStore } from "../../state/store";
+import { Files } from "./Files";
+
+/** Says what going back would change, then goes back. */
+export function GoBack({ moment, seq, when, onClose }: { moment: Moment; seq: number; when: string; onClose(): void }) {
+  const session = useSession();
+  const [busy, setBusy] = useState(false);
+  const { data, error } = useQuery({
+    queryKey: ["rewind", seq],
+    queryFn: () => session.api.rewind(seq, true),
+    gcTime: 0,
+    retry: false,
+  });
+  const go = async () => {
+    setBusy(true);
+    try {
+      await session.rewind(seq, when);
+      onClose();
+    } catch (error) {
+      setBusy(false);
+      notifyProblem(error);
+    }
+  };
+  return (
+    <Dialog label="Go back" onClose={onClose}>
+      <header className="dialog-head">
+        <div>
+          <h2>Go back to {when}?</h2>
+          <p>A step forward in the log, which keeps everything: this can be undone.</p>
+        </div>
+      </header>
+      <div className="dialog-main scroll">
+        {error && (
+          <p role="alert" className="side-none">
+            {error.message}
+          </p>
+        )}
+        {!data && !error && <p className="side-none">Looking what would change…</p>}
+        {data && (
+          <>
+            <Effects files={data.files.length} more={data.cut} stopped={data.stopped ?? []} moment={moment} />
+            <Files difference={data} folded none="" />
+          </>
+        )}
+      </div>
+      <footer className="dialog-foot">
+        <Button onClick={onClose}>Cancel</Button>
+        <Button look="primary" disabled={busy || !data} onClick={() => void go()}>
+          {busy ? "Going back…" : "Go back"}
+        </Button>
+      </footer>
+    </Dialog>
+  );
+}
+
+/** What will be different, in a few lines. */
+function Effects({
+  files,
+  more,
+  stopped,
+  moment,
+}: {
+  files: number;
+  more: boolean | undefined;
+  stopped: readonly string[];
+  moment: Moment;
+}) {
+  const runs = useStore((s) => s.runs);
+  const prompt = (id: string) => runs.find((r) => r.id === id)?.prompt.split("\n")[0] ?? id;
+  return (
+    <ul className="effects">
+      <li>
+        {files === 0
+          ? "The files are as they were then."
+          : `${more ? "More than " : ""}${count(files, "file")} will change.`}
+      </li>
+      <li>
+        {moment.documents.length === 0 ? "Documents" : count(moment.documents.length, "document")}, windows, theme and
+        settings go back too. Permissions, costs and runs stay.
+      </li>
+      {stopped.map((id) => (
+        <li key={id} className="effects-stop">
+          This run is at work and will be stopped: {prompt(id)}
+        </li>
+      ))}
+    </ul>
+  );
+}

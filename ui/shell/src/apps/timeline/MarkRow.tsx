@@ -1,0 +1,45 @@
+import { TriangleAlert } from "lucide-react";
+import { useSession } from "../../app/session";
+import type { Time } from "../../domain/contracts";
+import { changedWords, wordsOf } from "../../domain/marks";
+import { count } from "../../domain/sentence";
+import type { Mark } from "../../domain/views";
+import { When } from "../../kit/When";
+import { MarkIcon } from "./MarkIcon";
+
+/** One mark of the list; pressing it shows the computer as it was then. */
+export function MarkRow({
+  mark,
+  inRun,
+  chosen,
+  at,
+}: {
+  mark: Mark;
+  inRun: boolean;
+  chosen: boolean;
+  at(seq: number): Time | undefined;
+}) {
+  const session = useSession();
+  const changed = changedWords(mark);
+  return (
+    <button
+      type="button"
+      className={`mark ${inRun ? "mark-inrun" : ""}`}
+      aria-current={chosen ? "true" : undefined}
+      onClick={() => session.go({ page: "time", seq: mark.seq })}
+    >
+      <MarkIcon kind={mark.kind} />
+      <span className="mark-text">{wordsOf(mark, at, Date.now())}</span>
+      <span className="mark-facts">
+        <When time={mark.at} />
+        {changed && <span>· {changed}</span>}
+        {mark.verified && <span className="mark-good">· Verified</span>}
+        {mark.withheld?.length ? (
+          <span className="mark-warn">
+            <TriangleAlert size={13} aria-hidden /> {count(mark.withheld.length, "key file")} left out
+          </span>
+        ) : null}
+      </span>
+    </button>
+  );
+}

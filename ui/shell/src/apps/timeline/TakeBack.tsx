@@ -1,0 +1,81 @@
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { useSession } from "../../app/session";
+import type { ID } from "../../domain/contracts";
+import { count } from "../../domain/sentence";
+import { Button } from "../../kit/Button";
+import { Dialog } from "../../kit/Dialog";
+import { notifyProblem } from "../../kit/notify";
+import { Files } from "./Files";
+
+/** Takes back one step and keeps what came after it, or says what stands in the way. */
+export function TakeBack({ of, title, onClose }: { of: ID; title: string; onClose(): void }) {
+  const session = useSession();
+  const [busy, setBusy] = useState(false);
+  const [met, setMet] = useState<string[]>([]);
+  const { data, error } = useQuery({
+    queryKey: ["undo", of],
+    queryFn: () => session.api.undo(of, true),
+    gcTime: 0,
+    retry: false,
+  });
+  const conflicts = met.length > 0 ? met : (data?.conflicts ?? []);
+  const nothing = data !== undefined && conflicts.length === 0 && data.files.length === 0;
+  const take = async () => {
+    setBusy(true);
+    try {
+      const found = await session.undo(of);
+      if (found.length === 0) return onClose();
+      setMet(found);
+    } catch (error) {
+      notifyProblem(error);
+    }
+    setBusy(false);
+  };
+  return (
+    <Dialog label="Take this back" onClose={onClose}>
+      <header className="dialog-head">
+        <div>
+          <h2>Take this back?</h2>
+          <p>{title}. What came after it is kept.</p>
+        </div>
+      </header>
+      <div className="dialog-main scroll">
+        {error && (
+          <p role="alert" className="side-none">
+            {error.message}
+          </p>
+        )}
+        {!data && !error && <p className="side-none">Looking what would change…</p>}
+        {conflicts.length > 0 && <Conflicts paths={conflicts} />}
+        {data && conflicts.length === 0 && <Files difference={data} none="Nothing of it is left to take back." />}
+      </div>
+      <footer className="dialog-foot">
+        <Button onClick={onClose}>{conflicts.length > 0 ? "Close" : "Cancel"}</Button>
+        {conflicts.length === 0 && (
+          <Button look="primary" disabled={busy || !data || nothing} onClick={() => void take()}>
+            Take it back
+          </Button>
+        )}
+      </footer>
+    </Dialog>
+  );
+}
+
+function Conflicts({ paths }: { paths: readonly string[] }) {
+  return (
+    <div role="alert" className="conflicts">
+      <p>
+        Nothing was changed: {count(paths.length, "file")} changed again since, in the same place. Take the later step
+        back first, or go back to before both.
+      </p>
+      <ul>
+        {paths.map((p) => (
+          <li key={p}>
+            <code>{p}</code>
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}

@@ -1,0 +1,54 @@
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { useSession } from "../../app/session";
+import { runsThen } from "../../domain/marks";
+import type { Moment } from "../../domain/views";
+import { Tabs } from "../../kit/Tabs";
+import { useStore } from "../../state/store";
+import { Compare } from "./Compare";
+import { DocumentsThen } from "./DocumentsThen";
+import { FilesThen } from "./FilesThen";
+import { DesktopThen, RunsThen } from "./RunsThen";
+
+type Part = "files" | "documents" | "runs" | "desktop" | "compare";
+
+/** The computer at a moment, part by part; nothing here changes anything. */
+export function Then({ moment, past, before }: { moment: Moment; past: boolean; before: number | undefined }) {
+  const session = useSession();
+  const runs = useStore((s) => s.runs);
+  const head = useStore((s) => s.marksHead);
+  const [chosen, setChosen] = useState<Part>("files");
+  const since = useQuery({
+    queryKey: ["diff", moment.seq, 0, head],
+    queryFn: () => session.api.diff(moment.seq, 0),
+    enabled: past && moment.snapshot !== undefined,
+    placeholderData: (shown) => shown,
+  });
+  const then = runsThen(runs, moment.seq, moment.at);
+  const desktop = moment.windows.length + moment.settings.length;
+  const tabs: { id: Part; title: string; count?: number }[] = [
+    { id: "files", title: "Files" },
+    { id: "documents", title: "Documents", count: moment.documents.length },
+    { id: "runs", title: "Runs", count: then.length },
+    ...(desktop ? [{ id: "desktop" as const, title: "Desktop", count: desktop }] : []),
+    { id: "compare", title: "Compare", count: past ? (since.data?.files.length ?? 0) : 0 },
+  ];
+  const part = tabs.some((t) => t.id === chosen) ? chosen : "files";
+  return (
+    <div className="then">
+      <Tabs<Part> label="Parts of the computer" panel="then-panel" tabs={tabs} chosen={part} onChoose={setChosen} />
+      <div
+        id="then-panel"
+        role="tabpanel"
+        aria-label={tabs.find((t) => t.id === part)?.title}
+        className={`then-panel then-${part}`}
+      >
+        {part === "files" && <FilesThen moment={moment} since={past ? since.data : undefined} before={before} />}
+        {part === "documents" && <DocumentsThen moment={moment} />}
+        {part === "runs" && <RunsThen runs={then} />}
+        {part === "desktop" && <DesktopThen moment={moment} />}
+        {part === "compare" && <Compare moment={moment} past={past} since={since} before={before} />}
+      </div>
+    </div>
+  );
+}

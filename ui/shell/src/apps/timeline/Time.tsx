@@ -1,0 +1,98 @@
+import { useQuery } from "@tanstack/react-query";
+import { X } from "lucide-react";
+import { useEffect } from "react";
+import { useSession } from "../../app/session";
+import { placeOf } from "../../domain/marks";
+import { whenWords } from "../../domain/time";
+import { Button } from "../../kit/Button";
+import { useStore } from "../../state/store";
+import { Band } from "./Band";
+import { Chosen } from "./Chosen";
+import { Then } from "./Then";
+import { useMarks, useSeq, useSettled } from "./useTimeline";
+import "./time.css";
+
+/** How long the slider rests before the moment below it is read, in milliseconds. */
+const REST_MS = 90;
+
+/** The computer as it was at any moment, read only, and the way back to it. */
+export default function Time() {
+  const session = useSession();
+  const marks = useMarks();
+  const head = useStore((s) => s.marksHead);
+  const seq = useSeq();
+  const settled = useSettled(seq, REST_MS);
+  useBackToNow();
+  useEffect(() => {
+    const address = session.addressOf(settled === undefined ? { page: "time" } : { page: "time", seq: settled });
+    if (location.pathname.startsWith("/time")) history.replaceState(null, "", address);
+  }, [settled, session]);
+  const shown = settled ?? head;
+  const moment = useQuery({
+    queryKey: ["moment", shown],
+    queryFn: () => session.api.moment(shown),
+    enabled: shown > 0,
+    staleTime: Number.POSITIVE_INFINITY,
+    placeholderData: (before) => before,
+  });
+  const place = seq === undefined ? -1 : placeOf(marks, seq);
+  const before = seq === undefined ? marks.at(-1)?.seq : marks[place - 1]?.seq;
+  return (
+    <section className="time" aria-label="Time">
+      <Banner at={marks[place]?.at} past={seq !== undefined} />
+      <Band marks={marks} seq={seq} />
+      {moment.error && (
+        <p role="alert" className="time-none">
+          {moment.error.message}
+        </p>
+      )}
+      {moment.data && (
+        <div className="time-body">
+          <Chosen moment={moment.data} mark={marks[place]} past={seq !== undefined} />
+          <Then moment={moment.data} past={settled !== undefined} before={before} />
+        </div>
+      )}
+    </section>
+  );
+}
+
+/** Says whether the past is looked at, and leads out of it. */
+function Banner({ at, past }: { at: string | undefined; past: boolean }) {
+  const session = useSession();
+  const words = at ? whenWords(at, Date.now()) : "an earlier moment";
+  return (
+    <div className={`time-banner ${past ? "time-past" : ""}`}>
+      <p role="status">
+        {past ? (
+          <>
+            You are looking at <strong>{words}</strong>. Nothing is changed.
+          </>
+        ) : (
+          "This is now. Slide to the left to look back."
+        )}
+      </p>
+      {past ? (
+        <Button look="quiet" onClick={() => session.look(undefined)}>
+          Return to now <kbd>Esc</kbd>
+        </Button>
+      ) : (
+        <Button look="quiet" className="button-icon" aria-label="Close" onClick={() => session.go({ page: "home" })}>
+          <X size={17} aria-hidden />
+        </Button>
+      )}
+    </div>
+  );
+}
+
+/** Escape returns to now, unless something else is open to be closed. */
+function useBackToNow(): void {
+  const session = useSession();
+  useEffect(() => {
+    const press = (e: globalThis.KeyboardEvent) => {
+      if (e.key !== "Escape" || e.defaultPrevented || document.querySelector("dialog[open]")) return;
+      session.look(undefined);
+    };
+    document.addEventListener("keydown", press);
+    return () => document.removeEventListener("keydown", press);
+  }, [session]);
+}

@@ -1,0 +1,121 @@
+import type { ID, Time } from "./contracts";
+import { count } from "./sentence";
+import { whenWords } from "./time";
+import type { Mark, Run } from "./views";
+
+/** Marks known so far and marks read now, oldest first, each once; what was read now is newer. */
+export function mergeMarks(known: readonly Mark[], read: readonly Mark[]): Mark[] {
+  const bySeq = new Map(known.map((m) => [m.seq, m]));
+  for (const m of read) bySeq.set(m.seq, m);
+  return [...bySeq.values()].sort((a, b) => a.seq - b.seq);
+}
+
+/** The place of the mark at or before an event; -1 when all are after it. */
+export function placeOf(marks: readonly Mark[], seq: number): number {
+  let low = 0;
+  let high = marks.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((marks[middle]?.seq ?? 0) <= seq) low = middle + 1;
+    else high = middle;
+  }
+  return low - 1;
+}
+
+const outcomes: Record<string, string> = {
+  done: "The run finished",
+  failed: "The run failed",
+  cancelled: "You stopped the run",
+};
+
+/** A subject that only says when. */
+const plainSubject = /^checkpoint: [\d-]+$/;
+
+/** What happened, in the words of whoever owns the computer. `at` tells when another event was. */
+export function wordsOf(mark: Mark, at: (seq: number) => Time | undefined, now: number): string {
+  const { kind, text, files = 0 } = mark;
+  switch (kind) {
+    case "prompt":
+      return `You asked: ${text}`;
+    case "answer":
+      return outcomes[text.replace("finished: ", "")] ?? capital(text);
+    case "task":
+      return text.startsWith("failed") ? `Task ${text}` : `Task done: ${text}`;
+    case "call":
+      return callWords(text, files);
+    case "checkpoint":
+      return plainSubject.test(text) ? "Checkpoint" : `Checkpoint: ${text}`;
+    case "rewind": {
+      const seq = Number(/\d+/.exec(text)?.[0]);
+      const time = at(seq);
+      return `You went back to ${time ? whenWords(time, now) : `event ${seq}`}`;
+    }
+    case "undo":
+      return "You took one step back";
+    default:
+      return capital(text);
+  }
+}
+
+// A tool that names its file changed that; a command may have changed anything.
+function callWords(text: string, files: number): string {
+  const space = text.indexOf(" ");
+  const [tool, about] = space < 0 ? [text, ""] : [text.slice(0, space), text.slice(space + 1)];
+  if (tool.endsWith("_file")) return `${tool} changed ${about}`;
+  return `${tool} changed ${count(files, "file")}${about ? `: ${about}` : ""}`;
+}
+
+/** How much it changed, in few words; empty for nothing. */
+export function changedWords(mark: Mark): string {
+  return mark.files && mark.kind !== "repo" ? `${count(mark.files, "file")} changed` : "";
+}
+
+/** What can be taken back by itself: a task, or one call of a tool. */
+export function undoable(mark: Mark): ID | undefined {
+  if (mark.kind === "call") return mark.call;
+  return mark.kind === "task" && mark.files ? mark.task : undefined;
+}
+
+/** A line of the list: the head of a group of marks of one run, or a mark. */
+export type Row =
+  | { is: "head"; key: string; run: ID; title: string }
+  | { is: "mark"; key: string; mark: Mark; inRun: boolean };
+
+/** The list, newest first: what one run did stands under its prompt. */
+export function rowsOf(marks: readonly Mark[], runs: readonly Pick<Run, "id" | "prompt">[]): Row[] {
+  const prompts = new Map(runs.map((r) => [r.id, r.prompt]));
+  const rows: Row[] = [];
+  let group: ID | undefined;
+  for (let i = marks.length - 1; i >= 0; i--) {
+    const mark = marks[i] as Mark;
+    if (mark.run && mark.run !== group) {
+      const title = prompts.get(mark.run)?.split("\n")[0] ?? "A run";
+      rows.push({ is: "head", key: `run ${mark.seq}`, run: mark.run, title });
+    }
+    group = mark.run;
+    rows.push({ is: "mark", key: String(mark.seq), mark, inRun: mark.run !== undefined });
+  }
+  return rows;
+}
+
+/**
+ * Where PageUp (`by` 1, later) and PageDown (-1) lead from place `at`: to where
+ * the next run, or what stands alone, begins. Place `marks.length` is now.
+ */
+export function leap(marks: readonly Mark[], at: number, by: 1 | -1): number {
+  const begins = (i: number) => i === 0 || !marks[i]?.run || marks[i]?.run !== marks[i - 1]?.run;
+  let i = at + by;
+  while (i > 0 && i < marks.length && !begins(i)) i += by;
+  return Math.max(0, Math.min(marks.length, i));
+}
+
+/** The runs that had begun, as they stood then; newest first. */
+export function runsThen(runs: readonly Run[], seq: number, at: Time): { run: Run; state: Run["state"] }[] {
+  return runs
+    .filter((r) => r.first_seq <= seq)
+    .map((run) => ({ run, state: run.finished_at && run.finished_at <= at ? run.state : "running" }));
+}
+
+function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

@@ -1,0 +1,24 @@
+import type { StateCreator } from "zustand";
+import { mergeMarks } from "../domain/marks";
+import type { Mark } from "../domain/views";
+import type { State } from "./store";
+
+/** The timeline as far as it is here. */
+export interface MarksSlice {
+  /** Oldest first, the newest included. */
+  marks: readonly Mark[];
+  /** The newest event when the marks were last read; 0 before. */
+  marksHead: number;
+  /** There are earlier marks on the server. */
+  marksMore: boolean;
+  /** Adds marks; `more` says whether there are earlier ones than all that are here. */
+  addMarks(read: readonly Mark[], head: number, more: boolean): void;
+}
+
+export const marksSlice: StateCreator<State, [], [], MarksSlice> = (set) => ({
+  marks: [],
+  marksHead: 0,
+  marksMore: false,
+  addMarks: (read, head, more) =>
+    set((s) => ({ marks: mergeMarks(s.marks, read), marksHead: Math.max(s.marksHead, head), marksMore: more })),
+});
