@@ -15,6 +15,7 @@ import (
 
 	"choiros/internal/blob"
 	"choiros/internal/bus"
+	"choiros/internal/bus/cluster"
 	"choiros/internal/bus/hub"
 	"choiros/internal/choir"
 	"choiros/internal/eventstore"
@@ -45,6 +46,9 @@ type Config struct {
 	// MaxUpload bounds a project or a file that a person brings, in bytes; 0 is
 	// no limit but the disk's.
 	MaxUpload int64
+	// Cluster keeps a second copy of the log, which acknowledgements wait for; nil
+	// for none.
+	Cluster *cluster.Config
 	// Patience is for tests; zero means the defaults.
 	Patience Patience
 	Version  string
@@ -67,6 +71,8 @@ type Computer struct {
 	blobs  blob.Store
 	keeper *snapshot.Keeper
 	seats  map[choir.Role]*seat
+	// replica is nil where durability is local.
+	replica *cluster.Replica
 	// reading says that the computer was opened for reading only.
 	reading bool
 
@@ -101,11 +107,15 @@ func Open(ctx context.Context, cfg Config) (*Computer, error) {
 		return nil, err
 	}
 	c := newComputer(cfg, blobs)
-	c.store, err = eventstore.Open(ctx, cfg.Dir, eventstore.Config{
+	store := eventstore.Config{
 		Computer: cfg.ID, User: cfg.User, Blobs: blobs,
 		Now: func() choir.Time { return choir.TimeOf(cfg.Now()) },
-	})
-	if err != nil {
+	}
+	if cfg.Cluster != nil {
+		c.replica = cluster.New(*cfg.Cluster, cfg.ID)
+		store.Replica = c.replica
+	}
+	if c.store, err = eventstore.Open(ctx, cfg.Dir, store); err != nil {
 		return nil, err
 	}
 	if err := c.mustBeOurs(ctx); err != nil {
@@ -113,6 +123,9 @@ func Open(ctx context.Context, cfg Config) (*Computer, error) {
 	}
 	if err := c.begin(ctx); err != nil {
 		return nil, errorsJoin(err, c.store.Close())
+	}
+	if c.replica != nil && c.store.ReadOnly() == "" {
+		c.replica.Start(c.store)
 	}
 	c.store.Check(c.repaired)
 	return c, nil
@@ -194,8 +207,16 @@ func (c *Computer) Store() *eventstore.Store { return c.store }
 // Blobs is the computer's content.
 func (c *Computer) Blobs() blob.Store { return c.blobs }
 
+// Replica is the copy of the log in a cluster; nil when there is none.
+func (c *Computer) Replica() *cluster.Replica { return c.replica }
+
 // Close closes the log. Serve must have returned.
-func (c *Computer) Close() error { return c.store.Close() }
+func (c *Computer) Close() error {
+	if c.replica != nil {
+		c.replica.Close()
+	}
+	return c.store.Close()
+}
 
 // newID makes an id now.
 func (c *Computer) newID() (choir.ID, error) {

@@ -6,8 +6,10 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strconv"
 
 	"choiros/internal/choir"
+	"choiros/internal/eventstore"
 	"choiros/internal/fault"
 	"choiros/internal/guest"
 	"choiros/internal/snapshot"
@@ -22,6 +24,9 @@ type intent struct {
 	Reason string       `json:"reason"` // of the snapshot, when file events tell what changed; else empty
 	Role   choir.Role   `json:"role"`
 	Draft  choir.Draft  `json:"draft"` // the event that says it is done
+	// Lacking are paths that the event brings back in words and that are not in
+	// the target: what looks like a key did not come along with the past.
+	Lacking []string `json:"lacking,omitempty"`
 }
 
 const intentName = "intent.json"
@@ -63,14 +68,35 @@ func (c *Computer) conclude(ctx context.Context, in intent) (choir.Receipt, erro
 	if err == nil && in.Reason != "" && last != in.Target {
 		err = c.recordIntent(ctx, in)
 	}
+	var drafts []choir.Draft
+	if err == nil {
+		drafts, err = in.drafts()
+	}
 	var receipts []choir.Receipt
 	if err == nil {
-		receipts, err = c.store.Append(ctx, in.Role, in.Draft)
+		receipts, err = c.store.Append(ctx, in.Role, drafts...)
+	}
+	if errors.Is(err, eventstore.ErrNotReplicated) {
+		// It is in the log; an intent that stayed would be carried out once more.
+		return choir.Receipt{}, errorsJoin(err, c.dropIntent())
 	}
 	if err != nil {
 		return choir.Receipt{}, err
 	}
 	return receipts[0], c.dropIntent()
+}
+
+// drafts are the events that say it is done, with the same ids each time.
+func (in *intent) drafts() ([]choir.Draft, error) {
+	out := []choir.Draft{in.Draft}
+	for i, p := range removals(in.Lacking, in.Target) {
+		d, err := choir.NewDraft(choir.DeriveID(in.Draft.ID, "lacking", strconv.Itoa(i)), p)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, d)
+	}
+	return out, nil
 }
 
 func (c *Computer) recordIntent(ctx context.Context, in intent) error {

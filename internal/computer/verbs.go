@@ -2,15 +2,21 @@ package computer
 
 import (
 	"context"
+	"errors"
 
 	"choiros/internal/bus/hub"
 	"choiros/internal/choir"
+	"choiros/internal/eventstore"
 )
 
 // Handle answers one verb of a connection on the bus. The caller's role follows
 // from its credentials; which role may use which verb was checked by the bus.
 func (c *Computer) Handle(ctx context.Context, who choir.Caller, verb choir.Verb, body []byte) (any, error) {
 	reply, err := c.answer(ctx, who, verb, body)
+	if errors.Is(err, eventstore.ErrNotReplicated) && choir.CodeOf(err) == choir.CodeUnavailable {
+		// A role asks again, under the same ids, until the cluster is back.
+		err = choir.Wrap("computer.verb", choir.CodeBusy, err, "%s", verb)
+	}
 	if p := choir.ProblemOf(err); p != nil && p.Code == choir.CodeInternal {
 		// The caller is not told what lies behind it.
 		c.cfg.Log.Error("a command failed", "computer", c.cfg.ID, "verb", verb, "role", who.Role, "error", err)

@@ -14,7 +14,7 @@ import (
 
 // Check refuses values out of range and features that do not exist yet.
 func (c Config) Check() error {
-	for _, f := range []func() error{c.checkFeatures, c.checkToolchains, c.checkRanges, c.checkModels} {
+	for _, f := range []func() error{c.checkFeatures, c.checkDurability, c.checkToolchains, c.checkRanges, c.checkModels} {
 		if err := f(); err != nil {
 			return err
 		}
@@ -44,10 +44,6 @@ func (c Config) checkFeatures() error {
 		return choir.Invalid("runtime.mode", "must be local, not %q", c.Runtime.Mode)
 	case c.Storage.BlobsURL != "":
 		return notYet("storage.blobs_url", "an object store")
-	case c.Storage.Durability == "replicated":
-		return notYet("storage.durability", "replication")
-	case c.Storage.Durability != "local":
-		return choir.Invalid("storage.durability", "must be local, not %q", c.Storage.Durability)
 	case c.Git.RemoteTemplate != "":
 		return notYet("git.remote_template", "pushing checkpoints")
 	case c.TEE.AttestationServer != "":
@@ -60,6 +56,39 @@ func (c Config) checkFeatures() error {
 		return notYet("bus.mode", "an external bus")
 	case c.MicroVM != (MicroVM{}):
 		return notYet("microvm", "the microvm rung")
+	}
+	return nil
+}
+
+// checkDurability wants the nodes of a cluster where, and only where, something
+// is kept there.
+func (c Config) checkDurability() error {
+	given := len(c.Bus.Cluster) > 0
+	switch {
+	case c.Storage.Durability != "local" && c.Storage.Durability != "replicated":
+		return choir.Invalid("storage.durability", "must be local or replicated, not %q", c.Storage.Durability)
+	case c.Storage.Durability == "replicated" && !given:
+		return choir.Invalid("bus.cluster", "must name the nodes that storage.durability = \"replicated\" needs")
+	case c.Storage.Durability == "local" && (given || c.Bus.ClusterCredentials != ""):
+		return choir.Invalid("bus.cluster", "is used with storage.durability = \"replicated\" only")
+	}
+	for i, node := range c.Bus.Cluster {
+		if err := checkNode(fmt.Sprintf("bus.cluster[%d]", i), node); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkNode refuses what is no address of a node. It does not repeat it, because
+// it may hold a password.
+func checkNode(at, node string) error {
+	u, err := url.Parse(node)
+	switch {
+	case err != nil || u.Scheme != "nats" && u.Scheme != "tls" || u.Hostname() == "" || u.Port() == "" || u.Path != "" || u.RawQuery != "":
+		return choir.Invalid(at, "is not nats://host:port or tls://host:port")
+	case u.User != nil:
+		return choir.Invalid(at, "must not hold a password").WithRemedy("put it into the file that bus.cluster_credentials names")
 	}
 	return nil
 }
@@ -84,6 +113,7 @@ func (c Config) checkRanges() error {
 		{"limits.prompt_burst", float64(l.PromptBurst), 1, 1000},
 		{"limits.prompt_window", float64(l.PromptWindow), 1, 3600},
 		{"limits.upload_mb", float64(l.UploadMB), 1, 1 << 20},
+		{"bus.cluster_timeout", float64(c.Bus.ClusterTimeout), 1, 60},
 		{"bus.stream_mb", float64(c.Bus.StreamMB), 16, 1 << 20},
 	} {
 		// Said this way round because nothing is less than NaN.

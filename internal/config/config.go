@@ -44,7 +44,7 @@ type Runtime struct {
 // Storage is where content lives.
 type Storage struct {
 	BlobsURL   string `toml:"blobs_url" doc:"Where blobs go; empty means the data folder."`
-	Durability string `toml:"durability" doc:"What an acknowledgement waits for: local."`
+	Durability string `toml:"durability" doc:"What an acknowledgement waits for: local (this disk), or replicated (also a majority of bus.cluster)."`
 }
 
 // Git is about checkpoints and remotes.
@@ -108,6 +108,10 @@ type Limits struct {
 type Bus struct {
 	Mode     string `toml:"mode" doc:"embedded."`
 	StreamMB int64  `toml:"stream_mb" doc:"Size of the delivery stream on disk, MiB."`
+	// Cluster is used with storage.durability = "replicated" only.
+	Cluster            []string `toml:"cluster" doc:"Nodes of the NATS cluster that keeps a second copy of each log, as nats://host:port or tls://host:port."`
+	ClusterCredentials string   `toml:"cluster_credentials" doc:"File with NATS credentials (.creds) or one line user:password, readable by you alone."`
+	ClusterTimeout     int      `toml:"cluster_timeout" doc:"Seconds an append waits for the cluster before it says that it is not replicated yet."`
 }
 
 // MicroVM is about the microvm rung.
@@ -129,7 +133,7 @@ func Default() Config {
 			RunSteps: 60, RunTokens: 2_000_000, RunCostUSD: 5, RunSeconds: 3600, RunTasks: 40, CostUSD: 100,
 			PromptBurst: 5, PromptWindow: 10, UploadMB: 4096,
 		},
-		Bus: Bus{Mode: "embedded", StreamMB: 512},
+		Bus: Bus{Mode: "embedded", StreamMB: 512, ClusterTimeout: 5},
 	}
 }
 

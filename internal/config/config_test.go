@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"choiros/internal/choir"
@@ -22,7 +23,12 @@ func TestRefusalsNameTheKey(t *testing.T) {
 		{"rung to come", "[runtime]\nmode = 'microvm'", "runtime.mode", choir.CodeUnavailable},
 		{"no such rung", "[runtime]\nmode = 'host'", "runtime.mode", choir.CodeInvalid},
 		{"object store", "[storage]\nblobs_url = 's3://x'", "storage.blobs_url", choir.CodeUnavailable},
-		{"replication", "[storage]\ndurability = 'replicated'", "storage.durability", choir.CodeUnavailable},
+		{"no such durability", "[storage]\ndurability = 'some'", "storage.durability", choir.CodeInvalid},
+		{"replicated nowhere", "[storage]\ndurability = 'replicated'", "bus.cluster", choir.CodeInvalid},
+		{"a cluster for nothing", "[bus]\ncluster = ['nats://a:4222']", "bus.cluster", choir.CodeInvalid},
+		{"password in an address", "[storage]\ndurability = 'replicated'\n[bus]\ncluster = ['nats://a:4222', 'nats://u:secret@b:4222']", "bus.cluster[1]", choir.CodeInvalid},
+		{"no node", "[storage]\ndurability = 'replicated'\n[bus]\ncluster = ['http://a:4222']", "bus.cluster[0]", choir.CodeInvalid},
+		{"no time for the cluster", "[bus]\ncluster_timeout = 0", "bus.cluster_timeout", choir.CodeInvalid},
 		{"remote", "[git]\nremote_template = 'x'", "git.remote_template", choir.CodeUnavailable},
 		{"attestation", "[tee]\nattestation_server = 'x'", "tee.attestation_server", choir.CodeUnavailable},
 		{"key server", "[tee]\nkey_server = 'x'", "tee.key_server", choir.CodeUnavailable},
@@ -70,6 +76,17 @@ func TestEveryKeyIsDocumentedAndItsOriginKnown(t *testing.T) {
 		if s.From != want {
 			t.Errorf("%s comes from %s, want %s", s.Key, s.From, want)
 		}
+	}
+}
+
+func TestARefusedNodeIsNotRepeated(t *testing.T) {
+	_, err := Parse([]byte("[storage]\ndurability = 'replicated'\n[bus]\ncluster = ['nats://u:secret@b:4222']"))
+	if err == nil || strings.Contains(err.Error(), "secret") {
+		t.Errorf("the refusal is %v", err)
+	}
+	c, err := Parse([]byte("[storage]\ndurability = 'replicated'\n[bus]\ncluster = ['nats://a:4222', 'tls://b:4222']\ncluster_credentials = 'f'\ncluster_timeout = 9"))
+	if err != nil || len(c.Bus.Cluster) != 2 || c.Bus.ClusterTimeout != 9 {
+		t.Errorf("%+v, %v", c.Bus, err)
 	}
 }
 

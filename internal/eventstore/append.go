@@ -16,7 +16,8 @@ import (
 // nothing and gets the receipt of the first, marked as duplicate. What a draft
 // says is held against its type: code invalid, forbidden or too_large, with the
 // path of the field. Code no_space: nothing was added, try again when there is
-// room. Code corrupt or unavailable: the log takes no appends.
+// room. Code corrupt or unavailable: the log takes no appends; but an error that
+// is ErrNotReplicated is about events that are in the log.
 func (s *Store) Append(ctx context.Context, role choir.Role, drafts ...choir.Draft) ([]choir.Receipt, error) {
 	if len(s.opened.holes) > 0 {
 		return nil, choir.E("eventstore.append", choir.CodeCorrupt, "the log takes no appends: %s", s.opened.readOnly).
@@ -39,7 +40,11 @@ func (s *Store) Append(ctx context.Context, role choir.Role, drafts ...choir.Dra
 	if err := s.applier.retry(); err != nil {
 		return nil, err
 	}
-	return a.run(ctx)
+	receipts, err := a.run(ctx)
+	if err != nil || s.cfg.Replica == nil || role == choir.RoleControl {
+		return receipts, err
+	}
+	return s.replicated(ctx, receipts)
 }
 
 func underDraft(i, n int, err error) error {

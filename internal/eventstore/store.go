@@ -23,6 +23,16 @@ type Config struct {
 	Now func() choir.Time
 	// Blobs, when given, must hold what an appended event points at.
 	Blobs blob.Store
+	// Replica, when given, has a copy of an event before its append is
+	// acknowledged.
+	Replica Replica
+}
+
+// Replica follows the log elsewhere; cluster.Replica is one.
+type Replica interface {
+	// Wait returns once the copy has the event and all before it, or after a
+	// bounded time with the reason why it is not known to.
+	Wait(ctx context.Context, seq uint64) error
 }
 
 // Store is the log of one computer. All methods may be called at once from many

@@ -17,6 +17,7 @@ import (
 	"choiros/internal/choir"
 	"choiros/internal/computer"
 	"choiros/internal/control/api"
+	"choiros/internal/eventstore"
 	"choiros/internal/fault"
 	"choiros/internal/timeline"
 )
@@ -269,7 +270,8 @@ func (s *System) tellSources(ctx context.Context) error {
 		if from == "" || err != nil || source.Store().ReadOnly() != "" {
 			continue // it is not here, or can be told nothing
 		}
-		if err := source.Forked(ctx, choir.RoleShell, fork.ID(), seq); err != nil {
+		// Without its cluster a log takes this too, and choir starts.
+		if err := source.Forked(ctx, choir.RoleShell, fork.ID(), seq); err != nil && !errors.Is(err, eventstore.ErrNotReplicated) {
 			return err
 		}
 	}

@@ -30,6 +30,9 @@ func (s *System) Health(context.Context) api.Health {
 			h.Log = "read-only"
 			h.Failing["log"+of] = why
 		}
+		if err := notReplicated(c); err != nil {
+			h.Failing["replication"] = err.Error()
+		}
 		for _, role := range []choir.Role{choir.RoleDirector, choir.RoleAssociate} {
 			level, running := c.Level(role)
 			switch {
@@ -59,6 +62,7 @@ func (s *System) Doctor(ctx context.Context) api.Doctor {
 		p := c.Store().Checked()
 		d.Checks = append(d.Checks, sandbox.Check{Name: "log of " + c.Name(), OK: p.Err == nil && p.Holes == 0, Detail: p.String()})
 	}
+	d.Checks = append(d.Checks, replicationChecks(s.computers.list())...)
 	return d
 }
 
@@ -67,6 +71,7 @@ func NewDoctor(ctx context.Context, cfg Config) api.Doctor {
 	report := cfg.Driver.Probe(ctx)
 	d := api.Doctor{Version: cfg.Version, Data: cfg.Data, Isolation: report, Models: cfg.Models, Settings: cfg.File.List(cfg.From)}
 	d.Checks = append(d.Checks, sandbox.Check{Name: "model", OK: cfg.Models.Connected, Detail: cfg.Models.Message})
+	d.Checks = append(d.Checks, clusterCheck(ctx, cfg)...)
 	if box, ok := cfg.Driver.(sandbox.Toolbox); ok && report.Usable {
 		d.Checks = append(d.Checks, box.Tools(ctx)...)
 	}

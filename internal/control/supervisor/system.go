@@ -125,6 +125,7 @@ func (s *System) computerConfig(e entry, guest string) computer.Config {
 			Every: time.Duration(s.cfg.File.Git.AutoCommitInterval) * time.Second,
 		},
 		MaxUpload: s.cfg.File.Limits.UploadMB << 20,
+		Cluster:   clusterConfig(s.cfg),
 		Version:   s.cfg.Version, Now: s.cfg.Now, Random: s.cfg.Random, Log: s.cfg.Log,
 	}
 }

@@ -1,0 +1,97 @@
+package cluster
+
+import (
+	"context"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"choiros/internal/choir"
+)
+
+// readLimit bounds how long the cluster may be silent while it is read.
+const readLimit = 10 * time.Second
+
+// Read calls fn for the bytes of every event of a computer's copy, in order.
+// That they are whole and follow each other is for fn to check. Code not_found:
+// the cluster has no such log.
+func Read(ctx context.Context, cfg Config, computer choir.ID, fn func(seq uint64, raw []byte) error) error {
+	nc, err := cfg.connect()
+	if err != nil {
+		return err
+	}
+	defer nc.Close()
+	js, err := jetstream.New(nc)
+	if err != nil {
+		return choir.Wrap("cluster.read", choir.CodeInternal, err, "open JetStream")
+	}
+	stream, err := find(ctx, js, computer)
+	if err != nil {
+		return err
+	}
+	last := stream.CachedInfo().State.LastSeq
+	if last == 0 {
+		return nil
+	}
+	// An ordered consumer lives in memory and starts again by itself.
+	consumer, err := stream.OrderedConsumer(ctx, jetstream.OrderedConsumerConfig{DeliverPolicy: jetstream.DeliverAllPolicy})
+	if err != nil {
+		return choir.Wrap("cluster.read", choir.CodeUnavailable, err, "read the stream %s", StreamName(computer))
+	}
+	messages, err := consumer.Messages()
+	if err != nil {
+		return choir.Wrap("cluster.read", choir.CodeUnavailable, err, "read the stream %s", StreamName(computer))
+	}
+	defer messages.Stop()
+	for seq := uint64(1); seq <= last; seq++ {
+		if err := next(ctx, messages, seq, fn); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func find(ctx context.Context, js jetstream.JetStream, computer choir.ID) (jetstream.Stream, error) {
+	ctx, cancel := context.WithTimeout(ctx, readLimit)
+	defer cancel()
+	stream, err := js.Stream(ctx, StreamName(computer))
+	code := choir.CodeUnavailable
+	if err == jetstream.ErrStreamNotFound {
+		code = choir.CodeNotFound
+	}
+	return stream, choir.Wrap("cluster.read", code, err, "find the stream %s", StreamName(computer))
+}
+
+func next(ctx context.Context, messages jetstream.MessagesContext, seq uint64, fn func(uint64, []byte) error) error {
+	ctx, cancel := context.WithTimeout(ctx, readLimit)
+	defer cancel()
+	m, err := messages.Next(jetstream.NextContext(ctx))
+	if err != nil {
+		return choir.Wrap("cluster.read", choir.CodeUnavailable, err, "read event %d of the cluster's copy", seq)
+	}
+	meta, err := m.Metadata()
+	if err != nil {
+		return choir.Wrap("cluster.read", choir.CodeInternal, err, "read event %d of the cluster's copy", seq)
+	}
+	if meta.Sequence.Stream != seq {
+		return choir.E("cluster.read", choir.CodeCorrupt, "the cluster's copy lacks the events %d to %d", seq, meta.Sequence.Stream-1)
+	}
+	return fn(seq, m.Data())
+}
+
+// Probe says whether the cluster answers and keeps streams.
+func (c Config) Probe(ctx context.Context) error {
+	nc, err := c.connect()
+	if err != nil {
+		return err
+	}
+	defer nc.Close()
+	js, err := jetstream.New(nc)
+	if err != nil {
+		return choir.Wrap("cluster.probe", choir.CodeInternal, err, "open JetStream")
+	}
+	ctx, cancel := context.WithTimeout(ctx, readLimit)
+	defer cancel()
+	_, err = js.AccountInfo(ctx)
+	return choir.Wrap("cluster.probe", choir.CodeUnavailable, err, "ask the cluster for JetStream")
+}

@@ -1,0 +1,152 @@
+package cluster
+
+import (
+	"context"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"choiros/internal/choir"
+)
+
+const (
+	// window is how many events are on their way at once.
+	window = 256
+	// batch is how many are read from the log at once.
+	batch = 128
+)
+
+// sent is an event on its way.
+type sent struct {
+	seq uint64
+	ack jetstream.PubAckFuture
+}
+
+// session copies over one connection until something fails, and says what. The
+// first event that the stream does not take ends it: whatever was sent behind is
+// refused too, because it does not follow what is there.
+func (r *Replica) session(ctx context.Context) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	nc, err := r.cfg.connect(nats.ClosedHandler(func(nc *nats.Conn) { cancel(lost(nc.LastError())) }))
+	if err != nil {
+		return err
+	}
+	defer nc.Close()
+	js, err := jetstream.New(nc, jetstream.WithPublishAsyncMaxPending(2*window), jetstream.WithPublishAsyncTimeout(askLimit))
+	if err != nil {
+		return choir.Wrap("cluster.session", choir.CodeInternal, err, "open JetStream")
+	}
+	at, err := r.resume(ctx, js)
+	if err != nil {
+		return err
+	}
+	r.change(at, nil)
+	way := make(chan sent, window)
+	settled := make(chan struct{})
+	go func() {
+		defer close(settled)
+		if err := r.settle(ctx, way); err != nil {
+			cancel(err)
+		}
+	}()
+	// What ended the session first is the cause.
+	cancel(r.publish(ctx, js, at, way))
+	close(way)
+	<-settled
+	return context.Cause(ctx)
+}
+
+func lost(err error) error {
+	if err == nil {
+		err = nats.ErrConnectionClosed
+	}
+	return choir.Wrap("cluster.session", choir.CodeUnavailable, err, "the connection to the cluster ended")
+}
+
+// resume finds the event after which to go on: the last of the copy, which must
+// be the log's.
+func (r *Replica) resume(ctx context.Context, js jetstream.JetStream) (uint64, error) {
+	stream, err := openStream(ctx, js, r.computer)
+	if err != nil {
+		return 0, err
+	}
+	state := stream.CachedInfo().State
+	if state.LastSeq == 0 {
+		return 0, nil
+	}
+	if state.FirstSeq != 1 || state.Msgs != state.LastSeq {
+		return 0, choir.E("cluster.resume", choir.CodeConflict, "the stream %s holds %d of the events %d to %d: somebody removed some",
+			StreamName(r.computer), state.Msgs, state.FirstSeq, state.LastSeq).WithRemedy("remove the stream; it is made and filled again")
+	}
+	head, _ := r.src.Head()
+	if state.LastSeq > head {
+		return 0, choir.E("cluster.resume", choir.CodeConflict, "the cluster has events up to %d, the log here ends at %d: this data folder is older than its copy", state.LastSeq, head).
+			WithRemedy("restore the log from the cluster into a new folder: choir log --restore-from-cluster")
+	}
+	theirs, err := eventAt(ctx, stream, state.LastSeq)
+	if err != nil {
+		return 0, err
+	}
+	ours, err := r.src.EventsAfter(ctx, state.LastSeq-1, 1)
+	if err != nil {
+		return 0, err
+	}
+	if len(ours) != 1 || ours[0].Seq != state.LastSeq || ours[0].Hash != theirs.Hash {
+		return 0, choir.E("cluster.resume", choir.CodeConflict, "event %d is another one in the cluster: the stream %s holds another log", state.LastSeq, StreamName(r.computer)).
+			WithRemedy("find out who else writes it; nothing there is overwritten")
+	}
+	return state.LastSeq, nil
+}
+
+// publish sends the events after at in order, many at a time.
+func (r *Replica) publish(ctx context.Context, js jetstream.JetStream, at uint64, way chan<- sent) error {
+	for {
+		if err := r.src.WaitPast(ctx, at); err != nil {
+			return err
+		}
+		events, err := r.src.EventsAfter(ctx, at, batch)
+		if err != nil {
+			return err
+		}
+		for i := range events {
+			e := &events[i]
+			if e.Seq != at+1 {
+				return choir.E("cluster.publish", choir.CodeCorrupt, "event %d came out of the log after event %d", e.Seq, at)
+			}
+			msg, err := message(r.computer, e)
+			if err != nil {
+				return err
+			}
+			// A retry inside the client would overtake the events after it.
+			ack, err := js.PublishMsgAsync(msg, jetstream.WithRetryAttempts(0), jetstream.WithExpectStream(StreamName(r.computer)), jetstream.WithExpectLastSequence(at))
+			if err != nil {
+				return choir.Wrap("cluster.publish", choir.CodeUnavailable, err, "publish event %d", e.Seq)
+			}
+			at = e.Seq
+			select {
+			case way <- sent{at, ack}:
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+	}
+}
+
+// settle waits for the stream's word on each event in turn.
+func (r *Replica) settle(ctx context.Context, way <-chan sent) error {
+	for s := range way {
+		select {
+		case ack := <-s.ack.Ok():
+			if ack.Sequence != s.seq {
+				return choir.E("cluster.publish", choir.CodeConflict, "event %d is message %d of the stream %s: it holds another log", s.seq, ack.Sequence, StreamName(r.computer))
+			}
+			r.change(s.seq, nil)
+		case err := <-s.ack.Err():
+			return choir.Wrap("cluster.publish", choir.CodeUnavailable, err, "publish event %d", s.seq)
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
+}
