@@ -155,10 +155,11 @@ export class Session {
   }
 
   /** Puts the computer back to what it was after event `seq`; the toast offers the way back. */
-  async rewind(seq: number, words: string): Promise<void> {
+  async rewind(seq: number, said: string): Promise<void> {
     const done = await this.api.rewind(seq, false);
     this.changed();
-    notifyDone(`You went back to ${words}: ${count(done.files.length, "file")} changed`, this.wayBack(done.seq));
+    const n = done.files.length;
+    notifyDone(n > 0 ? `${said}: ${count(n, "file")} changed` : said, this.wayBack(done.seq));
   }
 
   /** Takes back what one task or tool call changed. Gives the paths that stood in the way. */
@@ -183,7 +184,7 @@ export class Session {
   /** How a step is undone: by going back to what was before its event. */
   private wayBack(seq: number | undefined) {
     if (!seq) return undefined;
-    return { label: "Undo", run: () => void this.rewind(seq - 1, "before").catch(notifyProblem) };
+    return { label: "Undo", run: () => void this.rewind(seq - 1, "Undone").catch(notifyProblem) };
   }
 
   // The present is different now, so what was compared with it is out of date.

@@ -31,8 +31,8 @@ const outcomes: Record<string, string> = {
 /** A subject that only says when. */
 const plainSubject = /^checkpoint: [\d-]+$/;
 
-/** What happened, in the words of whoever owns the computer. `at` tells when another event was. */
-export function wordsOf(mark: Mark, at: (seq: number) => Time | undefined, now: number): string {
+/** What happened, in the words of whoever owns the computer; `marks` tell of other moments. */
+export function wordsOf(mark: Mark, marks: readonly Mark[], now: number): string {
   const { kind, text, files = 0 } = mark;
   switch (kind) {
     case "prompt":
@@ -45,16 +45,26 @@ export function wordsOf(mark: Mark, at: (seq: number) => Time | undefined, now: 
       return callWords(text, files);
     case "checkpoint":
       return plainSubject.test(text) ? "Checkpoint" : `Checkpoint: ${text}`;
-    case "rewind": {
-      const seq = Number(/\d+/.exec(text)?.[0]);
-      const time = at(seq);
-      return `You went back to ${time ? whenWords(time, now) : `event ${seq}`}`;
-    }
+    case "rewind":
+      return rewindWords(mark, marks, now);
     case "undo":
       return "You took one step back";
     default:
       return capital(text);
   }
+}
+
+// Going back to just before another step back is how that one is undone.
+function rewindWords(mark: Mark, marks: readonly Mark[], now: number): string {
+  const seq = Number(/\d+/.exec(mark.text)?.[0]);
+  const place = placeOf(marks, seq);
+  const next = marks[place + 1];
+  if (next?.seq === seq + 1 && next.seq < mark.seq) {
+    if (next.kind === "rewind") return `You undid: ${wordsOf(next, marks, now)}`;
+    if (next.kind === "undo") return "You put the step back that you had taken back";
+  }
+  const then = marks[place];
+  return `You went back to ${then ? whenWords(then.at, now) : `event ${seq}`}`;
 }
 
 // A tool that names its file changed that; a command may have changed anything.
@@ -67,7 +77,8 @@ function callWords(text: string, files: number): string {
 
 /** How much it changed, in few words; empty for nothing. */
 export function changedWords(mark: Mark): string {
-  return mark.files && mark.kind !== "repo" ? `${count(mark.files, "file")} changed` : "";
+  // A project's own words say it; going back counts what git keeps for itself too.
+  return mark.files && mark.kind !== "repo" && mark.kind !== "rewind" ? `${count(mark.files, "file")} changed` : "";
 }
 
 /** What can be taken back by itself: a task, or one call of a tool. */

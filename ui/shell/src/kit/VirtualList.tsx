@@ -45,7 +45,7 @@ export function VirtualList<T>({
       element.scrollTop = from - (element.clientHeight - (to - from)) / 2;
     }
   }, [from, to]);
-  const near = total - top - height < MARGIN;
+  const near = rows.length > 0 && total - top - height < MARGIN;
   useEffect(() => {
     if (near) onEnd?.();
   }, [near, onEnd]);

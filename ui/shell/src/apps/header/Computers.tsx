@@ -18,7 +18,7 @@ export function Computers() {
         trigger={
           <>
             <span className="computers-name">{mine.name}</span>
-            <ChevronDown size={15} aria-hidden />
+            <ChevronDown size={15} aria-hidden className="computers-turn" />
             <span className="visually-hidden">, show computers</span>
           </>
         }
@@ -33,7 +33,11 @@ export function Computers() {
                   href={i === 0 ? "/" : `/?computer=${c.id}`}
                   aria-current={c.id === mine.id ? "true" : undefined}
                 >
-                  {c.id === mine.id ? <Check size={16} aria-hidden /> : <Monitor size={16} aria-hidden />}
+                  {c.id === mine.id ? (
+                    <Check size={16} aria-hidden className="computers-icon" />
+                  ) : (
+                    <Monitor size={16} aria-hidden className="computers-icon" />
+                  )}
                   <span>{c.name}</span>
                   <small>{c.head.toLocaleString("en")} events</small>
                 </a>
@@ -43,7 +47,7 @@ export function Computers() {
         )}
         <div className={computers.length > 1 ? "computers-export" : ""}>
           <a className="computers-item" href={session.api.archive} download="computer.choir">
-            <Download size={16} aria-hidden />
+            <Download size={16} aria-hidden className="computers-icon" />
             <span>Export this computer as one file</span>
           </a>
           <p>Log, documents, files and history. Keys, sessions and permissions stay here.</p>

@@ -5,7 +5,6 @@ import { leap, placeOf, wordsOf } from "../../domain/marks";
 import { whenWords } from "../../domain/time";
 import type { Mark } from "../../domain/views";
 import { notifyProblem } from "../../kit/notify";
-import { timeIn } from "./useTimeline";
 import "./band.css";
 
 /** Ticks drawn at most. */
@@ -19,7 +18,6 @@ export function Band({ marks, seq }: { marks: readonly Mark[]; seq: number | und
   const session = useSession();
   const now = marks.length;
   const place = seq === undefined ? now : Math.max(0, placeOf(marks, seq));
-  const at = useMemo(() => timeIn(marks), [marks]);
   const mark = marks[place];
   const move = (to: number) => session.look(marks[to]?.seq);
   useEffect(() => {
@@ -31,7 +29,7 @@ export function Band({ marks, seq }: { marks: readonly Mark[]; seq: number | und
     move(leap(marks, place, e.key === "PageUp" ? 1 : -1));
   };
   const words = mark
-    ? `${whenWords(mark.at, Date.now())}, ${wordsOf(mark, at, Date.now())}, ${place + 1} of ${now}`
+    ? `${whenWords(mark.at, Date.now())}, ${wordsOf(mark, marks, Date.now())}, ${place + 1} of ${now}`
     : "Now";
   return (
     <div className="band" style={{ "--place": now === 0 ? 1 : place / now } as CSSProperties}>

@@ -1,5 +1,5 @@
 import { GitFork, History, TriangleAlert, Undo2 } from "lucide-react";
-import { useMemo, useState } from "react";
+import { useState } from "react";
 import { useSession } from "../../app/session";
 import { changedWords, undoable, wordsOf } from "../../domain/marks";
 import { bytes, whenWords } from "../../domain/time";
@@ -10,16 +10,14 @@ import { useStore } from "../../state/store";
 import { Fork } from "./Fork";
 import { GoBack } from "./GoBack";
 import { TakeBack } from "./TakeBack";
-import { timeIn } from "./useTimeline";
 
 /** What happened at the moment below the slider, and what can be done about it. */
 export function Chosen({ moment, mark, past }: { moment: Moment; mark: Mark | undefined; past: boolean }) {
   const session = useSession();
   const marks = useStore((s) => s.marks);
-  const at = useMemo(() => timeIn(marks), [marks]);
   const [open, setOpen] = useState<"back" | "fork" | "undo">();
   const when = whenWords(mark?.at ?? moment.at, Date.now());
-  const title = mark ? wordsOf(mark, at, Date.now()) : past ? moment.text || `Event ${moment.seq}` : "Now";
+  const title = mark ? wordsOf(mark, marks, Date.now()) : past ? moment.text || `Event ${moment.seq}` : "Now";
   const seq = mark?.seq ?? moment.seq;
   const action = mark && undoable(mark);
   const close = () => setOpen(undefined);

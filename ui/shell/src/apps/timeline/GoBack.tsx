@@ -22,7 +22,7 @@ export function GoBack({ moment, seq, when, onClose }: { moment: Moment; seq: nu
   const go = async () => {
     setBusy(true);
     try {
-      await session.rewind(seq, when);
+      await session.rewind(seq, `You went back to ${when}`);
       onClose();
     } catch (error) {
       setBusy(false);
@@ -79,7 +79,7 @@ function Effects({
     <ul className="effects">
       <li>
         {files === 0
-          ? "The files are as they were then."
+          ? "No file of yours will change."
           : `${more ? "More than " : ""}${count(files, "file")} will change.`}
       </li>
       <li>

@@ -1,6 +1,5 @@
 import { TriangleAlert } from "lucide-react";
 import { useSession } from "../../app/session";
-import type { Time } from "../../domain/contracts";
 import { changedWords, wordsOf } from "../../domain/marks";
 import { count } from "../../domain/sentence";
 import type { Mark } from "../../domain/views";
@@ -12,12 +11,12 @@ export function MarkRow({
   mark,
   inRun,
   chosen,
-  at,
+  marks,
 }: {
   mark: Mark;
   inRun: boolean;
   chosen: boolean;
-  at(seq: number): Time | undefined;
+  marks: readonly Mark[];
 }) {
   const session = useSession();
   const changed = changedWords(mark);
@@ -29,7 +28,7 @@ export function MarkRow({
       onClick={() => session.go({ page: "time", seq: mark.seq })}
     >
       <MarkIcon kind={mark.kind} />
-      <span className="mark-text">{wordsOf(mark, at, Date.now())}</span>
+      <span className="mark-text">{wordsOf(mark, marks, Date.now())}</span>
       <span className="mark-facts">
         <When time={mark.at} />
         {changed && <span>· {changed}</span>}

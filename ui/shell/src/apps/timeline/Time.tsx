@@ -36,7 +36,7 @@ export default function Time() {
     placeholderData: (before) => before,
   });
   const place = seq === undefined ? -1 : placeOf(marks, seq);
-  const before = seq === undefined ? marks.at(-1)?.seq : marks[place - 1]?.seq;
+  const before = seq === undefined ? marks.at(-2)?.seq : marks[place - 1]?.seq;
   return (
     <section className="time" aria-label="Time">
       <Banner at={marks[place]?.at} past={seq !== undefined} />

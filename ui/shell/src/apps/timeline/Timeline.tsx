@@ -9,7 +9,7 @@ import { notifyProblem } from "../../kit/notify";
 import { VirtualList } from "../../kit/VirtualList";
 import { useStore } from "../../state/store";
 import { MarkRow } from "./MarkRow";
-import { timeIn, useMarks, useSeq } from "./useTimeline";
+import { useMarks, useSeq } from "./useTimeline";
 import "./timeline.css";
 
 const heightOf = (row: Row) => (row.is === "head" ? 40 : 60);
@@ -24,7 +24,6 @@ export function Timeline() {
   const runs = useStore((s) => s.runs);
   const looking = useStore((s) => s.route.page === "time");
   const rows = useMemo(() => rowsOf(marks, runs), [marks, runs]);
-  const at = useMemo(() => timeIn(marks), [marks]);
   const chosen = seq === undefined ? undefined : marks[placeOf(marks, seq)]?.seq;
   const place = useMemo(() => rows.findIndex((r) => r.is === "mark" && r.mark.seq === chosen), [rows, chosen]);
   const earlier = useCallback(() => void session.marks.earlier().catch(notifyProblem), [session]);
@@ -58,7 +57,7 @@ export function Timeline() {
           row.is === "head" ? (
             <h3 className="marks-head">{row.title}</h3>
           ) : (
-            <MarkRow mark={row.mark} inRun={row.inRun} chosen={row.mark.seq === chosen} at={at} />
+            <MarkRow mark={row.mark} inRun={row.inRun} chosen={row.mark.seq === chosen} marks={marks} />
           )
         }
       </VirtualList>

@@ -1,7 +1,5 @@
 import { useEffect, useState } from "react";
 import { useSession } from "../../app/session";
-import type { Time } from "../../domain/contracts";
-import { placeOf } from "../../domain/marks";
 import type { Mark } from "../../domain/views";
 import { notifyProblem } from "../../kit/notify";
 import { useStore } from "../../state/store";
@@ -18,11 +16,6 @@ export function useMarks(): readonly Mark[] {
 /** The moment that is looked at; undefined is now. */
 export function useSeq(): number | undefined {
   return useStore((s) => (s.route.page === "time" ? s.route.seq : undefined));
-}
-
-/** When an event was, as far as marks tell. */
-export function timeIn(marks: readonly Mark[]): (seq: number) => Time | undefined {
-  return (seq) => marks[placeOf(marks, seq)]?.at;
 }
 
 /** A value once it has stood still. */

@@ -1,0 +1,22 @@
+import { expect, it } from "vitest";
+import { pathOf, type Route, readComputer, readRoute } from "./route";
+import { RUN } from "./testing";
+
+const routes: Route[] = [
+  { page: "home" },
+  { page: "login" },
+  { page: "time" },
+  { page: "time", seq: 42 },
+  { page: "run", run: RUN },
+];
+
+it.each(routes)("reads the address it wrote: %o", (route) => expect(readRoute(pathOf(route))).toEqual(route));
+
+it.each(["/time/0", "/time/x", "/time/1/2", "/runs/1", "/else"])("is at home for %s", (path) =>
+  expect(readRoute(path)).toEqual({ page: "home" }),
+);
+
+it("knows which computer an address names", () => {
+  expect(readComputer("")).toBeUndefined();
+  expect(readComputer("?computer=abc")).toBe("abc");
+});
