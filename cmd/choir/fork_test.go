@@ -262,3 +262,39 @@ func TestForksAreRefusedWithAReason(t *testing.T) {
 		t.Errorf("computers:\n%s", out)
 	}
 }
+
+// TestAForkGoesBackIntoAPastWithKeys rewinds a fork to moments of the past it came
+// with, at which there were files that stayed behind.
+func TestAForkGoesBackIntoAPastWithKeys(t *testing.T) {
+	o := openOffice(t)
+	o.add(t, "p", files{"a.txt": "one\n"})
+	o.ends(t, shellTask("edit_repo", "p", "echo two > a.txt; echo SECRET=$((40+2)) > .env; echo '-----BEGIN OPENSSH PRIVATE KEY-----' > note", noVerify), 0, choir.StatusOK, "")
+	then := o.files()
+	past := o.c.log(t)
+	at := past[len(past)-1].Seq
+	o.ends(t, shellTask("edit_repo", "p", "echo three > a.txt; rm .env note", noVerify), 0, choir.StatusOK, "")
+	f, other := o.fork("--name", "second")
+	if len(f.Withheld) > 0 {
+		t.Errorf("withheld now: %v", f.Withheld)
+	}
+	other.must("rewind", "--computer", "second", strconv.FormatUint(at, 10))
+	delete(then, "workspace/p/.env")
+	delete(then, "workspace/p/note")
+	sameTree(t, then, other.files())
+	var known []choir.FileState
+	if err := other.c.get(t.Context(), other.c.path("/files?limit=1000&prefix=workspace/p/"), &known); err != nil {
+		t.Fatal(err)
+	}
+	for _, k := range known {
+		if k.Path == "workspace/p/.env" || k.Path == "workspace/p/note" {
+			t.Errorf("the log says that %s is there", k.Path)
+		}
+	}
+	// And forward again, and what the task did taken back.
+	head := other.c.log(t)
+	other.must("rewind", "--computer", "second", strconv.FormatUint(head[len(head)-3].Seq, 10))
+	sameTree(t, o.files(), other.files())
+	if out := other.must("log", "--verify", "--computer", "second"); !strings.Contains(out, "The log is whole") {
+		t.Error(out)
+	}
+}

@@ -72,8 +72,11 @@ func (c *Computer) At(ctx context.Context, seq uint64) (m Moment, err error) {
 		return m, nil
 	}
 	if err == nil {
-		m.Snapshot, m.TakenSeq = taken.Snapshot, at
-		m.Files, m.Bytes, err = c.keeper.Verify(ctx, taken.Snapshot)
+		m.TakenSeq = at
+		m.Snapshot, _, err = c.available(ctx, taken.Snapshot)
+	}
+	if err == nil {
+		m.Files, m.Bytes, err = c.keeper.Verify(ctx, m.Snapshot)
 	}
 	return m, err
 }

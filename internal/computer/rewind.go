@@ -19,17 +19,27 @@ type Difference struct {
 // Moment finds the snapshot of the workspace as it was after event seq; the
 // present, as the log knows it, for zero.
 func (c *Computer) Moment(ctx context.Context, seq uint64) (choir.Digest, error) {
+	root, _, err := c.moment(ctx, seq)
+	return root, err
+}
+
+// moment is Moment, with the paths that did not come along when the computer was
+// forked or imported.
+func (c *Computer) moment(ctx context.Context, seq uint64) (root choir.Digest, lacking []string, err error) {
 	if seq == 0 {
 		seq, _ = c.store.Head()
 	}
 	if err := c.mustBeInLog(seq); err != nil {
-		return "", err
+		return "", nil, err
 	}
 	s, _, err := c.store.SnapshotAt(ctx, seq)
 	if choir.CodeOf(err) == choir.CodeNotFound {
-		return "", choir.E("computer.moment", choir.CodeNotFound, "no snapshot was taken at or before event %d", seq)
+		return "", nil, choir.E("computer.moment", choir.CodeNotFound, "no snapshot was taken at or before event %d", seq)
 	}
-	return s.Snapshot, err
+	if err != nil {
+		return "", nil, err
+	}
+	return c.available(ctx, s.Snapshot)
 }
 
 // Diff compares the workspace at two moments. It reads the store only.
@@ -52,6 +62,9 @@ type Rewound struct {
 	ToSeq   uint64     // the moment, which is never in the middle of one change
 	Stopped []choir.ID // runs that are stopped first
 	Receipt choir.Receipt
+	// Lacking are paths of then that did not come along when the computer was
+	// forked or imported.
+	Lacking []string
 }
 
 // Rewind puts files, documents, windows, theme and settings back to what they
@@ -66,11 +79,11 @@ func (c *Computer) Rewind(ctx context.Context, role choir.Role, seq uint64, dryR
 	if err != nil {
 		return Rewound{}, err
 	}
-	target, err := c.Moment(ctx, seq)
+	target, lacking, err := c.moment(ctx, seq)
 	if err != nil {
 		return Rewound{}, err
 	}
-	r := Rewound{ToSeq: seq, Difference: Difference{To: target}}
+	r := Rewound{ToSeq: seq, Difference: Difference{To: target}, Lacking: lacking}
 	var unlock func()
 	if dryRun {
 		if r.Stopped, err = c.atWork(ctx); err == nil {
@@ -102,7 +115,7 @@ func (c *Computer) rewind(ctx context.Context, role choir.Role, r Rewound, dryRu
 	}
 	done, err := c.draft(choir.TimelineRewound{ToSeq: r.ToSeq, Snapshot: r.To, Before: now.Root, Files: int64(len(r.Changes))})
 	if err == nil {
-		r.Receipt, err = c.carryOut(ctx, client, intent{Before: now.Root, Target: r.To, Role: role, Draft: done})
+		r.Receipt, err = c.carryOut(ctx, client, intent{Before: now.Root, Target: r.To, Role: role, Draft: done, Lacking: r.Lacking})
 	}
 	return r, err
 }
