@@ -40,6 +40,8 @@ var benchmarks = []benchmark{
 	{"task", benchTask},
 	{"snapshot", benchSnapshot},
 	{"checkpoint", benchCheckpoint},
+	{"toolcall", benchToolCall},
+	{"rewind", benchRewind},
 }
 
 // Names lists the benchmarks.

@@ -53,6 +53,8 @@ func TestQuickRows(t *testing.T) {
 		"snapshot": {"1,000 files", "10,000 files", "100,000 files"},
 		"log-size": {"20,000 events, open", "20,000 events, 1 writer", "20,000 events, 64 writers"},
 		"replay":   {"1,500 events", "1,000,000 events"},
+		"toolcall": {"1,000 files, one changed", "1,000 files, none changed"},
+		"rewind":   {"100 of 1,000 files"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			rows, met := quickly(t.Context(), t, name)

@@ -34,6 +34,8 @@ var targets = []Target{
 	{"task", "flow of three", Median, "<=", 25, "<= 25 ms for the flow"},
 	{"snapshot", "10,000 files", Ratio, "<=", 0.25, "snapshot <= 0.25x"},
 	{"checkpoint", "10,000 files", Ratio, "<=", 0.5, "checkpoint <= 0.5x"},
+	{"toolcall", "1,000 files, one changed", Median, "<=", 4, "snapshot around a tool call <= 4 ms median in a 1,000-file tree"},
+	{"rewind", "100 of 1,000 files", Median, "<=", 90, "rewind of the whole computer (files, windows, documents) <= 90 ms"},
 }
 
 func findTarget(bench, name string) (Target, bool) {
