@@ -1,12 +1,15 @@
 package main
 
 import (
+	"archive/tar"
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
+	"net/http"
 	"os"
 	"strings"
 	"sync"
@@ -39,6 +42,7 @@ var verbs = map[string]func(context.Context, *socket, string) (reply, error){
 	"rewind":     rewind,
 	"demo":       demo,
 	"verify":     verify,
+	"add":        add,
 }
 
 // patience is how long a step is tried again.
@@ -232,4 +236,27 @@ func verify(ctx context.Context, s *socket, _ string) (reply, error) {
 		Events uint64 `json:"events"`
 	}
 	return reply{}, s.call(ctx, "POST", "/verify", "", nil, &r)
+}
+
+// add brings a small project in, as choir repo add does.
+func add(ctx context.Context, s *socket, _ string) (reply, error) {
+	var content bytes.Buffer
+	w := tar.NewWriter(&content)
+	for name, text := range map[string]string{"README.md": "# work\n", "a.txt": "a\n", "b.txt": "b\n", "lines.txt": "first\n"} {
+		if err := w.WriteHeader(&tar.Header{Name: name, Mode: 0o644, Size: int64(len(text)), ModTime: time.Unix(1_700_000_000, 0)}); err != nil {
+			return reply{}, err
+		}
+		if _, err := w.Write([]byte(text)); err != nil {
+			return reply{}, err
+		}
+	}
+	if err := w.Close(); err != nil {
+		return reply{}, err
+	}
+	err := s.call(ctx, "PUT", "/repos/work", "", &content, nil)
+	var no *refusal
+	if errors.As(err, &no) && no.Status == http.StatusConflict {
+		return reply{}, nil // the answer to the first try was lost
+	}
+	return reply{}, err
 }

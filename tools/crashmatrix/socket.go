@@ -56,7 +56,11 @@ func (s *socket) call(ctx context.Context, method, path, key string, body, into 
 
 func (s *socket) request(ctx context.Context, method, path, key string, body, into any) error {
 	var content io.Reader
-	if body != nil {
+	switch body := body.(type) {
+	case nil:
+	case io.Reader:
+		content = body
+	default:
 		raw, err := json.Marshal(body)
 		if err != nil {
 			return err
@@ -81,6 +85,9 @@ func (s *socket) request(ctx context.Context, method, path, key string, body, in
 		// A body that is no problem document leaves the status.
 		_ = json.NewDecoder(res.Body).Decode(r)
 		return r
+	}
+	if into == nil {
+		return nil
 	}
 	return json.NewDecoder(res.Body).Decode(into)
 }

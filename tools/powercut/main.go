@@ -60,7 +60,7 @@ func (l *layer) mount(at string) (unmount func() error, err error) {
 	server, err := fs.Mount(at, root, &fs.Options{
 		EntryTimeout: &keep, AttrTimeout: &keep,
 		MountOptions: fuse.MountOptions{
-			DirectMountStrict: true, AllowOther: true, FsName: "powercut", Name: "powercut",
+			DirectMountStrict: true, AllowOther: true, FsName: l.backing, Name: "powercut",
 			Options: []string{"default_permissions"}, MaxWrite: 1 << 20,
 		},
 	})

@@ -87,7 +87,7 @@ func (n *node) Create(ctx context.Context, name string, flags, mode uint32, out 
 		child, fh, fuseFlags, errno = n.LoopbackNode.Create(ctx, name, flags|syscall.O_EXCL, mode, out)
 		return child, errno
 	})
-	return child, fh, fuseFlags, errno
+	return child, plain(fh), fuseFlags, errno
 }
 
 func (n *node) Link(ctx context.Context, target fs.InodeEmbedder, name string, out *fuse.EntryOut) (child *fs.Inode, errno syscall.Errno) {
@@ -161,7 +161,7 @@ func (n *node) Open(ctx context.Context, flags uint32) (fh fs.FileHandle, fuseFl
 		fh, fuseFlags, errno = n.LoopbackNode.Open(ctx, flags)
 		return errno
 	})
-	return fh, fuseFlags, errno
+	return plain(fh), fuseFlags, errno
 }
 
 // change notes an unsynced change of the content.
@@ -217,3 +217,44 @@ func (n *node) Allocate(context.Context, fs.FileHandle, uint64, uint64, uint32) 
 func (n *node) CopyFileRange(context.Context, fs.FileHandle, uint64, *fs.Inode, fs.FileHandle, uint64, uint64, uint64) (uint32, syscall.Errno) {
 	return 0, syscall.ENOTSUP
 }
+
+// OpendirHandle gives a handle whose fsync comes to the node.
+func (n *node) OpendirHandle(ctx context.Context, flags uint32) (fs.FileHandle, uint32, syscall.Errno) {
+	fh, fuseFlags, errno := n.LoopbackNode.OpendirHandle(ctx, flags)
+	if errno != 0 {
+		return nil, 0, errno
+	}
+	return &folder{fh.(folderHandle), n}, fuseFlags, 0
+}
+
+// folderHandle is what the backing folder's handle can do.
+type folderHandle interface {
+	fs.FileReaddirenter
+	fs.FileReleasedirer
+	fs.FileSeekdirer
+}
+
+// folder is an open folder.
+type folder struct {
+	folderHandle
+	node *node
+}
+
+// Fsyncdir makes the folder's names durable.
+func (f *folder) Fsyncdir(ctx context.Context, flags uint32) syscall.Errno {
+	return f.node.Fsync(ctx, nil, flags)
+}
+
+// file is an open file of the backing folder. It hides that the kernel could
+// write to that itself, past the layer.
+type file struct{ *fs.LoopbackFile }
+
+func plain(fh fs.FileHandle) fs.FileHandle {
+	if f, ok := fh.(*fs.LoopbackFile); ok {
+		return &file{f}
+	}
+	return fh
+}
+
+// PassthroughFd refuses.
+func (*file) PassthroughFd() (int, bool) { return 0, false }

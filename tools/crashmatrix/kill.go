@@ -1,0 +1,153 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// fault is what happens once at a point.
+type fault struct {
+	point   point
+	nth     int
+	cut     string // how the power is cut; empty for a kill
+	threads []string
+}
+
+func (f fault) name() string {
+	what := "SIGKILL"
+	if f.cut != "" {
+		what = "power cut (" + f.cut + ")"
+	}
+	return fmt.Sprintf("%s at %s, passing %d", what, f.point.name, f.nth)
+}
+
+// row prepares a folder, lets the fault happen while a driver works, starts
+// choir again, lets the driver end and looks.
+func (f fault) row() row {
+	return row{f.name(), func(ctx context.Context, b *bench) error {
+		if err := f.prepare(ctx, b); err != nil {
+			return fmt.Errorf("before the fault: %w", err)
+		}
+		if err := f.happen(ctx, b); err != nil {
+			return err
+		}
+		if err := b.finish(ctx); err != nil {
+			return err
+		}
+		return b.found()
+	}}
+}
+
+func (f fault) prepare(ctx context.Context, b *bench) error {
+	if f.cut != "" {
+		if err := b.ownDisk(); err != nil {
+			return err
+		}
+	}
+	if f.point.fresh {
+		return b.fresh()
+	}
+	if err := b.used(ctx); err != nil {
+		return err
+	}
+	if f.point.damage != nil {
+		return f.point.damage(b)
+	}
+	return nil
+}
+
+// ownDisk puts the data folder on a disk whose power can be cut.
+func (b *bench) ownDisk() error {
+	d := &disk{program: filepath.Join(b.bin, "powercut"), backing: filepath.Join(b.dir, "back"), at: filepath.Join(b.dir, "m")}
+	d.source = d.backing
+	for _, dir := range []string{d.backing, d.at} {
+		if err := os.Mkdir(dir, 0o711); err != nil {
+			return err
+		}
+	}
+	b.disk, b.data = d, filepath.Join(d.at, "data")
+	return d.plugIn()
+}
+
+// happen lets the fault happen and starts choir again.
+func (f fault) happen(ctx context.Context, b *bench) error {
+	act := "kill"
+	if f.cut != "" {
+		act = "stop"
+	}
+	plan := fmt.Sprintf("%s %s %d", act, f.point.name, f.nth)
+	if f.point.guest {
+		if err := b.guestPlan(fmt.Sprintf("hold %s %d", f.point.name, f.nth)); err != nil {
+			return err
+		}
+		plan = ""
+	}
+	if err := b.begin(plan); err != nil {
+		return err
+	}
+	if err := b.watch(b.seed, f.threads); err != nil {
+		return err
+	}
+	if err := f.wait(ctx, b); err != nil {
+		return err
+	}
+	if f.point.guest && f.cut == "" {
+		return nil // the control plane goes on
+	}
+	if f.cut != "" {
+		if err := b.powerCut(f.cut); err != nil {
+			return err
+		}
+	}
+	return b.begin("")
+}
+
+// wait returns when the fault has come. A point that is passed when choir stops
+// is reached by stopping it.
+func (f fault) wait(ctx context.Context, b *bench) error {
+	held := 0
+	reached := func() bool {
+		switch {
+		case f.point.guest:
+			held = b.held()
+			return held != 0
+		case f.cut != "":
+			return b.stopped()
+		}
+		return b.up.ended()
+	}
+	err := until(ctx, "the point is passed, or the driver ends", func() bool { return reached() || b.driver.ended() || b.up.ended() })
+	if err == nil && !reached() && b.driver.ended() && !f.point.guest && !b.up.ended() {
+		if err = b.up.cmd.Process.Signal(os.Interrupt); err == nil {
+			err = until(ctx, "the point is passed while choir stops", func() bool { return reached() || b.up.ended() })
+		}
+	}
+	if err != nil {
+		return err
+	}
+	switch {
+	case !reached(), b.up.ended() && !b.up.killed():
+		return errors.New("the point was never passed: " + b.last())
+	case f.point.guest:
+		if err := b.guestPlan(""); err != nil {
+			return err
+		}
+		return kill(held)
+	}
+	return nil
+}
+
+// powerCut takes the power from everything at once and puts the disk back.
+func (b *bench) powerCut(how string) error {
+	if err := b.disk.cut(how); err != nil {
+		return err
+	}
+	b.crash()
+	if err := b.disk.unplug(); err != nil {
+		return err
+	}
+	return b.disk.plugIn()
+}

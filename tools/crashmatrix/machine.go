@@ -1,0 +1,269 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// machine is one data folder, the choir on it, and those who watch it.
+type machine struct {
+	self  string // this program
+	choir string // the binary under test
+	dir   string // everything of this row
+	data  string
+	disk  *disk // nil for an ordinary one
+	clock string
+
+	up     *process
+	driver *process
+	keeper *process
+}
+
+// process is a child that somebody waits for.
+type process struct {
+	cmd  *exec.Cmd
+	done chan struct{} // closed when it ended
+	err  error         // read after done
+	said bytes.Buffer  // standard error, read after done
+}
+
+func start(cmd *exec.Cmd) (*process, error) {
+	p := &process{cmd: cmd, done: make(chan struct{})}
+	cmd.Stderr = &p.said
+	cmd.WaitDelay = time.Second
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	go func() {
+		p.err = cmd.Wait()
+		close(p.done)
+	}()
+	return p, nil
+}
+
+func (p *process) ended() bool {
+	select {
+	case <-p.done:
+		return true
+	default:
+		return false
+	}
+}
+
+func (p *process) killed() bool {
+	var exit *exec.ExitError
+	return errors.As(p.err, &exit) && exit.Sys().(syscall.WaitStatus).Signal() == syscall.SIGKILL
+}
+
+// limit bounds every wait of a row.
+const limit = 60 * time.Second
+
+// until polls, because what is waited for is the state of other processes.
+func until(ctx context.Context, what string, holds func() bool) error {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	tick := time.NewTicker(2 * time.Millisecond)
+	defer tick.Stop()
+	for !holds() {
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("waited in vain: %s", what)
+		case <-tick.C:
+		}
+	}
+	return nil
+}
+
+// begin starts choir with a plan, empty for none.
+func (m *machine) begin(plan string) (err error) {
+	cmd := exec.Command(m.choir, "up", "--json", "--data", m.data)
+	cmd.Env = append(os.Environ(), "CHOIR_FAULT="+plan, "CHOIR_CLOCK="+m.clock)
+	m.up, err = start(cmd)
+	return err
+}
+
+// plan lays down what guest processes do; empty for nothing.
+func (m *machine) guestPlan(text string) error {
+	dirs, err := filepath.Glob(filepath.Join(m.data, "guest", "*"))
+	for _, dir := range dirs {
+		path := filepath.Join(dir, "fault")
+		if text == "" {
+			err = errors.Join(err, os.Remove(path))
+		} else {
+			err = errors.Join(err, os.WriteFile(path, []byte(text), 0o644))
+		}
+	}
+	return err
+}
+
+// watch starts the recorder and, with steps, the driver.
+func (m *machine) watch(seed string, threads []string) (err error) {
+	keeper := exec.Command(m.self, "record", m.data, m.ackFile())
+	driver := exec.Command(m.self, append([]string{"drive", "-data", m.data, "-seed", seed}, threads...)...)
+	r, w, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	defer w.Close()
+	keeper.Stdin, driver.Stdout = r, w
+	if m.keeper, err = start(keeper); err != nil {
+		return err
+	}
+	m.driver, err = start(driver)
+	return err
+}
+
+func (m *machine) ackFile() string { return filepath.Join(m.dir, "acks") }
+
+// finish waits for the driver, stops choir in order and ends the recorder.
+func (m *machine) finish(ctx context.Context) error {
+	if m.driver != nil {
+		if err := until(ctx, "the driver ends", func() bool { return m.driver.ended() || m.up.ended() }); err != nil {
+			return err
+		}
+		if !m.driver.ended() {
+			return errors.New("choir has ended by itself: " + m.last())
+		}
+		if m.driver.err != nil {
+			return fmt.Errorf("driver: %s", strings.TrimSpace(m.driver.said.String()))
+		}
+		if err := until(ctx, "the recorder ends", m.keeper.ended); err != nil {
+			return err
+		}
+	}
+	return m.stop(ctx)
+}
+
+// stop ends choir in order.
+func (m *machine) stop(ctx context.Context) error {
+	if m.up == nil || m.up.ended() {
+		return errors.New("choir has ended by itself: " + m.last())
+	}
+	if err := m.up.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		return err
+	}
+	if err := until(ctx, "choir stops", m.up.ended); err != nil {
+		return err
+	}
+	if m.up.err != nil {
+		return fmt.Errorf("choir ended: %w: %s", m.up.err, m.last())
+	}
+	return nil
+}
+
+// last is the end of what choir said.
+func (m *machine) last() string {
+	if m.up == nil || !m.up.ended() {
+		return ""
+	}
+	said := strings.TrimSpace(m.up.said.String())
+	return said[max(0, len(said)-400):]
+}
+
+// crash kills choir, and everything that runs in its sandboxes, at once.
+func (m *machine) crash() {
+	m.kill()
+	for range 20 {
+		pids := m.guests()
+		if len(pids) == 0 {
+			return
+		}
+		for _, pid := range pids {
+			// It may have ended meanwhile.
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		}
+		time.Sleep(2 * time.Millisecond)
+	}
+}
+
+func (m *machine) kill() {
+	if m.up != nil && !m.up.ended() {
+		// It may have ended meanwhile.
+		_ = m.up.cmd.Process.Kill()
+		<-m.up.done
+	}
+}
+
+// guests are the processes of this machine's sandboxes.
+func (m *machine) guests() (pids []int) {
+	procs, _ := filepath.Glob("/proc/[0-9]*") // the pattern is right
+	for _, proc := range procs {
+		pid, err := strconv.Atoi(filepath.Base(proc))
+		if err != nil || pid == os.Getpid() || !m.owns(proc) {
+			continue
+		}
+		pids = append(pids, pid)
+	}
+	return pids
+}
+
+// owns tells this machine's sandboxes by what is mounted in them.
+func (m *machine) owns(proc string) bool {
+	ours, err := os.Readlink("/proc/self/ns/mnt")
+	if err != nil {
+		return false
+	}
+	theirs, err := os.Readlink(filepath.Join(proc, "ns", "mnt"))
+	if err != nil || theirs == ours {
+		return false
+	}
+	mounts, err := os.ReadFile(filepath.Join(proc, "mountinfo"))
+	return err == nil && strings.Contains(string(mounts), m.mark())
+}
+
+// mark stands in the mounts of this machine's sandboxes and of no other's.
+func (m *machine) mark() string {
+	if m.disk != nil {
+		return " " + m.disk.source + " "
+	}
+	return strings.TrimPrefix(m.data, shm) + "/"
+}
+
+// held is a guest process with a thread that stands at a point, 0 for none.
+func (m *machine) held() int {
+	for _, pid := range m.guests() {
+		names, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/comm", pid)) // the pattern is right
+		for _, name := range names {
+			if raw, err := os.ReadFile(name); err == nil && string(raw) == "fault-held\n" {
+				return pid
+			}
+		}
+	}
+	return 0
+}
+
+// stopped reports whether choir stands still at a point.
+func (m *machine) stopped() bool {
+	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", m.up.cmd.Process.Pid))
+	if err != nil {
+		return false
+	}
+	_, rest, ok := bytes.Cut(raw, []byte(") "))
+	return ok && len(rest) > 0 && rest[0] == 'T'
+}
+
+// close leaves nothing behind.
+func (m *machine) close() error {
+	m.crash()
+	for _, p := range []*process{m.driver, m.keeper} {
+		if p != nil && !p.ended() {
+			_ = p.cmd.Process.Kill() // it may have ended meanwhile
+			<-p.done
+		}
+	}
+	var err error
+	if m.disk != nil {
+		err = m.disk.close()
+	}
+	return errors.Join(err, os.RemoveAll(m.dir))
+}

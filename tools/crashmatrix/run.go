@@ -1,0 +1,241 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+)
+
+// shm is in memory, because a power cut is made by powercut and not by the disk.
+const shm = "/dev/shm"
+
+// row is one line of the table.
+type row struct {
+	name string
+	run  func(context.Context, *bench) error
+}
+
+// options of a run.
+type options struct {
+	short, random, keep bool
+	rows, workers       int
+	only                string
+	bin                 string
+}
+
+func run(ctx context.Context, args []string) error {
+	var o options
+	flags := flag.NewFlagSet("run", flag.ContinueOnError)
+	flags.BoolVar(&o.short, "short", false, "a row of every kind, within a minute")
+	flags.BoolVar(&o.random, "random", false, "only random timing, with the release binary")
+	flags.BoolVar(&o.keep, "keep", false, "keep the folders of failed rows")
+	flags.IntVar(&o.rows, "rows", 0, "how many rows; 0 for what there is")
+	flags.IntVar(&o.workers, "workers", 3, "rows at the same time")
+	flags.StringVar(&o.only, "only", "", "only rows whose name has this")
+	flags.StringVar(&o.bin, "bin", ".cache/crash", "where tools/crash.sh built the binaries")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	l, err := newLab(o)
+	if err != nil {
+		return err
+	}
+	defer l.clear()
+	rows, err := l.rows(ctx)
+	if err != nil {
+		return err
+	}
+	passed, failed := l.all(ctx, rows)
+	fmt.Printf("%d passed, %d failed\n", passed, failed)
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case failed > 0 || passed == 0:
+		return errors.New("the matrix found something")
+	}
+	return nil
+}
+
+// lab is what all rows share.
+type lab struct {
+	options
+	self string
+	root string
+
+	mu   sync.Mutex // guards the rest and the output
+	next int
+	pass int
+	fail int
+}
+
+func newLab(o options) (*lab, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	if o.bin, err = filepath.Abs(o.bin); err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp(shm, "cm-")
+	if err != nil {
+		return nil, err
+	}
+	// The sandboxes' own users have to come through.
+	return &lab{options: o, self: self, root: dir}, os.Chmod(dir, 0o711)
+}
+
+func (l *lab) clear() {
+	if l.keep && l.fail > 0 {
+		fmt.Println("kept:", l.root)
+		return
+	}
+	if err := os.RemoveAll(l.root); err != nil {
+		fmt.Fprintln(os.Stderr, "crashmatrix:", err)
+	}
+}
+
+// all runs the rows and prints the table as they end.
+func (l *lab) all(ctx context.Context, rows []row) (passed, failed int) {
+	queue := make(chan row)
+	var group sync.WaitGroup
+	for range max(1, l.workers) {
+		group.Go(func() {
+			for r := range queue {
+				l.one(ctx, r)
+			}
+		})
+	}
+	for _, r := range rows {
+		select {
+		case queue <- r:
+		case <-ctx.Done():
+		}
+	}
+	close(queue)
+	group.Wait()
+	return l.pass, l.fail
+}
+
+func (l *lab) one(ctx context.Context, r row) {
+	began := time.Now()
+	b, err := l.bench()
+	if err == nil {
+		err = r.run(ctx, b)
+		if err == nil || !l.keep {
+			err = errors.Join(err, b.close())
+		} else {
+			b.crash()
+		}
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	verdict := "pass"
+	if err != nil {
+		verdict = "FAIL"
+		l.fail++
+	} else {
+		l.pass++
+	}
+	fmt.Printf("%s  %5.1f s  %s\n", verdict, time.Since(began).Seconds(), r.name)
+	if err != nil {
+		fmt.Printf("      %s\n", strings.ReplaceAll(err.Error(), "\n", "\n      "))
+	}
+}
+
+// bench is the place of one row.
+type bench struct {
+	*lab
+	machine
+	rand *rand.Rand
+	seed string
+}
+
+func (l *lab) bench() (*bench, error) {
+	l.mu.Lock()
+	l.next++
+	n := l.next
+	l.mu.Unlock()
+	dir := filepath.Join(l.root, fmt.Sprint(n))
+	b := &bench{lab: l, rand: rand.New(rand.NewPCG(uint64(n), 7)), seed: fmt.Sprintf("s%d", n)}
+	if l.random {
+		b.rand = rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), uint64(n)))
+	}
+	b.machine = machine{self: l.self, choir: filepath.Join(l.bin, "choir-faults"), dir: dir, data: filepath.Join(dir, "data")}
+	if l.random {
+		b.choir = filepath.Join(l.bin, "choir-release")
+	}
+	return b, os.Mkdir(dir, 0o711)
+}
+
+// settings of every choir here: no port is shared, nothing is held back.
+const settings = "[listen]\naddress = '127.0.0.1:0'\n[limits]\nprompt_burst = 1000\n[bus]\nstream_mb = 16\n"
+
+// fresh lays out an empty data folder.
+func (b *bench) fresh() error {
+	if err := os.MkdirAll(b.data, 0o711); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(filepath.Join(b.data, "choir.toml"), os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(settings)
+	return errors.Join(err, f.Sync(), f.Close())
+}
+
+// used lays out a data folder in which something has happened already.
+func (b *bench) used(ctx context.Context) error {
+	if err := b.fresh(); err != nil {
+		return err
+	}
+	if err := b.begin(""); err != nil {
+		return err
+	}
+	if err := b.watch(b.seed+"-before", []string{"add,task,prompt"}); err != nil {
+		return err
+	}
+	return b.finish(ctx)
+}
+
+// found is everything that is wrong with the folder.
+func (b *bench) found(more ...func(*checker)) error {
+	acks, err := acknowledged(b.ackFile())
+	if err != nil {
+		return err
+	}
+	c := &checker{data: b.data, acks: acks}
+	for _, m := range more {
+		m(c)
+	}
+	var all []error
+	for _, w := range c.check() {
+		all = append(all, errors.New(w))
+	}
+	return errors.Join(all...)
+}
+
+// checkFolder is the checker alone: crashmatrix check DATA [ACKS].
+func checkFolder(args []string) error {
+	if len(args) == 0 {
+		return errors.New("usage: crashmatrix check DATA [ACKS]")
+	}
+	c := &checker{data: args[0]}
+	if len(args) > 1 {
+		var err error
+		if c.acks, err = acknowledged(args[1]); err != nil {
+			return err
+		}
+	}
+	var all []error
+	for _, w := range c.check() {
+		all = append(all, errors.New(w))
+	}
+	return errors.Join(all...)
+}
