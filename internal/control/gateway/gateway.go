@@ -161,11 +161,11 @@ func notHere(w http.ResponseWriter, r *http.Request) {
 	api.WriteProblem(w, choir.E("gateway", choir.CodeNotFound, "there is no %s %s", r.Method, r.URL.Path))
 }
 
-// limitBody bounds every body but those of projects and files, which the
-// computer bounds itself.
+// limitBody bounds every body but those of projects, files and computers, which
+// are streams that are bounded where they go.
 func limitBody(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method != http.MethodPut {
+		if stream := r.Method == http.MethodPut || r.Method == http.MethodPost && r.URL.Path == "/api/computers"; !stream {
 			r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 		}
 		next.ServeHTTP(w, r)

@@ -2,6 +2,7 @@ package supervisor_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
@@ -146,6 +147,29 @@ func TestComputersAreMadeWhileOthersRun(t *testing.T) {
 	}
 	if from, _, err := third.ForkedFrom(t.Context()); err != nil || from != c.ID() {
 		t.Errorf("it is from %s, %v", from, err)
+	}
+}
+
+// TestAComputerComesInThroughTheShell sends more than other requests may have, and
+// what is no computer.
+func TestAComputerComesInThroughTheShell(t *testing.T) {
+	p := controltest.Start(t)
+	p.Healthy()
+	res, file := p.Do(controltest.Request{Method: "GET", Path: p.Base() + "/archive"})
+	if res.StatusCode != 200 || res.ContentLength != int64(len(file)) {
+		t.Fatalf("%s, %d bytes", res.Status, len(file))
+	}
+	res, body := p.Do(controltest.Request{Method: "POST", Path: "/api/computers?name=second", Body: bytes.NewReader(file)})
+	var made api.Imported
+	if res.StatusCode != 201 || json.Unmarshal(body, &made) != nil || made.Name != "second" {
+		t.Fatalf("%s %s", res.Status, body)
+	}
+	if _, err := p.Computer(made.ID); err != nil {
+		t.Error(err)
+	}
+	res, body = p.Do(controltest.Request{Method: "POST", Path: "/api/computers?name=third", Body: strings.NewReader(strings.Repeat("x", 3<<20))})
+	if problem := p.Problem(res, body); problem.Code != choir.CodeInvalid || !strings.Contains(problem.Detail, "choir export") {
+		t.Errorf("%+v", problem)
 	}
 }
 
