@@ -42,7 +42,7 @@ test: ## everything: build, checks, tests with the race detector, browser
 	@$(REPORT) sum $(OUT)
 
 bench: build ## measure beside the peers, see bin/choir bench --help
-	@bin/choir bench tti append replay task snapshot checkpoint
+	@bin/choir bench tti append replay task snapshot checkpoint toolcall rewind
 
 soak: build ## fuzz every decoder and repeat all tests (FUZZTIME=30s ROUNDS=5)
 	@tools/soak.sh
