@@ -1,0 +1,108 @@
+package cluster_test
+
+import (
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"choiros/internal/bus/cluster"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// roundsVar is how many random faults follow the fixed ones.
+const roundsVar = "CHOIR_CLUSTER_ROUNDS"
+
+const (
+	perLog = 4  // writers of one log
+	moving = 50 // acknowledgements that show that a log goes on
+)
+
+// fault happens to one node and is healed.
+type fault struct {
+	name     string
+	do, heal func(*node)
+}
+
+var faults = []fault{
+	{"killed", (*node).kill, (*node).start},
+	{"stopped", func(n *node) { n.signal(syscall.SIGSTOP) }, func(n *node) { n.signal(syscall.SIGCONT) }},
+	{"cut off", func(n *node) { n.cable("down") }, func(n *node) { n.cable("up") }},
+	{"wiped", (*node).wipe, (*node).start},
+}
+
+func TestNothingAcknowledgedIsLostInACluster(t *testing.T) {
+	if !isolated(t) {
+		return
+	}
+	c := startNodes(t)
+	cfg := cluster.Config{Servers: c.servers(), Timeout: time.Second}
+	logs := []*writers{write(t, perLog, cfg), write(t, perLog, cfg)}
+	goOn := func() {
+		t.Helper()
+		for _, w := range logs {
+			w.progress(t, moving)
+		}
+	}
+	whole := func() (leader *node) {
+		t.Helper()
+		c.whole(t, logs[1].computer)
+		return c.whole(t, logs[0].computer)
+	}
+	goOn()
+	strike := func(f fault, n *node) {
+		t.Helper()
+		began := time.Now()
+		f.do(n)
+		goOn() // with two nodes
+		f.heal(n)
+		whole()
+		t.Logf("%s was %s and is back, in %s", n.name, f.name, time.Since(began).Round(time.Millisecond))
+	}
+	leader := whole()
+	for i, f := range faults {
+		// The leader is hit by every second one.
+		if leader = whole(); i%2 == 1 {
+			leader = c.other(leader)
+		}
+		strike(f, leader)
+	}
+	rounds, _ := strconv.Atoi(os.Getenv(roundsVar)) // none, unless it says how many
+	for range rounds {
+		strike(faults[rand.IntN(len(faults))], c[rand.IntN(len(c))])
+	}
+	withoutMajority(t, c, whole(), logs)
+	goOn()
+	leader = whole()
+	for _, w := range logs {
+		w.stop()
+	}
+	leader.kill()
+	for _, w := range logs {
+		w.check(t, strings.Join(c.servers(), ","))
+		head, _ := w.store.Head()
+		t.Logf("%d events, %d acknowledged, %d times told to ask again", head, w.told.Load(), w.refused.Load())
+	}
+}
+
+// withoutMajority cuts the leader and another node off: nothing may be
+// acknowledged until they are back.
+func withoutMajority(t *testing.T, c *nodes, leader *node, logs []*writers) {
+	t.Helper()
+	cut := []*node{leader, c.other(leader)}
+	for _, n := range cut {
+		n.cable("down")
+	}
+	for _, w := range logs {
+		w.stalled(t, perLog)
+	}
+	for _, n := range cut {
+		n.cable("up")
+	}
+}
