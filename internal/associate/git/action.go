@@ -2,6 +2,7 @@ package git
 
 import (
 	"context"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -31,6 +32,31 @@ func (g *Git) Pending(ctx context.Context, workspace, repo string) ([]string, er
 		}
 	}
 	return paths, nil
+}
+
+// Unversioned lists the files of a workspace that has no repository of its own
+// yet, without those that belong to a project with one: raw, below the workspace.
+func Unversioned(ctx context.Context, workspace string) ([]string, error) {
+	if isRepo(workspace) {
+		return nil, nil
+	}
+	var paths []string
+	err := filepath.WalkDir(workspace, func(name string, e fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case e.IsDir() && isRepo(name):
+			return fs.SkipDir
+		case e.Type().IsRegular(), e.Type()&fs.ModeSymlink != 0:
+			rel, err := filepath.Rel(workspace, name)
+			paths = append(paths, rel)
+			return err
+		}
+		return nil
+	})
+	return paths, choir.Wrap("git.files", "", err, "list the files of the workspace")
 }
 
 // Repos lists the repositories at and directly below a folder of the workspace:

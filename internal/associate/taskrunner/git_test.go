@@ -59,8 +59,7 @@ func TestGitTasks(t *testing.T) {
 	// The whole workspace: its own repository and the projects in it.
 	l.write("artifacts/note", "x")
 	l.write("workspace/app/a", "3\n")
-	l.git(".", "init", "-q")
-	r = l.do(choir.DirectorTask{Kind: choir.TaskGit, GitAction: choir.GitCheckpoint})
+	r = l.do(choir.DirectorTask{Kind: choir.TaskGit, GitAction: choir.GitCheckpoint}) // which makes it
 	holds(t, r, choir.StatusOK, "")
 	if cp := of[choir.CheckpointCreated](t, l.log, r.TaskID); len(cp[0].Commits) != 2 || l.git(".", "ls-files") != "artifacts/note" {
 		t.Errorf("commits %+v, files %s", cp[0].Commits, l.git(".", "ls-files"))

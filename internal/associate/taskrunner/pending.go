@@ -49,6 +49,12 @@ func (j *job) pending(ctx context.Context, base string) ([]string, error) {
 		return slices.DeleteFunc(j.since, func(p string) bool { return base != "." && !below(p, base) }), nil
 	}
 	var paths []string
+	if base == "." {
+		var err error
+		if paths, err = git.Unversioned(ctx, j.cfg.Workspace); err != nil {
+			return nil, err
+		}
+	}
 	for _, repo := range repos {
 		more, err := j.git.Pending(ctx, j.cfg.Workspace, repo)
 		if err != nil {
