@@ -41,8 +41,13 @@ func TestNothingAcknowledgedIsLostInACluster(t *testing.T) {
 	if !isolated(t) {
 		return
 	}
+	began := time.Now()
+	phase := func(what string) {
+		t.Logf("%s after %s", what, time.Since(began).Round(100*time.Millisecond))
+	}
 	c := startNodes(t)
-	cfg := cluster.Config{Servers: c.servers(), Timeout: time.Second}
+	phase("the nodes run")
+	cfg := cluster.Config{Servers: c.servers(), Timeout: 500 * time.Millisecond}
 	logs := []*writers{write(t, perLog, cfg), write(t, perLog, cfg)}
 	goOn := func() {
 		t.Helper()
@@ -56,14 +61,15 @@ func TestNothingAcknowledgedIsLostInACluster(t *testing.T) {
 		return c.whole(t, logs[0].computer)
 	}
 	goOn()
+	phase("appends are acknowledged")
 	strike := func(f fault, n *node) {
 		t.Helper()
-		began := time.Now()
 		f.do(n)
 		goOn() // with two nodes
+		phase(n.name + " was " + f.name + " and the others go on")
 		f.heal(n)
 		whole()
-		t.Logf("%s was %s and is back, in %s", n.name, f.name, time.Since(began).Round(time.Millisecond))
+		phase(n.name + " is back")
 	}
 	leader := whole()
 	for i, f := range faults {
@@ -78,15 +84,20 @@ func TestNothingAcknowledgedIsLostInACluster(t *testing.T) {
 		strike(faults[rand.IntN(len(faults))], c[rand.IntN(len(c))])
 	}
 	withoutMajority(t, c, whole(), logs)
+	phase("two nodes were cut off")
 	goOn()
+	phase("appends are acknowledged again")
 	leader = whole()
+	phase("whole again")
 	for _, w := range logs {
 		w.stop()
 	}
 	leader.kill()
+	phase("one node was killed for good")
 	for _, w := range logs {
 		w.check(t, strings.Join(c.servers(), ","))
 		head, _ := w.store.Head()
+		phase("read")
 		t.Logf("%d events, %d acknowledged, %d times told to ask again", head, w.told.Load(), w.refused.Load())
 	}
 }
