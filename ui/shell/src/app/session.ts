@@ -159,16 +159,14 @@ export class Session {
     const done = await this.api.rewind(seq, false);
     this.changed();
     const n = done.files.length;
-    notifyDone(n > 0 ? `${said}: ${count(n, "file")} changed` : said, this.wayBack(done.seq));
+    notifyDone(n > 0 ? `${said}: ${count(n, "file")} changed` : said, this.wayBack(done.seq && done.seq - 1));
   }
 
-  /** Takes back what one task or tool call changed. Gives the paths that stood in the way. */
-  async undo(of: ID): Promise<string[]> {
+  /** Takes back what one task or tool call changed, and keeps what came after. */
+  async undo(of: ID): Promise<void> {
     const done = await this.api.undo(of, false);
-    if (done.conflicts?.length) return done.conflicts;
     this.changed();
-    notifyDone(`Taken back: ${count(done.files.length, "file")} changed`, this.wayBack(done.seq));
-    return [];
+    notifyDone(`Taken back: ${count(done.files.length, "file")} changed`, this.wayBack(done.back_seq));
   }
 
   /** Makes a second computer of this one as it was after an event. */
@@ -181,10 +179,10 @@ export class Session {
     });
   }
 
-  /** How a step is undone: by going back to what was before its event. */
+  /** How a step is undone: by going back to the moment before it. */
   private wayBack(seq: number | undefined) {
     if (!seq) return undefined;
-    return { label: "Undo", run: () => void this.rewind(seq - 1, "Undone").catch(notifyProblem) };
+    return { label: "Undo", run: () => void this.rewind(seq, "Undone").catch(notifyProblem) };
   }
 
   // The present is different now, so what was compared with it is out of date.

@@ -7,6 +7,13 @@ export interface ProblemDocument {
   code: Code;
   field?: string;
   remedy?: string;
+  /** Paths that were changed on both sides, of an undo: nothing was done. */
+  conflicts?: { path: string }[];
+}
+
+/** The paths that stood in the way of what was refused. */
+export function conflictsOf(error: unknown): string[] {
+  return error instanceof Refusal ? (error.problem.conflicts ?? []).map((c) => c.path) : [];
 }
 
 /** A request that was refused, or could not be made (status 0). */

@@ -172,6 +172,16 @@ export interface DiffView {
   cut?: boolean;
 }
 
+/** How the computer differs between two moments. */
+export interface MomentsView extends DiffView {
+  documents: { id: ID; title: string; from?: number; to?: number; diff?: string }[];
+  /** Windows, theme and settings that differ, in words. */
+  desktop: string[];
+  /** What happened between, the oldest first. */
+  events: { seq: number; at: Time; type: string; text: string }[];
+  events_cut?: boolean;
+}
+
 /** What a rewind did, or would do. */
 export interface Rewound extends DiffView {
   seq?: number;
@@ -183,9 +193,9 @@ export interface Rewound extends DiffView {
 
 /** What taking one step back did, or would do. */
 export interface Undone extends DiffView {
-  /** Paths that changed again since; when there are any, nothing was changed. */
-  conflicts?: string[];
   seq?: number;
+  /** Where to go back to so as to have it again. */
+  back_seq?: number;
 }
 
 /** A computer that was forked. */

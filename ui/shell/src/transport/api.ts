@@ -2,12 +2,12 @@ import { PATIENCE_MS } from "../domain/backoff";
 import type { AssociateResult, Digest, FileState, ID, RepoAdded } from "../domain/contracts";
 import type {
   Computer,
-  DiffView,
   DocumentVersion,
   EventPage,
   Forked,
   Grant,
   Moment,
+  MomentsView,
   Rewound,
   Run,
   TimelinePage,
@@ -100,7 +100,7 @@ export class ComputerAPI {
   checkpoint(subject: string): Promise<AssociateResult> {
     return ask(`${this.base}/checkpoints`, { method: "POST", body: subject ? { subject } : {} });
   }
-  diff(from: number, to: number): Promise<DiffView> {
+  diff(from: number, to: number): Promise<MomentsView> {
     return ask(`${this.base}/diff?from=${from}&to=${to}`);
   }
   rewind(toSeq: number, dryRun: boolean): Promise<Rewound> {

@@ -69,7 +69,7 @@ const Drawing = memo(function Drawing({ marks }: { marks: readonly Mark[] }) {
         <span key={t.at} className={`band-tick band-${t.kind}`} style={{ left: percent(t.at) }} />
       ))}
       {band.labels.map((l) => (
-        <span key={l.at} className="band-label" style={{ left: percent(l.at) }}>
+        <span key={l.at} className={`band-label ${l.at > 0 ? "band-between" : ""}`} style={{ left: percent(l.at) }}>
           {l.text}
         </span>
       ))}

@@ -1,9 +1,10 @@
 import { type UseQueryResult, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { useSession } from "../../app/session";
-import type { DiffView, Moment } from "../../domain/views";
+import { whenWords } from "../../domain/time";
+import type { Moment, MomentsView } from "../../domain/views";
+import { DiffView } from "../../kit/DiffView";
 import { Tabs } from "../../kit/Tabs";
-import { DocumentsChanged } from "./DocumentsThen";
 import { Files } from "./Files";
 
 /** What is different between this moment and now, or the mark before. */
@@ -15,7 +16,7 @@ export function Compare({
 }: {
   moment: Moment;
   past: boolean;
-  since: UseQueryResult<DiffView>;
+  since: UseQueryResult<MomentsView>;
   before: number | undefined;
 }) {
   const [chosen, setChosen] = useState<"now" | "before">("now");
@@ -45,14 +46,51 @@ export function Compare({
             none={what === "now" ? "The files are as they were then." : "This step changed no files."}
           />
         )}
-        {what === "now" && <DocumentsChanged moment={moment} />}
+        {data && <Beside difference={data} />}
       </div>
     </div>
   );
 }
 
+/** Events told at most. */
+const TOLD = 200;
+
+/** What differs besides files, and what happened between. */
+function Beside({ difference }: { difference: MomentsView }) {
+  const { documents, desktop, events } = difference;
+  const version = (n: number | undefined) => (n === undefined ? "none" : `v${n}`);
+  return (
+    <>
+      {documents.map((d) => (
+        <section key={d.id} className="compare-document">
+          <h2>
+            Document “{d.title}”: {version(d.from)} to {version(d.to)}
+          </h2>
+          {d.diff && <DiffView text={d.diff} />}
+        </section>
+      ))}
+      {desktop.map((words) => (
+        <p key={words}>{words}</p>
+      ))}
+      {events.length > 0 && (
+        <details className="compare-events">
+          <summary>What happened between</summary>
+          <ol>
+            {events.slice(0, TOLD).map((e) => (
+              <li key={e.seq}>
+                <time dateTime={e.at}>{whenWords(e.at, Date.now())}</time> {e.text || e.type}
+              </li>
+            ))}
+          </ol>
+          {(events.length > TOLD || difference.events_cut) && <p className="side-none">There is more in Events.</p>}
+        </details>
+      )}
+    </>
+  );
+}
+
 /** What the step that led to a moment changed. Both ends are past, so it stays. */
-export function useStep(moment: Moment, before: number | undefined): UseQueryResult<DiffView> {
+export function useStep(moment: Moment, before: number | undefined): UseQueryResult<MomentsView> {
   const session = useSession();
   return useQuery({
     queryKey: ["step", before, moment.seq],

@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { useSession } from "../../app/session";
 import type { ID } from "../../domain/contracts";
+import { conflictsOf } from "../../domain/problem";
 import { count } from "../../domain/sentence";
 import { Button } from "../../kit/Button";
 import { Dialog } from "../../kit/Dialog";
@@ -12,25 +13,24 @@ import { Files } from "./Files";
 export function TakeBack({ of, title, onClose }: { of: ID; title: string; onClose(): void }) {
   const session = useSession();
   const [busy, setBusy] = useState(false);
-  const [met, setMet] = useState<string[]>([]);
+  const [met, setMet] = useState<unknown>();
   const { data, error } = useQuery({
     queryKey: ["undo", of],
     queryFn: () => session.api.undo(of, true),
     gcTime: 0,
     retry: false,
   });
-  const conflicts = met.length > 0 ? met : (data?.conflicts ?? []);
-  const nothing = data !== undefined && conflicts.length === 0 && data.files.length === 0;
+  const conflicts = conflictsOf(met ?? error);
   const take = async () => {
     setBusy(true);
     try {
-      const found = await session.undo(of);
-      if (found.length === 0) return onClose();
-      setMet(found);
+      await session.undo(of);
+      onClose();
     } catch (error) {
-      notifyProblem(error);
+      setBusy(false);
+      setMet(error);
+      if (conflictsOf(error).length === 0) notifyProblem(error);
     }
-    setBusy(false);
   };
   return (
     <Dialog label="Take this back" onClose={onClose}>
@@ -41,7 +41,7 @@ export function TakeBack({ of, title, onClose }: { of: ID; title: string; onClos
         </div>
       </header>
       <div className="dialog-main scroll">
-        {error && (
+        {error && conflicts.length === 0 && (
           <p role="alert" className="side-none">
             {error.message}
           </p>
@@ -53,7 +53,7 @@ export function TakeBack({ of, title, onClose }: { of: ID; title: string; onClos
       <footer className="dialog-foot">
         <Button onClick={onClose}>{conflicts.length > 0 ? "Close" : "Cancel"}</Button>
         {conflicts.length === 0 && (
-          <Button look="primary" disabled={busy || !data || nothing} onClick={() => void take()}>
+          <Button look="primary" disabled={busy || !data?.files.length} onClick={() => void take()}>
             Take it back
           </Button>
         )}
