@@ -21,8 +21,9 @@ type checker struct {
 	events []event
 	wrong  []string
 
-	maybeHoles bool // both copies were damaged: what is there must hold, all need not be there
-	noGit      bool // the workspace was damaged on purpose
+	noGit   bool     // the workspace was damaged, or not synced
+	noBlobs bool     // blobs were damaged
+	must    []string // what some event has to say
 }
 
 func (c *checker) errorf(format string, args ...any) {
@@ -43,13 +44,21 @@ func (c *checker) check() []string {
 	for _, w := range wrong {
 		c.errorf("journal: %s", w)
 	}
+	for _, word := range c.must {
+		if !slices.ContainsFunc(c.events, func(e event) bool { return strings.Contains(string(e.raw), `"`+word+`"`) }) {
+			c.errorf("no event says %s", word)
+		}
+	}
 	c.acknowledged()
 	c.copies()
 	c.once()
 	c.projections()
 	c.snapshots()
 	c.workspace()
-	if !c.noGit {
+	if !c.noBlobs {
+		c.blobs()
+	}
+	if !c.noGit && slices.ContainsFunc(c.events, func(e event) bool { return e.Type == "repo.added" }) {
 		c.git()
 	}
 	return c.wrong
@@ -267,7 +276,7 @@ func (c *checker) lines(path string) {
 			c.errorf("task %s took effect %d times", line, n)
 		}
 	}
-	if slices.ContainsFunc(c.acks, func(a reply) bool { return a.Verb == "rewind" }) {
+	if c.noGit || slices.ContainsFunc(c.acks, func(a reply) bool { return a.Verb == "rewind" }) {
 		return // what was rewound is the workspace's test
 	}
 	for _, a := range c.acks {

@@ -124,3 +124,18 @@ func (e event) follows(seq uint64, prev string) string {
 	}
 	return ""
 }
+
+// forge changes an event, and its hash and checksum with it.
+func forge(segment []byte, e event) []byte {
+	without := bytes.Replace(e.raw, []byte(`,"hash":"`+e.Hash+`"`), nil, 1)
+	changed := bytes.Replace(without, []byte(`"time":"20`), []byte(`"time":"21`), 1)
+	sum := sha256.Sum256(changed)
+	raw := bytes.Replace(e.raw, []byte(`"time":"20`), []byte(`"time":"21`), 1)
+	raw = bytes.Replace(raw, []byte(e.Hash), []byte(hex.EncodeToString(sum[:])), 1)
+	out := slices.Clone(segment)
+	copy(out[e.at+28:], raw)
+	copy(out[e.at+28+len(raw):], sum[:])
+	whole := append(slices.Clone(out[e.at:e.at+24]), out[e.at+28:e.at+e.size]...)
+	binary.LittleEndian.PutUint32(out[e.at+24:], crc32.Checksum(whole, castagnoli))
+	return out
+}

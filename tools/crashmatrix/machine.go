@@ -144,8 +144,21 @@ func (m *machine) finish(ctx context.Context) error {
 	return m.stop(ctx)
 }
 
+// ready waits until choir answers.
+func (m *machine) ready(ctx context.Context) error {
+	s := newSocket(m.data)
+	return until(ctx, "choir answers", func() bool {
+		return m.up.ended() || s.call(ctx, "GET", "/events?limit=1", "", nil, nil) == nil
+	})
+}
+
 // stop ends choir in order.
 func (m *machine) stop(ctx context.Context) error {
+	if m.up != nil {
+		if err := m.ready(ctx); err != nil {
+			return err
+		}
+	}
 	if m.up == nil || m.up.ended() {
 		return errors.New("choir has ended by itself: " + m.last())
 	}
@@ -218,13 +231,24 @@ func (m *machine) owns(proc string) bool {
 		return false
 	}
 	mounts, err := os.ReadFile(filepath.Join(proc, "mountinfo"))
-	return err == nil && strings.Contains(string(mounts), m.mark())
+	if err != nil {
+		return false
+	}
+	// A sandbox has folders of the data folder bound; one that is only being
+	// made still sees the mounts of the whole host.
+	for line := range strings.Lines(string(mounts)) {
+		f := strings.Fields(line) // id parent device root at ... - type source options
+		if len(f) > 4 && strings.HasPrefix(f[3], m.bound()) && (m.disk == nil || f[len(f)-2] == m.disk.source) {
+			return true
+		}
+	}
+	return false
 }
 
-// mark stands in the mounts of this machine's sandboxes and of no other's.
-func (m *machine) mark() string {
+// bound is where the data folder lies in its file system.
+func (m *machine) bound() string {
 	if m.disk != nil {
-		return " " + m.disk.source + " "
+		return "/data/"
 	}
 	return strings.TrimPrefix(m.data, shm) + "/"
 }

@@ -2,28 +2,122 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 )
 
+// few and many are how often a point is tried at most, each way.
+const (
+	few  = 1
+	many = 5
+)
+
 // rows is the table.
-func (l *lab) rows(context.Context) ([]row, error) {
-	var all []row
-	for _, p := range points {
-		threads := usual
-		if len(p.steps) > 0 {
-			threads = p.steps
-		}
-		all = append(all, fault{point: p, nth: 1, threads: threads}.row(), fault{point: p, nth: 1, threads: threads, cut: "drop"}.row())
+func (l *lab) rows(ctx context.Context) ([]row, error) {
+	if l.random {
+		return l.pick(l.randomRows()), nil
 	}
+	passed, err := l.calibrate(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("count the passings: %w", err)
+	}
+	all := l.faults(passed)
+	repeat := 4
+	if l.short {
+		repeat = 1
+	}
+	for n := range repeat {
+		for _, h := range harms {
+			all = append(all, h.row(n+1))
+		}
+		all = append(all, bothRow(3+2*n), fullDisk(n+1), clock(n+1))
+	}
+	all = append(all, sabotaged()...)
 	return l.pick(all), nil
+}
+
+// calibrate counts how often each point is passed when nothing happens.
+func (l *lab) calibrate(ctx context.Context) (map[string]int, error) {
+	b, err := l.bench()
+	if err != nil {
+		return nil, err
+	}
+	passed := map[string]int{}
+	err = func() error {
+		if err := b.used(ctx); err != nil {
+			return err
+		}
+		trace := filepath.Join(b.dir, "trace")
+		if err := errors.Join(b.begin("trace "+trace), b.watch(b.seed, usual), b.finish(ctx)); err != nil {
+			return err
+		}
+		raw, err := os.ReadFile(trace)
+		for name := range strings.Lines(string(raw)) {
+			passed[strings.TrimSpace(name)]++
+		}
+		return err
+	}()
+	return passed, errors.Join(err, b.close())
+}
+
+// faults are the kills and power cuts at every point, at passings that are
+// spread over the first half of what a run passes: the second half may come in
+// fewer groups.
+func (l *lab) faults(passed map[string]int) (out []row) {
+	for _, p := range points {
+		most, cuts := many, []string{"", "drop", "random"}
+		if l.short {
+			most, cuts = few, []string{"", "drop"}
+		}
+		if p.guest || p.fresh || p.damage != nil {
+			most = min(most, 2)
+		}
+		threads := p.steps
+		if threads == nil {
+			threads = usual
+		}
+		for i, how := range cuts {
+			for _, nth := range spread(passed[p.name], most) {
+				if how == "random" {
+					how = fmt.Sprintf("random %d", i*100+nth)
+				}
+				out = append(out, fault{point: p, nth: nth, threads: threads, cut: how}.row())
+			}
+		}
+	}
+	return out
+}
+
+// spread picks up to most passings of n.
+func spread(n, most int) []int {
+	out := []int{1}
+	for i := 1; i < most; i++ {
+		if nth := 1 + i*n/(2*most); !slices.Contains(out, nth) {
+			out = append(out, nth)
+		}
+	}
+	return out
 }
 
 // pick leaves out what was not asked for.
 func (l *lab) pick(all []row) (out []row) {
 	for _, r := range all {
-		if strings.Contains(r.name, l.only) {
+		if strings.Contains(r.name, l.only) && (l.options.rows == 0 || len(out) < l.options.rows) {
 			out = append(out, r)
 		}
+	}
+	return out
+}
+
+// randomRows kill at random moments, whatever happens then.
+func (l *lab) randomRows() (out []row) {
+	for n := range max(l.options.rows, 1) {
+		how := []string{"", "drop", "random"}[n%3]
+		out = append(out, randomFault(n, how))
 	}
 	return out
 }

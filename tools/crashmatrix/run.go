@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -200,6 +201,30 @@ func (b *bench) used(ctx context.Context) error {
 	}
 	if err := b.watch(b.seed+"-before", []string{"add,task,prompt"}); err != nil {
 		return err
+	}
+	return b.finish(ctx)
+}
+
+// settle lets the driver end, has choir look at the workspace and at every byte
+// of the log, and stops it.
+func (b *bench) settle(ctx context.Context) error {
+	if b.driver != nil {
+		if err := until(ctx, "the driver ends", func() bool { return b.driver.ended() || b.up.ended() }); err != nil {
+			return err
+		}
+	}
+	last, err := start(exec.Command(b.machine.self, "drive", "-data", b.data, "-seed", b.seed+"-after", "verify,look,verify"))
+	if err != nil {
+		return err
+	}
+	if err := until(ctx, "choir settles", func() bool { return last.ended() || b.up.ended() }); err != nil {
+		return errors.Join(err, last.cmd.Process.Kill())
+	}
+	if b.up.ended() {
+		return errors.Join(errors.New("choir has ended by itself: "+b.last()), last.cmd.Process.Kill())
+	}
+	if last.err != nil {
+		return fmt.Errorf("after the fault: %s", strings.TrimSpace(last.said.String()))
 	}
 	return b.finish(ctx)
 }

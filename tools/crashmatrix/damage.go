@@ -1,0 +1,222 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// harm is damage to the folder of a choir that has stopped.
+type harm struct {
+	name   string
+	do     func(*bench) error
+	expect func(*checker) // what of the check does not hold then, and what must
+}
+
+func (h harm) row(n int) row {
+	return row{fmt.Sprintf("%s, %d", h.name, n), func(ctx context.Context, b *bench) error {
+		if err := b.used(ctx); err != nil {
+			return fmt.Errorf("before the damage: %w", err)
+		}
+		if err := h.do(b); err != nil {
+			return fmt.Errorf("damage: %w", err)
+		}
+		if err := b.begin(""); err != nil {
+			return err
+		}
+		if err := b.watch(b.seed, []string{"task,prompt"}); err != nil {
+			return err
+		}
+		if err := b.settle(ctx); err != nil {
+			return err
+		}
+		return b.found(h.expect)
+	}}
+}
+
+var harms = []harm{
+	{"a bit flipped in the journal", func(b *bench) error { return b.flip("computers/*/journal/*.seg") }, reported},
+	{"the journal cut short", func(b *bench) error { return b.shorten("computers/*/journal/*.seg") }, reported},
+	{"the journal's segment gone", func(b *bench) error { return b.lose("computers/*/journal/*.seg") }, reported},
+	{"the journal's mark gone", func(b *bench) error { return b.lose("computers/*/journal/mark") }, anything},
+	{"a bit flipped in SQLite", func(b *bench) error { return b.flip("computers/*/store.sqlite") }, anything},
+	{"SQLite cut short", func(b *bench) error { return b.shorten("computers/*/store.sqlite") }, reported},
+	{"SQLite gone", loseSQLite, reported},
+	{"SQLite is no database", spoilSQLite, reported},
+	{"an event changed in SQLite", func(b *bench) error { return b.forgeRow() }, reported},
+	{"a file of the bus flipped", func(b *bench) error { return b.flipBelow("bus") }, anything},
+	{"a file of the bus cut short", func(b *bench) error { return b.shortenBelow("bus") }, anything},
+	{"the store of the bus gone", func(b *bench) error { return b.lose("bus/store") }, anything},
+	{"the relay's cursor is rubbish", func(b *bench) error { return b.flip("computers/*/relay.json") }, anything},
+	{"a bit flipped in a blob", func(b *bench) error { return b.flipBelow("computers/*/blobs") }, func(c *checker) { c.noBlobs = true }},
+	{"a bit flipped in a git object", func(b *bench) error {
+		return b.flipBelow("computers/*/associate/workspace/workspace/work/.git/objects")
+	}, outside},
+}
+
+func anything(*checker) {}
+
+// reported demands that the log itself says it was repaired.
+func reported(c *checker) { c.must = append(c.must, "log.repaired") }
+
+// outside demands that a change of the workspace was noticed.
+func outside(c *checker) {
+	c.noGit = true
+	c.must = append(c.must, "changed_outside")
+}
+
+func (b *bench) one(pattern string) (string, error) {
+	found, err := filepath.Glob(filepath.Join(b.data, pattern))
+	if err != nil || len(found) == 0 {
+		return "", fmt.Errorf("nothing is %s: %w", pattern, err)
+	}
+	return found[b.rand.IntN(len(found))], nil
+}
+
+// below is a random file that has content.
+func (b *bench) below(pattern string) (string, error) {
+	top, err := b.one(pattern)
+	if err != nil {
+		return "", err
+	}
+	var files []string
+	err = filepath.WalkDir(top, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if info, err := d.Info(); err == nil && info.Mode().IsRegular() && info.Size() > 0 {
+			files = append(files, path)
+		}
+		return nil
+	})
+	if err != nil || len(files) == 0 {
+		return "", fmt.Errorf("no file below %s: %w", top, err)
+	}
+	return files[b.rand.IntN(len(files))], nil
+}
+
+func (b *bench) flip(pattern string) error {
+	path, err := b.one(pattern)
+	if err != nil {
+		return err
+	}
+	return b.flipFile(path)
+}
+
+func (b *bench) flipBelow(pattern string) error {
+	path, err := b.below(pattern)
+	if err != nil {
+		return err
+	}
+	return b.flipFile(path)
+}
+
+func (b *bench) flipFile(path string) error {
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	raw[b.rand.IntN(len(raw))] ^= 1 << b.rand.IntN(8)
+	return b.overwrite(path, raw)
+}
+
+func (b *bench) overwrite(path string, raw []byte) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_TRUNC, 0)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(raw)
+	return errors.Join(err, f.Sync(), f.Close())
+}
+
+func (b *bench) shorten(pattern string) error {
+	path, err := b.one(pattern)
+	if err != nil {
+		return err
+	}
+	return b.shortenFile(path)
+}
+
+func (b *bench) shortenBelow(pattern string) error {
+	path, err := b.below(pattern)
+	if err != nil {
+		return err
+	}
+	return b.shortenFile(path)
+}
+
+func (b *bench) shortenFile(path string) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	return os.Truncate(path, b.rand.Int64N(info.Size()))
+}
+
+func (b *bench) lose(pattern string) error {
+	path, err := b.one(pattern)
+	if err != nil {
+		return err
+	}
+	return os.RemoveAll(path)
+}
+
+func loseSQLite(b *bench) error { return b.lose("computers/*/store.sqlite") }
+
+func spoilSQLite(b *bench) error {
+	path, err := b.one("computers/*/store.sqlite")
+	if err != nil {
+		return err
+	}
+	return b.overwrite(path, []byte(strings.Repeat("this is no database\n", 500)))
+}
+
+func (b *bench) forgeRow() error {
+	path, err := b.one("computers/*/store.sqlite")
+	if err != nil {
+		return err
+	}
+	out, err := exec.Command("sqlite3", path, "UPDATE events SET event = replace(event, 'a', 'b') WHERE seq = 3").CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("sqlite3: %w: %s", err, out)
+	}
+	return nil
+}
+
+// bothRow damages one event in both copies: it must be named.
+func bothRow(n int) row {
+	return row{fmt.Sprintf("event %d damaged in both copies is named", n), func(ctx context.Context, b *bench) error {
+		if err := b.used(ctx); err != nil {
+			return err
+		}
+		dir, err := b.one("computers/*")
+		if err != nil {
+			return err
+		}
+		events, _ := readJournal(filepath.Join(dir, "journal"))
+		if len(events) < n {
+			return fmt.Errorf("only %d events", len(events))
+		}
+		e := events[n-1]
+		raw, err := os.ReadFile(e.file)
+		if err != nil {
+			return err
+		}
+		raw[e.at+40] ^= 4
+		sql := fmt.Sprintf("UPDATE events SET event = replace(event, 'a', 'b') WHERE seq = %d", n)
+		out, sqlErr := exec.Command("sqlite3", filepath.Join(dir, "store.sqlite"), sql).CombinedOutput()
+		if err := errors.Join(sqlErr, b.overwrite(e.file, raw)); err != nil {
+			return fmt.Errorf("damage: %w %s", err, out)
+		}
+		said, err := exec.CommandContext(ctx, b.choir, "log", "--verify", "--data", b.data).CombinedOutput()
+		if err == nil || !strings.Contains(string(said), fmt.Sprintf("hole      events %d to %d", n, n)) {
+			return fmt.Errorf("choir log --verify: %v, and names no hole at %d:\n%s", err, n, said)
+		}
+		return nil
+	}}
+}

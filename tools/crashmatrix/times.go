@@ -1,0 +1,168 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// randomFault kills, or cuts the power, at a random moment.
+func randomFault(n int, how string) row {
+	what := "SIGKILL"
+	if how != "" {
+		what = "power cut (" + how + ")"
+	}
+	return row{fmt.Sprintf("%s at a random moment, %d", what, n), func(ctx context.Context, b *bench) error {
+		if how != "" {
+			if err := b.ownDisk(); err != nil {
+				return err
+			}
+		}
+		if err := b.used(ctx); err != nil {
+			return fmt.Errorf("before the fault: %w", err)
+		}
+		if err := errors.Join(b.begin(""), b.watch(b.seed, usual)); err != nil {
+			return err
+		}
+		select {
+		case <-time.After(time.Duration(b.rand.Int64N(int64(1500 * time.Millisecond)))):
+		case <-b.driver.done:
+		}
+		b.kill()
+		if how == "random" {
+			how = fmt.Sprintf("random %d", b.rand.Uint32())
+		}
+		if how != "" {
+			if err := b.powerCut(how); err != nil {
+				return err
+			}
+		}
+		if err := errors.Join(b.begin(""), b.settle(ctx)); err != nil {
+			return err
+		}
+		return b.found(func(c *checker) { c.noGit = how != "" })
+	}}
+}
+
+// fullDisk fills the disk while a driver works, and gives room again.
+func fullDisk(n int) row {
+	return row{fmt.Sprintf("a full disk, %d", n), func(ctx context.Context, b *bench) (err error) {
+		at := filepath.Join(b.dir, "m")
+		if b.disk, err = smallDisk(at, 96); err != nil {
+			return err
+		}
+		b.data = filepath.Join(at, "data")
+		if err := b.used(ctx); err != nil {
+			return fmt.Errorf("before the fault: %w", err)
+		}
+		if err := errors.Join(b.begin(""), b.watch(b.seed, usual)); err != nil {
+			return err
+		}
+		ballast := filepath.Join(at, "ballast")
+		time.Sleep(time.Duration(b.rand.Int64N(int64(800 * time.Millisecond))))
+		if err := fill(ballast); err != nil {
+			return err
+		}
+		time.Sleep(500 * time.Millisecond)
+		if err := errors.Join(os.Remove(ballast), b.settle(ctx)); err != nil {
+			return err
+		}
+		return b.found()
+	}}
+}
+
+// fill writes until nothing fits any more.
+func fill(path string) error {
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	for block := make([]byte, 64<<10); len(block) > 0; {
+		if _, err := f.Write(block); errors.Is(err, syscall.ENOSPC) {
+			block = block[:len(block)/2]
+		} else if err != nil {
+			return errors.Join(err, f.Close())
+		}
+	}
+	return f.Close()
+}
+
+// clock steps the clock back and forth while a driver works, and over a restart.
+func clock(n int) row {
+	return row{fmt.Sprintf("the clock steps back and forth, %d", n), func(ctx context.Context, b *bench) error {
+		if err := b.used(ctx); err != nil {
+			return fmt.Errorf("before the fault: %w", err)
+		}
+		b.clock = filepath.Join(b.dir, "clock")
+		step := func() error {
+			return os.WriteFile(b.clock, fmt.Appendf(nil, "%d\n", b.rand.Int64N(4*86400)-2*86400), 0o600)
+		}
+		if err := errors.Join(step(), b.begin(""), b.watch(b.seed, usual)); err != nil {
+			return err
+		}
+		for !b.driver.ended() {
+			if err := step(); err != nil {
+				return err
+			}
+			time.Sleep(20 * time.Millisecond)
+		}
+		b.kill()
+		if err := errors.Join(step(), b.begin(""), b.settle(ctx)); err != nil {
+			return err
+		}
+		return b.found()
+	}}
+}
+
+// sabotaged are rows on builds that lack what the contract needs: the matrix
+// has to find it.
+func sabotaged() []row {
+	expect := func(name, binary, word string, run func(context.Context, *bench) error) row {
+		return row{"the matrix finds " + name, func(ctx context.Context, b *bench) error {
+			b.choir = filepath.Join(b.bin, binary)
+			err := run(ctx, b)
+			if err == nil || !strings.Contains(err.Error(), word) {
+				return fmt.Errorf("it found nothing of %s: %w", name, errors.Join(err, errors.New("no "+word)))
+			}
+			return nil
+		}}
+	}
+	cut := fault{point: point{name: "store.commit"}, nth: 6, cut: "drop", threads: usual}
+	again := []string{"task,again,again,task,again"}
+	return []row{
+		expect("that nothing is synced", "choir-nosync", "is lost", cut.row().run),
+		expect("that the chain is not checked", "choir-nochain", "journal:", forged),
+		expect("that task keys are ignored", "choir-nokeys", "twice", func(ctx context.Context, b *bench) error {
+			if err := errors.Join(b.used(ctx), b.begin(""), b.watch(b.seed, again), b.settle(ctx)); err != nil {
+				return err
+			}
+			return b.found()
+		}),
+		{"an event forged in the journal", forged},
+	}
+}
+
+// forged changes an event in the journal so that its record is sound.
+func forged(ctx context.Context, b *bench) error {
+	if err := b.used(ctx); err != nil {
+		return err
+	}
+	dir, err := b.one("computers/*")
+	if err != nil {
+		return err
+	}
+	events, _ := readJournal(filepath.Join(dir, "journal"))
+	raw, err := os.ReadFile(events[3].file)
+	if err == nil {
+		err = b.overwrite(events[3].file, forge(raw, events[3]))
+	}
+	if err := errors.Join(err, b.begin(""), b.settle(ctx)); err != nil {
+		return err
+	}
+	return b.found(reported)
+}
