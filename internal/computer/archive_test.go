@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"choiros/internal/blob"
 	"choiros/internal/blob/fs"
 	"choiros/internal/choir"
@@ -328,9 +330,20 @@ func TestForksShareAndDoNotTouch(t *testing.T) {
 	before := must(c.store.Dump(t.Context(), io.Discard))(t)
 	n := newOne(t)
 	n.User = c.User()
+	n.Dir = filepath.Join(filepath.Dir(c.cfg.Dir), "fork")
+	if err := os.Mkdir(n.Dir, 0o711); err != nil {
+		t.Fatal(err)
+	}
 	p := must(c.FindFork(t.Context(), 3))(t)
 	if err := c.ForkInto(t.Context(), p, n); err != nil {
 		t.Fatal(err)
+	}
+	content := choir.DigestOf([]byte("first\n"))
+	blobPath := filepath.Join("blobs", string(content[:2]), string(content))
+	ours, err := os.Stat(filepath.Join(c.cfg.Dir, blobPath))
+	theirs, terr := os.Stat(filepath.Join(n.Dir, blobPath))
+	if err != nil || terr != nil || !os.SameFile(ours, theirs) {
+		t.Errorf("content is not shared: %v, %v", err, terr)
 	}
 	store := must(eventstore.Open(t.Context(), n.Dir, eventstore.Config{Computer: n.ID, User: n.User, Now: n.Now}))(t)
 	defer store.Close()
@@ -373,6 +386,29 @@ func TestTheRelayGetsOnlyTheComputersOwnEvents(t *testing.T) {
 		events := must(own.EventsAfter(t.Context(), after, 1))(t)
 		if len(events) != 1 || events[0].Seq != want {
 			t.Errorf("after %d came %+v", after, events)
+		}
+	}
+}
+
+// TestAFullDiskRefusesAnImportByName brings a computer to disks without room for
+// it: one that is seen to be too small, and ones that run full on the way.
+func TestAFullDiskRefusesAnImportByName(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("mounting a small file system needs root")
+	}
+	_, e, file := archived(t)
+	need := e.Size()
+	for _, room := range []int64{need / 2, need + 16<<10, need + 200<<10} {
+		n := newOne(t)
+		if err := unix.Mount("tmpfs", n.Dir, "tmpfs", 0, fmt.Sprintf("size=%d", room)); err != nil {
+			t.Skipf("mounting a small file system is not possible here: %v", err)
+		}
+		_, err := n.Import(t.Context(), bytes.NewReader(file), anyName)
+		if uerr := unix.Unmount(n.Dir, 0); uerr != nil {
+			t.Fatal(uerr)
+		}
+		if choir.CodeOf(err) != choir.CodeNoSpace {
+			t.Errorf("%d bytes for %d: %v", room, need, err)
 		}
 	}
 }
