@@ -31,6 +31,7 @@ func newTimelineCommand(a *app) *cobra.Command {
 		a.lookCommand("show EVENT", "Describe the computer as it was after an event", 1, runMoment),
 		a.lookCommand("ls EVENT [FOLDER]", "List a folder as it was after an event", 2, runFolder),
 		a.lookCommand("cat EVENT FILE", "Print a file as it was after an event", 2, runCat),
+		newCollectCommand(a),
 	)
 	return c
 }
@@ -48,6 +49,42 @@ func (a *app) lookCommand(use, short string, args int, run func(context.Context,
 		}
 		return a.reading(c.Context(), func(ctx context.Context, cl *client) error { return run(ctx, a, cl, seq, path) })
 	}}
+}
+
+// keepDays is how long the moments between tool calls are kept unless asked.
+const keepDays = 30
+
+func newCollectCommand(a *app) *cobra.Command {
+	req := api.CollectRequest{}
+	c := &cobra.Command{
+		Use: "gc", Short: "Free the disk of content that nothing leads to any more", Args: cobra.NoArgs,
+		Long: "Remove content that no event leads to. The files at moments between two tool calls are let go once they are\n" +
+			"older than --keep-days; where a task began or ended, checkpoints, and what you did yourself stay for ever. Every event stays.",
+		Example: "  choir timeline gc --dry-run\n  choir timeline gc --keep-days 7",
+		RunE: func(c *cobra.Command, _ []string) error {
+			return a.withComputer(c.Context(), func(ctx context.Context, cl *client) error { return runCollect(ctx, a, cl, req) })
+		},
+	}
+	c.Flags().IntVar(&req.KeepDays, "keep-days", keepDays, "keep every moment of so many days")
+	c.Flags().BoolVarP(&req.DryRun, "dry-run", "n", false, "only say what would be removed")
+	return c
+}
+
+func runCollect(ctx context.Context, a *app, c *client, req api.CollectRequest) error {
+	var r computer.Collected
+	if err := c.post(ctx, c.path("/collect"), req, &r); err != nil {
+		return err
+	}
+	if a.json {
+		a.printJSON(r)
+		return nil
+	}
+	verb := "removed"
+	if r.DryRun {
+		verb = "would be removed"
+	}
+	a.printf("%d objects with %d bytes %s, %d kept; %d moments between tool calls let go.\n", r.Removed, r.Bytes, verb, r.Kept, r.Moments)
+	return nil
 }
 
 func runTimeline(ctx context.Context, a *app, c *client, limit int, before uint64) error {
@@ -97,6 +134,9 @@ func runMoment(ctx context.Context, a *app, c *client, seq uint64, _ string) err
 		return nil
 	}
 	a.printf("Event %d of %d, %s: %s %s\n", m.Seq, m.Head, m.At.Std().Local().Format("2006-01-02 15:04:05"), m.Type, m.Text)
+	if m.Collected {
+		a.printf("The files of this moment were collected.\n")
+	}
 	a.printf("%d files, %d bytes, snapshot %s of event %d\n", m.Files, m.Bytes, m.Snapshot, m.TakenSeq)
 	for _, d := range m.Documents {
 		a.printf("document  version %d  %s  %s\n", d.Version, d.Title, d.ID)

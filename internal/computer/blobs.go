@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 
+	"choiros/internal/blob"
 	"choiros/internal/choir"
 )
 
@@ -34,7 +35,7 @@ type uploadKey struct {
 
 // blobPut takes one chunk. A chunk that does not follow on starts over.
 func (c *Computer) blobPut(ctx context.Context, who choir.Caller, r choir.BlobPutRequest) (choir.BlobPutReply, error) {
-	if size, err := c.blobs.Size(ctx, r.Digest); err == nil && size == r.Size {
+	if size, err := c.blobs.Size(ctx, r.Digest); err == nil && size == r.Size && c.touch(ctx, r.Digest) == nil {
 		return choir.BlobPutReply{Next: r.Size, Done: true}, nil
 	}
 	whole, done, err := c.uploads.add(uploadKey{who.Connection, r.Digest}, r)
@@ -48,6 +49,14 @@ func (c *Computer) blobPut(ctx context.Context, who choir.Caller, r choir.BlobPu
 		return choir.BlobPutReply{}, err
 	}
 	return choir.BlobPutReply{Next: r.Size, Done: true}, nil
+}
+
+// touch keeps what is there already from a collection.
+func (c *Computer) touch(ctx context.Context, d choir.Digest) error {
+	if k, ok := c.blobs.(blob.Collector); ok {
+		return k.Touch(ctx, d)
+	}
+	return nil
 }
 
 // add takes a chunk and returns what there is of the content, and whether that

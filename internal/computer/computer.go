@@ -78,6 +78,9 @@ type Computer struct {
 
 	// tree is a one-place queue for whoever scans or restores the workspace.
 	tree chan struct{}
+	// collecting is held by a collection, and for reading by whoever looks at the
+	// tree without holding it.
+	collecting sync.RWMutex
 	// ids guards cfg.Random.
 	ids sync.Mutex
 	// uploads are blobs that the guests send in chunks.

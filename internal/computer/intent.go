@@ -142,6 +142,8 @@ func (c *Computer) readIntent() (*intent, error) {
 // Nobody else reaches the workspace before the sandbox is given out, not even
 // those who hold the tree and wait for it.
 func (c *Computer) settle(ctx context.Context, client *guest.Client, recovered bool) error {
+	c.collecting.RLock()
+	defer c.collecting.RUnlock()
 	in, err := c.readIntent()
 	if err != nil {
 		return err

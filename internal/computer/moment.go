@@ -22,6 +22,7 @@ type Moment struct {
 	Task      choir.ID              `json:"task,omitempty"`
 	Snapshot  choir.Digest          `json:"snapshot,omitempty" doc:"The whole workspace; absent before the first one was taken."`
 	TakenSeq  uint64                `json:"taken_seq,omitempty" doc:"Event that recorded that snapshot."`
+	Collected bool                  `json:"collected,omitempty" doc:"The files of this moment were collected: it was between two tool calls, long ago."`
 	Files     int64                 `json:"files" doc:"Files and links in the workspace."`
 	Bytes     int64                 `json:"bytes" doc:"Bytes of their content."`
 	Documents []eventstore.Document `json:"documents" doc:"At the versions they had, without content."`
@@ -77,6 +78,9 @@ func (c *Computer) At(ctx context.Context, seq uint64) (m Moment, err error) {
 	}
 	if err == nil {
 		m.Files, m.Bytes, err = c.keeper.Verify(ctx, m.Snapshot)
+	}
+	if choir.CodeOf(err) == choir.CodeNotFound {
+		m.Collected, err = true, nil
 	}
 	return m, err
 }

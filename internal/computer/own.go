@@ -54,7 +54,12 @@ func (c *Computer) mustBeOurs(ctx context.Context) error {
 // available is the tree that is left of a snapshot without content that is not in
 // the store, and the paths of that: files that looked like keys stayed behind when
 // the computer was forked or exported. With a past of its own it has everything.
+// A tree whose root is gone was collected: code not_found.
 func (c *Computer) available(ctx context.Context, root choir.Digest) (choir.Digest, []string, error) {
+	if _, err := c.keeper.Size(ctx, root); choir.CodeOf(err) == choir.CodeNotFound {
+		return "", nil, choir.E("computer.moment", choir.CodeNotFound, "the workspace of this moment was collected").
+			WithRemedy("the moments at which a task began or ended are kept: choir timeline")
+	}
 	if begins, err := c.beginsAt(ctx); err != nil || begins == 1 {
 		return root, nil, err
 	}

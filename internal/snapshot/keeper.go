@@ -76,3 +76,10 @@ func (k *Keeper) Begin(ctx context.Context) (*Intake, error) {
 	}
 	return in, nil
 }
+
+// Forget drops what is remembered of the store, after something was removed from
+// it. No intake may be under way.
+func (k *Keeper) Forget() {
+	k.complete.clear()
+	k.stored.clear()
+}

@@ -39,3 +39,10 @@ func (r *recent[V]) add(sum Sum, v V) {
 	}
 	r.young[sum] = v
 }
+
+// clear forgets everything.
+func (r *recent[V]) clear() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.young, r.old = map[Sum]V{}, nil
+}

@@ -40,16 +40,21 @@ type Withheld struct {
 // line of computers. A file that looks like a key is withheld,
 // unless the same content lies elsewhere under a name that does not.
 func Reach(ctx context.Context, log Log, keeper *snapshot.Keeper, to uint64) (Reached, error) {
-	return reachUp(ctx, log, keeper, to, false)
+	return reachUp(ctx, log, keeper, to, false, nil)
 }
 
 // ReachAll is Reach that withholds nothing.
 func ReachAll(ctx context.Context, log Log, keeper *snapshot.Keeper, to uint64) (Reached, error) {
-	return reachUp(ctx, log, keeper, to, true)
+	return reachUp(ctx, log, keeper, to, true, nil)
 }
 
-func reachUp(ctx context.Context, log Log, keeper *snapshot.Keeper, to uint64, all bool) (Reached, error) {
-	r := reach{ctx: ctx, keeper: keeper, all: all, found: map[choir.Digest]bool{}, folders: map[choir.Digest]bool{}, suspects: map[choir.Digest]bool{}, withheld: map[Withheld]bool{}}
+// ReachWithout is ReachAll without the events that are let go.
+func ReachWithout(ctx context.Context, log Log, keeper *snapshot.Keeper, to uint64, let func(*choir.Event) bool) (Reached, error) {
+	return reachUp(ctx, log, keeper, to, true, let)
+}
+
+func reachUp(ctx context.Context, log Log, keeper *snapshot.Keeper, to uint64, all bool, let func(*choir.Event) bool) (Reached, error) {
+	r := reach{ctx: ctx, let: let, keeper: keeper, all: all, found: map[choir.Digest]bool{}, folders: map[choir.Digest]bool{}, suspects: map[choir.Digest]bool{}, withheld: map[Withheld]bool{}}
 	for after := uint64(0); after < to; {
 		events, err := log.EventsAfter(ctx, after, choir.MaxEventsAfter)
 		if err != nil {
@@ -75,10 +80,11 @@ type reach struct {
 	ctx      context.Context
 	keeper   *snapshot.Keeper
 	lineage  choir.Lineage
-	all      bool                  // also what looks like a key
-	found    map[choir.Digest]bool // whether it is there
-	folders  map[choir.Digest]bool // manifests that were walked
-	suspects map[choir.Digest]bool // whether the content looks like a key
+	let      func(*choir.Event) bool // events that lead nowhere; nil for none
+	all      bool                    // also what looks like a key
+	found    map[choir.Digest]bool   // whether it is there
+	folders  map[choir.Digest]bool   // manifests that were walked
+	suspects map[choir.Digest]bool   // whether the content looks like a key
 	withheld map[Withheld]bool
 }
 
@@ -103,6 +109,9 @@ func (r *reach) reached() Reached {
 func (r *reach) event(e *choir.Event) error {
 	if err := r.lineage.Next(e); err != nil {
 		return err
+	}
+	if r.let != nil && r.let(e) {
+		return nil
 	}
 	if e.Blob != "" {
 		if err := r.blob(e.Blob); err != nil {

@@ -84,6 +84,8 @@ func (s *Store) Put(ctx context.Context, content io.Reader) (choir.Digest, int64
 		if err := s.settle(t, d); err != nil {
 			return "", 0, fail("blob.put", err, s.dir)
 		}
+	} else if err := s.Touch(ctx, d); err != nil {
+		return "", 0, err
 	}
 	// Also for what was there: whoever put it may not have synced its name yet.
 	if err := syncDir(s.folder(d)); err != nil {

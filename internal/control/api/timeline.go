@@ -78,6 +78,7 @@ func (a *API) time(h huma.API) {
 	huma.Register(h, op("rewind", http.MethodPost, base+"/rewind", "Go back to an earlier moment", 200), a.rewind)
 	a.moments(h)
 	a.undo(h)
+	a.collect(h)
 }
 
 func viewDiff(ctx context.Context, c *computer.Computer, d computer.Difference) (DiffView, error) {

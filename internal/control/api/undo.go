@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"net/http"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -53,6 +54,29 @@ func (a *API) undo(h huma.API) {
 			out := Undone{Of: r.Body.Of, Seq: u.Receipt.Seq, BackSeq: u.BackSeq, DryRun: r.Body.DryRun}
 			out.DiffView, err = viewDiff(ctx, c, u.Difference)
 			return answer(out, err)
+		})
+}
+
+// CollectRequest removes content that nothing leads to any more.
+type CollectRequest struct {
+	KeepDays int  `json:"keep_days" minimum:"1" maximum:"36500" doc:"Snapshots of tool calls older than this are let go."`
+	DryRun   bool `json:"dry_run,omitempty" doc:"Only say what would be removed."`
+}
+
+func (a *API) collect(h huma.API) {
+	huma.Register(h, op("collect", http.MethodPost, "/api/computers/{computer}/collect", "Remove content that nothing leads to any more; for the CLI", 200),
+		func(ctx context.Context, r *struct {
+			In
+			Body CollectRequest
+		}) (*body[computer.Collected], error) {
+			c, _, err := a.enter(ctx, r.Computer)
+			if err == nil {
+				err = onlyCLI(ctx)
+			}
+			if err != nil {
+				return nil, err
+			}
+			return answer(c.Collect(ctx, time.Duration(r.Body.KeepDays)*24*time.Hour, r.Body.DryRun))
 		})
 }
 

@@ -1,0 +1,84 @@
+package fs
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"time"
+
+	"choiros/internal/blob"
+	"choiros/internal/choir"
+)
+
+// Each implements blob.Collector.
+func (s *Store) Each(ctx context.Context, fn func(blob.Info) error) error {
+	folders, err := os.ReadDir(s.dir)
+	if err != nil {
+		return fail("blob.list", err, s.dir)
+	}
+	for _, folder := range folders {
+		if folder.Name() == tempDir || !folder.IsDir() {
+			continue
+		}
+		if err := s.eachOf(ctx, folder.Name(), fn); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Store) eachOf(ctx context.Context, folder string, fn func(blob.Info) error) error {
+	files, err := os.ReadDir(filepath.Join(s.dir, folder))
+	if err != nil {
+		return fail("blob.list", err, folder)
+	}
+	for _, f := range files {
+		if ctx.Err() != nil {
+			return fail("blob.list", ctx.Err(), folder)
+		}
+		d := choir.Digest(f.Name())
+		if !d.Valid() || string(d[:2]) != folder {
+			continue // not ours
+		}
+		info, err := f.Info()
+		if errors.Is(err, os.ErrNotExist) {
+			continue // removed meanwhile
+		}
+		if err != nil {
+			return fail("blob.list", err, string(d))
+		}
+		if err := fn(blob.Info{Digest: d, Size: info.Size(), Put: info.ModTime()}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Remove implements blob.Collector. It is not durable: what comes back after a
+// power cut is removed by the next collection.
+func (s *Store) Remove(_ context.Context, d choir.Digest, before time.Time) (bool, error) {
+	if !d.Valid() {
+		return false, choir.Invalid("digest", "%q is not a SHA-256", d)
+	}
+	info, err := os.Stat(s.path(d))
+	if errors.Is(err, os.ErrNotExist) {
+		return false, nil
+	}
+	if err == nil && !info.ModTime().Before(before) {
+		return false, nil
+	}
+	if err == nil {
+		err = os.Remove(s.path(d))
+	}
+	return err == nil, fail("blob.remove", err, string(d))
+}
+
+// Touch implements blob.Collector.
+func (s *Store) Touch(_ context.Context, d choir.Digest) error {
+	if !d.Valid() {
+		return choir.Invalid("digest", "%q is not a SHA-256", d)
+	}
+	now := time.Now()
+	return fail("blob.touch", os.Chtimes(s.path(d), now, now), string(d))
+}
