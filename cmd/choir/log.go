@@ -15,12 +15,16 @@ import (
 func newLogCommand(a *app) *cobra.Command {
 	var follow, verify, repair bool
 	var after uint64
+	var restore string
 	c := &cobra.Command{
 		Use: "log", Short: "Print the log, follow it, verify every byte of it, or repair it", Args: cobra.NoArgs,
-		Example: "  choir log --follow\n  choir log --json --after 100\n  choir log --verify\n  choir log --repair",
+		Example: "  choir log --follow\n  choir log --json --after 100\n  choir log --verify\n  choir log --repair\n" +
+			"  choir log --restore-from-cluster 0198aaaa-0000-7000-8000-000000000001 --data new-folder --config choir.toml",
 		RunE: func(c *cobra.Command, _ []string) error {
 			check := func(ctx context.Context, cl *client) error { return runVerify(ctx, a, cl) }
 			switch {
+			case restore != "":
+				return runRestore(c.Context(), a, choir.ID(restore))
 			case repair:
 				return a.withComputer(c.Context(), check)
 			case verify:
@@ -32,7 +36,8 @@ func newLogCommand(a *app) *cobra.Command {
 	c.Flags().BoolVarP(&follow, "follow", "f", false, "go on as the log grows")
 	c.Flags().BoolVar(&verify, "verify", false, "check both copies, every hash and the chain; a choir that runs mends what one copy can restore")
 	c.Flags().BoolVar(&repair, "repair", false, "verify, and restore either copy from the other; what is bad in both is named")
-	c.MarkFlagsMutuallyExclusive("follow", "verify", "repair")
+	c.Flags().StringVar(&restore, "restore-from-cluster", "", "make a new data folder with the log of this computer, from bus.cluster's copy")
+	c.MarkFlagsMutuallyExclusive("follow", "verify", "repair", "restore-from-cluster")
 	c.Flags().Uint64Var(&after, "after", 0, "only events after this sequence number")
 	return c
 }

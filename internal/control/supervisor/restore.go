@@ -1,0 +1,103 @@
+package supervisor
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"choiros/internal/bus/cluster"
+	"choiros/internal/choir"
+	"choiros/internal/eventstore"
+)
+
+// RestoreFromCluster makes a data folder, where there is none, with one computer
+// whose log is the cluster's copy. Its content is not in the cluster: files and
+// documents that blobs hold are missing until they come from a backup.
+func RestoreFromCluster(ctx context.Context, cfg Config, id choir.ID) (name string, last choir.Event, err error) {
+	from := clusterConfig(cfg)
+	switch {
+	case from == nil:
+		return "", last, choir.Invalid("storage.durability", "is not \"replicated\": no cluster is named").WithRemedy("give the configuration with --config")
+	case !id.Valid():
+		return "", last, choir.Invalid("restore-from-cluster", "%q is not the id of a computer", id)
+	}
+	f := &folder{path: cfg.Data}
+	if _, err := os.Stat(filepath.Join(cfg.Data, "owner.json")); !errors.Is(err, fs.ErrNotExist) {
+		return "", last, choir.E("choir.restore", choir.CodeConflict, "%s is a data folder already", cfg.Data).WithRemedy("give a new one with --data")
+	}
+	if err := f.mustBeReachable(); err != nil {
+		return "", last, err
+	}
+	if err := f.makeFolders(); err != nil {
+		return "", last, choir.Wrap("choir.data", choir.CodeUnavailable, err, "make the data folder %s", cfg.Data)
+	}
+	if err := f.take(); err != nil {
+		return "", last, err
+	}
+	defer func() { err = errors.Join(err, f.close()) }()
+	return f.restore(ctx, *from, id)
+}
+
+// restore makes the computer as every computer is made: beside, then in
+// owner.json, then under its name.
+func (f *folder) restore(ctx context.Context, from cluster.Config, id choir.ID) (name string, last choir.Event, err error) {
+	dir := f.unfinished(id)
+	if err := os.RemoveAll(dir); err != nil { // of an attempt that was killed
+		return "", last, choir.Wrap("choir.restore", choir.CodeUnavailable, err, "remove %s", dir)
+	}
+	last, err = eventstore.Restore(dir, func(take func(uint64, []byte) error) error {
+		return cluster.Read(ctx, from, id, func(seq uint64, raw []byte) error {
+			if n := nameIn(raw); n != "" {
+				name = n
+			}
+			return take(seq, raw)
+		})
+	})
+	if err == nil && last.Computer != id {
+		err = choir.E("choir.restore", choir.CodeCorrupt, "the copy is the log of computer %s", last.Computer)
+	}
+	if err == nil {
+		err = os.Chmod(dir, 0o711)
+	}
+	if err == nil {
+		err = errors.Join(syncFolder(dir), syncFolder(f.computers()))
+	}
+	if err != nil {
+		return "", last, errors.Join(err, os.RemoveAll(dir))
+	}
+	e := entry{ID: id, Name: name}
+	if IsRoot() {
+		e.HostUID = hostUID(id)
+	}
+	if err := f.enter(id, owner{User: last.User, Computers: []entry{e}}); err != nil {
+		return "", last, err
+	}
+	return name, last, f.settle(id)
+}
+
+// nameIn is the name that an event gives its computer, or empty.
+func nameIn(raw []byte) string {
+	if !bytes.Contains(raw, []byte(`"type":"computer.`)) {
+		return "" // most events, without decoding them
+	}
+	e, err := choir.DecodeEvent(raw)
+	if err != nil {
+		return "" // whoever takes the event says so
+	}
+	p, err := choir.DecodePayload(e.Type, e.Payload)
+	if err != nil {
+		return ""
+	}
+	switch p := p.(type) {
+	case *choir.ComputerCreated:
+		return p.Name
+	case *choir.ComputerForked:
+		return p.Name
+	case *choir.ComputerImported:
+		return p.Name
+	}
+	return ""
+}

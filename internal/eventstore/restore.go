@@ -1,0 +1,84 @@
+package eventstore
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+
+	"choiros/internal/choir"
+	"choiros/internal/journal"
+)
+
+// Restore makes a log in dir, where there is none, of a copy of all its events.
+// read calls its argument for each in order; what it gives must be whole, follow
+// each other from event 1 and be one computer's with the past that it came with.
+// The log is durable when Restore returns; its SQLite copy is made when it is
+// opened. last is its newest event.
+func Restore(dir string, read func(take func(seq uint64, raw []byte) error) error) (last choir.Event, err error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return last, choir.Wrap("eventstore.restore", choir.CodeUnavailable, err, "make the folder of the log")
+	}
+	j, err := journal.Open(filepath.Join(dir, journalDir), journal.Config{NoSync: true})
+	if err != nil {
+		return last, err
+	}
+	r := restoring{journal: j}
+	if seq, _ := j.Head(); seq != 0 {
+		err = choir.E("eventstore.restore", choir.CodeConflict, "there is a log in %s already", dir)
+	}
+	if err == nil {
+		err = read(r.take)
+	}
+	if err == nil {
+		err = r.flush()
+	}
+	if err = errors.Join(err, j.Close()); err == nil && r.last.Seq == 0 {
+		err = choir.E("eventstore.restore", choir.CodeNotFound, "the copy has no events")
+	}
+	return r.last, err
+}
+
+type restoring struct {
+	journal *journal.Journal
+	lineage choir.Lineage
+	last    choir.Event
+	pending []journal.Record
+}
+
+// take checks an event against the one before.
+func (r *restoring) take(seq uint64, raw []byte) error {
+	e, err := choir.DecodeEvent(raw)
+	if err != nil {
+		return choir.Wrap("eventstore.restore", "", err, "event %d of the copy", seq)
+	}
+	canonical, err := choir.EncodeEvent(&e)
+	if err != nil {
+		return choir.Wrap("eventstore.restore", "", err, "event %d of the copy", seq)
+	}
+	prev := choir.ZeroHash
+	if r.last.Seq > 0 {
+		prev = r.last.Hash
+	}
+	switch {
+	case !bytes.Equal(canonical, raw):
+		return choir.E("eventstore.restore", choir.CodeCorrupt, "event %d of the copy is not in its canonical form", seq)
+	case e.Seq != seq || seq != r.last.Seq+1 || e.PrevHash != prev:
+		return choir.E("eventstore.restore", choir.CodeCorrupt, "event %d of the copy does not follow event %d", e.Seq, r.last.Seq)
+	}
+	if err := r.lineage.Next(&e); err != nil {
+		return err
+	}
+	r.last = e
+	r.pending = append(r.pending, journal.Record{Seq: seq, Event: canonical, Hash: e.Hash})
+	if len(r.pending) < bulkEvents {
+		return nil
+	}
+	return r.flush()
+}
+
+func (r *restoring) flush() error {
+	records := r.pending
+	r.pending = nil
+	return r.journal.Append(func(uint64, choir.Digest) ([]journal.Record, error) { return records, nil })
+}
