@@ -220,6 +220,10 @@ func TestChangesGoAcross(t *testing.T) {
 	if e := lastOf(o.c.log(t), "changes.taken"); !strings.Contains(string(e.Payload), string(other.c.computer)) {
 		t.Errorf("the log says %s", e.Payload)
 	}
+	// And the other way round: the fork takes what only the first changed.
+	o.must("take", "--computer", "second", "--from", "My computer", "workspace/p/ours.txt")
+	theirs["workspace/p/ours.txt"] = o.files()["workspace/p/ours.txt"]
+	sameTree(t, theirs, other.files())
 	if r := o.run("take", "--from", "second", "workspace/p/nothing"); r.code == 0 || !strings.Contains(r.errOut, "nothing changed at") {
 		t.Errorf("a path that did not change: %d %s", r.code, r.errOut)
 	}

@@ -229,7 +229,7 @@ func (s *System) Fork(ctx context.Context, c *computer.Computer, role choir.Role
 		return api.Forked{}, err
 	}
 	out.ID = fork.ID()
-	return out, c.Forked(ctx, role, fork.ID(), point.Seq)
+	return out, choir.Wrap("computer.fork", "", c.Forked(ctx, role, fork.ID(), point.Seq), "%s is there, and the log it comes from could not say so", r.Name)
 }
 
 // Import makes a computer of an archive. Without a name it is called what it was
