@@ -58,17 +58,17 @@ const TOLD = 200;
 /** What differs besides files, and what happened between. */
 function Beside({ difference }: { difference: MomentsView }) {
   const { documents, desktop, events } = difference;
-  const version = (n: number | undefined) => (n === undefined ? "none" : `v${n}`);
   return (
     <>
-      {documents.map((d) => (
-        <section key={d.id} className="compare-document">
-          <h2>
-            Document “{d.title}”: {version(d.from)} to {version(d.to)}
-          </h2>
-          {d.diff && <DiffView text={d.diff} />}
-        </section>
-      ))}
+      {documents.map((d) => {
+        const versions = [d.from, d.to].map((n) => (n === undefined ? "none" : `v${n}`)).join(" to ");
+        return (
+          <section key={d.id} className="compare-document">
+            <h2>Document “{d.title}”</h2>
+            {d.diff ? <DiffView text={named(d.diff, versions)} /> : <p>{versions}</p>}
+          </section>
+        );
+      })}
       {desktop.map((words) => (
         <p key={words}>{words}</p>
       ))}
@@ -87,6 +87,11 @@ function Beside({ difference }: { difference: MomentsView }) {
       )}
     </>
   );
+}
+
+/** A diff under a name of its own. */
+function named(diff: string, name: string): string {
+  return diff.replace(/^--- .*\n\+\+\+ .*\n/, `--- a/${name}\n+++ b/${name}\n`);
 }
 
 /** What the step that led to a moment changed. Both ends are past, so it stays. */

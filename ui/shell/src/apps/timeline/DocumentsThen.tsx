@@ -45,7 +45,8 @@ function Version({ document }: { document: Doc }) {
     placeholderData: (before) => before,
   });
   return (
-    <article className="document-then scroll" aria-label={document.title}>
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by keyboard
+    <article className="document-then scroll" aria-label={document.title} tabIndex={0}>
       {error && <p className="side-none">{error.message}</p>}
       {data ? <Markdown text={data.content ?? ""} /> : !error && <p className="side-none">Reading…</p>}
     </article>

@@ -23,7 +23,8 @@ export function FileThen({ moment, path, step }: { moment: Moment; path: string;
       <header className="file-head">
         <code>{path}</code>
         {data && (
-          <a href={session.api.fileAddress(moment.seq, path)} download={name} aria-label={`Download ${name} as it was`}>
+          <a href={session.api.fileAddress(moment.seq, path)} download={name}>
+            <span className="visually-hidden">Download {name} as it was, </span>
             {bytes(data.byteLength)} <Download size={15} aria-hidden />
           </a>
         )}

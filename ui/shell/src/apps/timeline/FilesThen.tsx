@@ -19,9 +19,12 @@ export function FilesThen({
   const [folders, setFolders] = useState<ReadonlyMap<string, boolean>>(new Map());
   const changed = useMemo(() => new Set(step?.files.map((f) => f.path)), [step]);
   const differ = useMemo(() => new Set(since?.files.map((f) => f.path)), [since]);
-  // Until a file is asked for, the one that was just changed is shown.
-  const shown = asked ?? step?.files.find((f) => f.change !== "deleted")?.path;
-  const opened = useMemo(() => parentsOf([...changed, ...(shown ? [shown] : [])]), [changed, shown]);
+  // Until a file is asked for, the one that was changed last is shown.
+  const touched = step?.files.find((f) => f.change !== "deleted")?.path;
+  const [last, setLast] = useState(touched);
+  if (touched && touched !== last) setLast(touched);
+  const shown = asked ?? touched ?? last;
+  const opened = useMemo(() => parentsOf([...(shown ? [shown] : []), ...changed, ...differ]), [shown, changed, differ]);
   if (!moment.snapshot) return <p className="side-none">No file had been looked at yet.</p>;
   return (
     <div className="tree-view">
@@ -34,7 +37,7 @@ export function FilesThen({
             changed,
             differ,
             isOpen: (path) => folders.get(path) ?? opened.has(path),
-            onChoose: setAsked,
+            onChoose: (path) => setAsked(path === asked ? undefined : path),
             onToggle: (path, open) => setFolders(new Map(folders).set(path, open)),
           }}
         />

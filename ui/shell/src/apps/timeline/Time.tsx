@@ -47,7 +47,7 @@ export default function Time() {
         </p>
       )}
       {moment.data && (
-        <div className="time-body">
+        <div className="time-body" aria-busy={moment.data.seq !== (seq ?? head)}>
           <Chosen moment={moment.data} mark={marks[place]} past={seq !== undefined} />
           <Then moment={moment.data} past={settled !== undefined} before={before} />
         </div>
