@@ -10,6 +10,7 @@ import (
 	"choiros/internal/blob"
 	"choiros/internal/choir"
 	"choiros/internal/eventstore"
+	"choiros/internal/fault"
 	"choiros/internal/snapshot"
 	"choiros/internal/timeline"
 )
@@ -279,6 +280,7 @@ func writeSynced(path string, content []byte) error {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	if err == nil {
 		_, err = f.Write(content)
+		fault.Point("fork.file.sync")
 		err = errors.Join(err, f.Sync(), f.Close(), syncFolder(filepath.Dir(path)))
 	}
 	return choir.Wrap("computer.begin", choir.CodeUnavailable, err, "write %s", path)
@@ -289,5 +291,6 @@ func syncFolder(path string) error {
 	if err != nil {
 		return err
 	}
+	fault.Point("fork.folder.sync")
 	return errors.Join(d.Sync(), d.Close())
 }

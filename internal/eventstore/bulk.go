@@ -8,6 +8,7 @@ import (
 	"zombiezen.com/go/sqlite"
 
 	"choiros/internal/choir"
+	"choiros/internal/fault"
 	"choiros/internal/journal"
 )
 
@@ -50,6 +51,7 @@ func syncFile(path string) error {
 		return err
 	}
 	defer f.Close()
+	fault.Point("store.bulk.sync")
 	return f.Sync()
 }
 

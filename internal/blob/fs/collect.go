@@ -9,6 +9,7 @@ import (
 
 	"choiros/internal/blob"
 	"choiros/internal/choir"
+	"choiros/internal/fault"
 )
 
 // Each implements blob.Collector.
@@ -69,6 +70,7 @@ func (s *Store) Remove(_ context.Context, d choir.Digest, before time.Time) (boo
 		return false, nil
 	}
 	if err == nil {
+		fault.Point("blob.remove")
 		err = os.Remove(s.path(d))
 	}
 	return err == nil, fail("blob.remove", err, string(d))
