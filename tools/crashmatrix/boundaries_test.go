@@ -1,0 +1,197 @@
+package main
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// boundary calls make something durable, or take something durable away.
+var boundaryCalls = []string{
+	"Sync", "Fdatasync", "Fsync", "Syncfs", "Rename", "Renameat", "Renameat2", "Commit", "ImmediateTransaction", "PublishMsg", "PublishMsgAsync",
+	"Unlinkat", "Remove",
+}
+
+// gitWrites are the words of git commands that move refs.
+var gitWrites = []string{"update-ref", "fast-import"}
+
+// durable are the folders whose boundaries count.
+var durable = []string{
+	"internal/journal", "internal/eventstore", "internal/blob/fs", "internal/bus/hub", "internal/computer", "internal/snapshot",
+	"internal/guest", "internal/associate/git", "internal/control/supervisor", "internal/control/auth", "internal/sandbox/local",
+}
+
+// harmless are calls that are no boundary, by file and function, and why.
+var harmless = map[string]string{
+	"internal/journal/segment.go listSegments":    "takes away what a crash left",
+	"internal/blob/fs/store.go drop":              "a temporary file",
+	"internal/bus/hub/door.go":                    "a socket",
+	"internal/bus/hub/launch.go moveAside":        "the bus is no truth",
+	"internal/sandbox/local/door.go":              "a socket",
+	"internal/computer/doors.go":                  "a socket",
+	"internal/computer/spool.go":                  "a temporary file",
+	"internal/computer/archive.go flush":          "a batch of blobs, whose parts have points",
+	"internal/computer/collect.go collect":        "goes through the blob store",
+	"internal/snapshot/intake.go":                 "a batch of blobs, whose parts have points",
+	"internal/eventstore/plain.go insertOnly":     "the benchmark's peer",
+	"internal/associate/git/git.go scratch":       "a temporary file",
+	"internal/associate/git/diff.go":              "a scratch repository",
+	"internal/associate/git/lock.go drop":         "a lock",
+	"internal/associate/git/checkpoint.go Commit": "a message's words",
+	"internal/computer/files.go":                  "goes through the guest",
+	"internal/computer/repo.go":                   "goes through the guest",
+	"internal/guest/scanclient.go ScanOnly":       "goes through the intake",
+	"internal/guest/unpack.go entry":              "inside a folder that has no name yet",
+}
+
+// found is one function with boundary calls.
+type found struct {
+	at     string // file and function
+	calls  []string
+	points []string
+}
+
+// boundariesIn lists the functions of one file that call a boundary.
+func boundariesIn(t *testing.T, name string, source any) []found {
+	t.Helper()
+	file, err := parser.ParseFile(token.NewFileSet(), name, source, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []found
+	for _, d := range file.Decls {
+		f, ok := d.(*ast.FuncDecl)
+		if !ok {
+			continue
+		}
+		one := found{at: name + " " + f.Name.Name}
+		ast.Inspect(f, func(n ast.Node) bool {
+			one.take(n)
+			return true
+		})
+		if len(one.calls)+len(one.points) > 0 {
+			out = append(out, one)
+		}
+	}
+	return out
+}
+
+func (f *found) take(n ast.Node) {
+	if lit, ok := n.(*ast.BasicLit); ok && lit.Kind == token.STRING {
+		if word, err := strconv.Unquote(lit.Value); err == nil && slices.Contains(gitWrites, word) {
+			f.calls = append(f.calls, word)
+		}
+	}
+	sel, ok := n.(*ast.SelectorExpr)
+	if ok && slices.Contains(boundaryCalls, sel.Sel.Name) {
+		f.calls = append(f.calls, sel.Sel.Name)
+	}
+	call, ok := n.(*ast.CallExpr)
+	if !ok || len(call.Args) != 1 {
+		return
+	}
+	sel, ok = call.Fun.(*ast.SelectorExpr)
+	if !ok || sel.Sel.Name != "Point" {
+		return
+	}
+	if lit, ok := call.Args[0].(*ast.BasicLit); ok {
+		if word, err := strconv.Unquote(lit.Value); err == nil {
+			f.points = append(f.points, word)
+		}
+	}
+}
+
+func excused(at string) bool {
+	file, _, _ := strings.Cut(at, " ")
+	_, function := harmless[at]
+	_, whole := harmless[file]
+	return function || whole
+}
+
+// all are the boundaries of the durable folders.
+func all(t *testing.T) []found {
+	t.Helper()
+	var out []found
+	root := os.DirFS("../..")
+	for _, top := range append([]string{"internal", "cmd"}, durable...) {
+		inDurable := slices.Contains(durable, top)
+		err := fs.WalkDir(root, top, func(name string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
+				return err
+			}
+			raw, err := fs.ReadFile(root, name)
+			if err != nil {
+				return err
+			}
+			for _, f := range boundariesIn(t, filepath.ToSlash(name), raw) {
+				if inDurable || len(f.points) > 0 {
+					out = append(out, f)
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return out
+}
+
+func TestEveryBoundaryPassesAPoint(t *testing.T) {
+	for _, f := range all(t) {
+		if len(f.calls) > 0 && len(f.points) == 0 && !excused(f.at) {
+			t.Errorf("%s calls %s and passes no fault.Point: add one, and a row or a reason in points.go", f.at, strings.Join(f.calls, ", "))
+		}
+	}
+}
+
+func TestEveryPointHasARow(t *testing.T) {
+	inSource := map[string]bool{}
+	for _, f := range all(t) {
+		for _, p := range f.points {
+			inSource[p] = true
+		}
+	}
+	inTable := map[string]bool{}
+	for _, p := range points {
+		inTable[p.name] = true
+	}
+	for name := range inSource {
+		if why, ok := unreached[name]; !inTable[name] && (!ok || why == "") {
+			t.Errorf("the matrix has no row for the point %s", name)
+		}
+	}
+	for name := range inTable {
+		if !inSource[name] {
+			t.Errorf("the matrix has a row for %s, which no source passes", name)
+		}
+	}
+	if len(inSource) < 30 {
+		t.Errorf("only %d points were found: the list is not read from the source", len(inSource))
+	}
+}
+
+func TestAPlantedBoundaryIsFound(t *testing.T) {
+	const planted = `package p
+func save(f *os.File) error { return f.Sync() }
+func ref(g *Git) { g.run("fast-import") }
+func good(f *os.File) error { fault.Point("p.sync"); return f.Sync() }
+func move() error { return os.Rename("a", "b") }`
+	got := boundariesIn(t, "planted.go", planted)
+	var bare []string
+	for _, f := range got {
+		if len(f.points) == 0 {
+			bare = append(bare, f.at)
+		}
+	}
+	if want := []string{"planted.go save", "planted.go ref", "planted.go move"}; !slices.Equal(bare, want) || len(got) != 4 {
+		t.Errorf("found %v, want %v", bare, want)
+	}
+}
