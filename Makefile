@@ -1,4 +1,4 @@
-# The targets people use: make up, build, test, bench, soak, fmt, help.
+# The targets people use: make up, build, test, bench, crash, soak, fmt, help.
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
@@ -22,7 +22,7 @@ E2E_READER := $(if $(and $(E2E),$(shell grep -s '"$(E2E_SCRIPT)":.*vitest' $(E2E
 LINTED := $(patsubst %/biome.json,%,$(wildcard ui/*/biome.json))
 UI_SOURCES := $(if $(UI),$(shell find ui/shell -path '*/node_modules' -prune -o -type f -print))
 
-.PHONY: help up build test bench soak fmt clean prereqs fresh guest ui choir lint lint-go lint-ui unit race ui-test e2e generate
+.PHONY: help up build test bench crash crash-short soak fmt clean prereqs fresh guest ui choir lint lint-go lint-ui unit race ui-test e2e generate
 
 help: ## show this
 	@sed -n 's/^\([a-z][a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -37,12 +37,15 @@ test: ## everything: build, checks, tests with the race detector, browser
 	@rm -rf $(OUT) && mkdir -p $(OUT)
 	@go build -o $(REPORT) ./tools/testreport
 	@$(REPORT) check $(OUT) build -- $(MAKE) build
-	@$(MAKE) -k lint race ui-test e2e REPORTED=yes || \
+	@$(MAKE) -k lint race crash-short ui-test e2e REPORTED=yes || \
 		$(REPORT) check $(OUT) parts -- sh -c 'echo "a part could not run at all, see above"; exit 1'
 	@$(REPORT) sum $(OUT)
 
 bench: build ## measure beside the peers, see bin/choir bench --help
 	@bin/choir bench tti append replay task snapshot checkpoint toolcall rewind
+
+crash: build ## kill, cut the power of and damage a choir in every known way
+	@tools/crash.sh
 
 soak: build ## fuzz every decoder and repeat all tests (FUZZTIME=30s ROUNDS=5)
 	@tools/soak.sh
@@ -107,6 +110,9 @@ unit: ## Go tests without the race detector: the quick look
 
 race:
 	@$(if $(REPORTED),$(REPORT) go $(OUT) race --) go test -race -timeout 15m $(if $(REPORTED),-json) ./...
+
+crash-short:
+	@$(call check,crash) tools/crash.sh -short -workers 4
 
 ui-test: $(if $(UI),ui/shell/node_modules)
 	@$(if $(UI),cd ui/shell && $(if $(REPORTED),VITEST_OUTPUT=$(CURDIR)/$(OUT)/vitest.out $(CURDIR)/$(REPORT) vitest $(CURDIR)/$(OUT) ui --) \

@@ -48,3 +48,6 @@ CHOIR_TEST_EVERY_STEP=1 go test -count=1 -timeout 3h ./cmd/choir
 
 part="faults of cluster nodes"
 CHOIR_CLUSTER_ROUNDS=100 go test -count=1 -timeout 1h -run '^TestNothingAcknowledgedIsLostInACluster$' ./internal/bus/cluster
+
+part="the crash matrix at random moments"
+tools/crash.sh -random -rows "${CRASH_ROWS:-5000}"

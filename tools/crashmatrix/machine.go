@@ -222,6 +222,10 @@ func (m *machine) guests() (pids []int) {
 
 // owns tells this machine's sandboxes by what is mounted in them.
 func (m *machine) owns(proc string) bool {
+	line, err := os.ReadFile(filepath.Join(proc, "cmdline"))
+	if err == nil && strings.HasPrefix(string(line), "/usr/bin/bwrap\x00") && strings.Contains(string(line), m.data+"/") {
+		return true
+	}
 	ours, err := os.Readlink("/proc/self/ns/mnt")
 	if err != nil {
 		return false
