@@ -105,6 +105,23 @@ func runVerify(ctx context.Context, a *app, c *client) error {
 	if !a.json {
 		a.printf("The log is whole: both copies, every hash, one chain.\n")
 	}
+	return a.sayCluster(r)
+}
+
+// sayCluster tells how the copy in the cluster compares.
+func (a *app) sayCluster(r eventstore.Report) error {
+	switch c := r.Cluster; {
+	case c == nil:
+		return nil
+	case c.Code == choir.CodeCorrupt:
+		return choir.E("", c.Code, "the copy in the cluster is the same up to event %d: %s", c.Events, c.Reason).
+			WithRemedy("look who else writes the stream; the log here is whole")
+	case c.Code != "":
+		return choir.E("", c.Code, "the copy in the cluster could not be compared: %s", c.Reason)
+	}
+	if !a.json {
+		a.printf("The cluster has %d of its %d events, byte for byte.\n", r.Cluster.Events, r.Events)
+	}
 	return nil
 }
 

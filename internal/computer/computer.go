@@ -210,6 +210,20 @@ func (c *Computer) Store() *eventstore.Store { return c.store }
 // Blobs is the computer's content.
 func (c *Computer) Blobs() blob.Store { return c.blobs }
 
+// Verify is the log's own, and compares the copy in the cluster, when there is one.
+func (c *Computer) Verify(ctx context.Context) (eventstore.Report, error) {
+	report, err := c.store.Verify(ctx, nil)
+	if err != nil || c.replica == nil || c.store.ReadOnly() != "" {
+		return report, err
+	}
+	events, err := c.replica.Compare(ctx)
+	report.Cluster = &eventstore.ClusterReport{Events: events, Code: choir.CodeOf(err)}
+	if err != nil {
+		report.Cluster.Reason = err.Error()
+	}
+	return report, nil
+}
+
 // Replica is the copy of the log in a cluster; nil when there is none.
 func (c *Computer) Replica() *cluster.Replica { return c.replica }
 

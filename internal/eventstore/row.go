@@ -132,6 +132,15 @@ type Report struct {
 	Holes    []Hole              `json:"holes"`    // damaged in both
 	// Damaged is in one copy and not restored: the store was only read.
 	Damaged []choir.LogRepaired `json:"damaged,omitempty"`
+	// Cluster is the copy in a cluster; the store knows nothing of it.
+	Cluster *ClusterReport `json:"cluster,omitempty"`
+}
+
+// ClusterReport is how the copy in a cluster compares with the log.
+type ClusterReport struct {
+	Events uint64     `json:"events"`           // compared, and the same
+	Code   choir.Code `json:"code,omitempty"`   // what kept it from being the same, or from being compared
+	Reason string     `json:"reason,omitempty"` // in words
 }
 
 // Hole names events that neither copy has whole.

@@ -45,6 +45,10 @@ func testEarlierEvents(t *testing.T, cfg cluster.Config) {
 		if err := w.replica.Healthy(); err != nil {
 			t.Error(err)
 		}
+		head, _ := w.store.Head()
+		if n, err := w.replica.Compare(t.Context()); err != nil || n != head {
+			t.Errorf("%d of %d events are the same: %v", n, head, err)
+		}
 		w.replica.Close()
 		if err := w.store.Close(); err != nil {
 			t.Fatal(err)
@@ -145,6 +149,9 @@ func testAnotherLog(t *testing.T, cfg cluster.Config) {
 		_, err = s.Append(t.Context(), choir.RoleShell, newDraft(t))
 		if choir.CodeOf(err) != choir.CodeConflict || !errors.Is(err, eventstore.ErrNotReplicated) {
 			t.Errorf("another log with %d events: %v", before, err)
+		}
+		if n, err := r.Compare(t.Context()); choir.CodeOf(err) != choir.CodeCorrupt || n != 0 {
+			t.Errorf("another log is the same up to event %d: %v", n, err)
 		}
 		r.Close()
 		s.Close()

@@ -70,7 +70,7 @@ func (a *API) time(h huma.API) {
 			if err != nil {
 				return nil, err
 			}
-			report, err := c.Store().Verify(ctx, nil)
+			report, err := c.Verify(ctx)
 			// What was damaged while choir did not run was found when it started.
 			report.Repaired = append(slices.Clone(c.Store().Repairs()), report.Repaired...)
 			return answer(report, err)

@@ -60,6 +60,10 @@ func session(t *testing.T, cfg supervisor.Config, n int) (id choir.ID, checks []
 			return c.ID(), nil, err
 		}
 	}
+	r, err := c.Verify(t.Context())
+	if err != nil || r.Cluster == nil || r.Cluster.Code != "" || r.Cluster.Events != r.Events {
+		t.Errorf("verified against the cluster: %+v %+v, %v", r, r.Cluster, err)
+	}
 	return c.ID(), sys.Doctor(t.Context()).Checks, nil
 }
 
