@@ -111,7 +111,7 @@ func TestReadingWithoutAChoir(t *testing.T) {
 	o.add(t, "plain", files{"a.txt": "a\n"})
 	first := o.ends(t, shellTask("edit_repo", "plain", "echo b >> a.txt", noVerify), 0, choir.StatusOK, "")
 	head := len(c.log(t))
-	reading := [][]string{{"log"}, {"timeline"}, {"run"}, {"repo", "list"}, {"diff", fmt.Sprint(head - 5)}}
+	reading := [][]string{{"log"}, {"timeline"}, {"run"}, {"repo", "list"}, {"diff", fmt.Sprint(head - 5), fmt.Sprint(head)}, {"timeline", "ls", fmt.Sprint(head)}}
 	alive := map[string]string{}
 	for _, args := range reading {
 		alive[strings.Join(args, " ")] = m.must(append(args, "--json")...)

@@ -93,7 +93,7 @@ func runTimeline(ctx context.Context, a *app, c *client, limit int, before uint6
 		return err
 	}
 	if a.json {
-		a.printJSON(page)
+		a.printJSON(page.Marks)
 		return nil
 	}
 	for _, m := range page.Marks {

@@ -18,13 +18,10 @@ import (
 // marks reads the timeline, oldest first.
 func (m *machine) marks() []computer.Mark {
 	m.t.Helper()
-	var page api.TimelinePage
-	m.decode(m.must("timeline", "--json", "--limit", "1000"), &page)
-	var out []computer.Mark
-	for i := range page.Marks {
-		out = append(out, page.Marks[len(page.Marks)-1-i])
-	}
-	return out
+	var marks []computer.Mark
+	m.decode(m.must("timeline", "--json", "--limit", "1000"), &marks)
+	slices.Reverse(marks)
+	return marks
 }
 
 func (m *machine) decode(raw string, into any) {
@@ -81,6 +78,11 @@ func TestARunOnTheTimeAxis(t *testing.T) {
 	file := s.Expect.Files[0]
 	if got := m.must("timeline", "cat", fmt.Sprint(marks[len(marks)-1].Seq), file.Path); got != file.Content {
 		t.Errorf("asleep the file was %q", got)
+	}
+	var freed computer.Collected
+	m.decode(m.must("timeline", "gc", "--dry-run", "--json"), &freed)
+	if freed.Removed != 0 || freed.Kept == 0 || !freed.DryRun {
+		t.Errorf("a young computer has something to collect: %+v", freed)
 	}
 	if r := m.run("timeline", "cat", fmt.Sprint(begun.Seq), "workspace/none"); r.code != 1 || !strings.Contains(r.errOut, "was not there") {
 		t.Errorf("a file that was not there: %d %s", r.code, r.errOut)
