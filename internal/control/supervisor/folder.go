@@ -277,7 +277,7 @@ func (f *folder) installGuest() (string, error) {
 	}
 	for name, b := range content {
 		path := filepath.Join(tmp, name)
-		err := os.WriteFile(path, b, 0o111)
+		err := writeSynced(path, b, 0o111)
 		if err == nil {
 			err = os.Chmod(path, 0o111) // whatever the umask
 		}
@@ -285,12 +285,24 @@ func (f *folder) installGuest() (string, error) {
 			return "", choir.Wrap("choir.data", choir.CodeUnavailable, errors.Join(err, os.RemoveAll(tmp)), "write %s", name)
 		}
 	}
-	err = os.Chmod(tmp, 0o755)
+	err = errors.Join(os.Chmod(tmp, 0o755), syncFolder(tmp))
 	if err == nil {
 		fault.Point("data.guest.rename")
-		err = os.Rename(tmp, dir)
+		err = errors.Join(os.Rename(tmp, dir), syncFolder(filepath.Dir(dir)))
 	}
 	return dir, choir.Wrap("choir.data", choir.CodeUnavailable, err, "install the guest binaries")
+}
+
+// writeSynced makes a new file whose content survives a power cut: nobody would
+// notice later that a binary under its final name is half there.
+func writeSynced(path string, content []byte, mode os.FileMode) error {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, mode)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(content)
+	fault.Point("data.guest.sync")
+	return errors.Join(err, f.Sync(), f.Close())
 }
 
 // removeOthers takes away what other builds of choir installed, and what a crash
