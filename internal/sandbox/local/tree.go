@@ -3,6 +3,7 @@ package local
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -10,6 +11,8 @@ import (
 	"path/filepath"
 	"slices"
 
+		"golang.org/x/sync/errgroup"
+	
 	"choiros/internal/choir"
 	"choiros/internal/fault"
 )
@@ -70,10 +73,36 @@ func prepareRoot(dir string, more []string) (string, error) {
 		return "", choir.Wrap(op, choir.CodeInternal, err, "fill the root folder of sandboxes")
 	}
 	fault.Point("sandbox.root.rename")
+	if err := syncTree(tmp); err != nil {
+		return "", choir.Wrap(op, choir.CodeInternal, err, "make the root folder of sandboxes durable")
+	}
 	if err := os.Rename(tmp, target); err != nil && !isDir(target) {
 		return "", choir.Wrap(op, choir.CodeInternal, err, "put the root folder of sandboxes in place")
 	}
 	return target, nil
+}
+
+// syncTree makes a folder survive a power cut whole: later only its name is
+// looked at.
+func syncTree(dir string) error {
+	var group errgroup.Group
+	group.SetLimit(16)
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && (d.IsDir() || d.Type().IsRegular()) {
+			group.Go(func() error { return syncPath(path) })
+		}
+		return err
+	})
+	return errors.Join(err, group.Wait())
+}
+
+func syncPath(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	fault.Point("sandbox.root.sync")
+	return errors.Join(f.Sync(), f.Close())
 }
 
 func isDir(path string) bool {
