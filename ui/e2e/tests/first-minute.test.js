@@ -64,25 +64,15 @@ test("the diff of the change can be read", { skip }, async () => {
   await it.page.locator(".diff-add").first().waitFor();
 });
 
-test("files are rewound after a preview, and the rewind is undone", { skip }, async () => {
+test("each step of the run is a mark on the timeline, and leads into the past", { skip }, async () => {
   const { page } = it;
   await page.getByRole("tab", { name: "Timeline" }).click();
-  const added = page.getByRole("listitem").filter({ hasText: "Project tally added" });
-  await added.getByRole("button", { name: "Rewind files to here" }).click();
-  const dialog = page.getByRole("dialog", { name: "Rewind files" });
-  await dialog.locator(".diff-remove").first().waitFor();
-  await dialog.getByRole("button", { name: /^Rewind \d+ files?$/ }).click();
-  const rewound = page.getByRole("listitem").filter({ hasText: "Rewound files to event" }).first();
-  await rewound.getByRole("button", { name: "Undo" }).click();
-  await dialog.getByRole("button", { name: /^Rewind \d+ files?$/ }).click();
-  await page
-    .getByRole("heading", { name: /Rewound files/ })
-    .nth(1)
-    .waitFor();
-  const made = page.locator(".moment").filter({ hasText: "Verified" });
-  await made.getByRole("button", { name: "Compare with now" }).click();
-  await page.getByText("The files are as they were then.").waitFor();
-  await page.keyboard.press("Escape");
+  const marks = page.getByRole("list", { name: /^What happened/ });
+  await marks.getByRole("button", { name: /^Project tally added/ }).waitFor();
+  await marks.getByRole("button", { name: /^edit_file changed bin\/tally/ }).click();
+  await page.getByText(/^You are looking at .* Nothing is changed\.$/).waitFor();
+  await page.goBack();
+  await page.locator(".run-bar").waitFor();
 });
 
 test("every event is a sentence, found by words, with its JSON", { skip }, async () => {
@@ -112,7 +102,7 @@ test("a reload shows the same run, from the server alone", { skip }, async () =>
 test("a checkpoint by hand, and nothing to commit is not an error", { skip }, async () => {
   await it.page.getByRole("tab", { name: "Timeline" }).click();
   await it.page.getByRole("button", { name: "Make a checkpoint" }).click();
-  await it.page.getByText("by hand").first().waitFor();
+  await it.page.getByRole("button", { name: /^Checkpoint/ }).waitFor();
   const { body } = await api(it.page, "/checkpoints");
   assert.equal(body[0].trigger, "manual");
 });
