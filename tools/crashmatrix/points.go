@@ -44,6 +44,8 @@ var points = []point{
 	{name: "data.file.rename", fresh: true, steps: beginning},
 	{name: "data.folder.sync", fresh: true, steps: beginning},
 	{name: "data.guest.rename", fresh: true, steps: beginning},
+	{name: "data.guest.sync", fresh: true, steps: beginning},
+	{name: "sandbox.root.sync", fresh: true, steps: beginning},
 	{name: "sandbox.root.rename", fresh: true, steps: beginning},
 	{name: "store.remove", damage: spoilSQLite},
 	{name: "store.rebuild", damage: loseSQLite},

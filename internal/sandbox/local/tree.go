@@ -11,8 +11,8 @@ import (
 	"path/filepath"
 	"slices"
 
-		"golang.org/x/sync/errgroup"
-	
+	"golang.org/x/sync/errgroup"
+
 	"choiros/internal/choir"
 	"choiros/internal/fault"
 )
