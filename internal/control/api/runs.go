@@ -167,10 +167,17 @@ func keyID(p auth.Principal, computer choir.ID, what, key string) choir.ID {
 	return choir.DeriveID(computer, what, string(p.Role), key)
 }
 
-func (a *API) getRun(ctx context.Context, r *InRun) (*body[RunView], error) {
+func (a *API) getRun(ctx context.Context, r *struct {
+	InRun
+	AsOf uint64 `query:"as_of" doc:"Event; 0 for now."`
+}) (*body[RunView], error) {
 	c, _, err := a.enter(ctx, r.Computer)
 	if err != nil {
 		return nil, err
+	}
+	if r.AsOf > 0 {
+		run, tasks, err := c.Store().RunAsOf(ctx, r.Run, r.AsOf)
+		return answer(RunView{run, tasks}, err)
 	}
 	run, err := c.Store().Run(ctx, r.Run)
 	if err != nil {

@@ -1,0 +1,66 @@
+package eventstore
+
+import (
+	"context"
+	"slices"
+
+	"choiros/internal/choir"
+)
+
+// RunAsOf is a run and its tasks as they were after an event, made from the run's
+// events by the reducers that make the present; code not_found when it had not
+// begun.
+func (s *Store) RunAsOf(ctx context.Context, id choir.ID, asOf uint64) (Run, []Task, error) {
+	v := newView(nothing{})
+	last := uint64(0)
+	for {
+		events, err := s.EventsOfRun(ctx, id, last, MaxEvents)
+		if err != nil {
+			return Run{}, nil, err
+		}
+		for i := range events {
+			if events[i].Seq > asOf {
+				return runOf(v, id, last)
+			}
+			last = events[i].Seq
+			if err := v.reduce(&events[i], nil); err != nil {
+				return Run{}, nil, err
+			}
+		}
+		if len(events) == 0 {
+			return runOf(v, id, last)
+		}
+	}
+}
+
+// runOf reads a run out of a view of its events alone.
+func runOf(v *view, id choir.ID, last uint64) (Run, []Task, error) {
+	run, ok, err := v.runs.get(id)
+	if err == nil && !ok {
+		err = notFound("run", string(id))
+	}
+	if err != nil {
+		return Run{}, nil, err
+	}
+	run.LastSeq = last
+	if run.Usage, _, err = v.usage.get(id); err != nil {
+		return Run{}, nil, err
+	}
+	tasks := []Task{}
+	for _, c := range v.tasks.live {
+		if c.exists {
+			tasks = append(tasks, c.value)
+		}
+	}
+	slices.SortFunc(tasks, func(a, b Task) int { return int(a.DispatchedSeq) - int(b.DispatchedSeq) })
+	return run, tasks, nil
+}
+
+// nothing is what was there before the first event.
+type nothing struct{}
+
+func (nothing) value(*table, string) (string, bool, error)        { return "", false, nil }
+func (nothing) open(*table, string) (uint64, string, bool, error) { return 0, "", false, nil }
+func (nothing) document(string, int) (Document, error)            { return Document{}, nil }
+func (nothing) changed(*table, uint64) ([]change, error)          { return nil, nil }
+func (nothing) write(map[*table][]row) error                      { return nil }
