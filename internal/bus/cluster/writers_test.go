@@ -22,8 +22,8 @@ import (
 	"choiros/internal/eventstore"
 )
 
-// writer appends to one real log, one event after the other, each until it is
-// acknowledged, and remembers what it was told.
+// writers append to one real log, one event after the other, each until it is
+// acknowledged, and remember what they were told.
 type writers struct {
 	t        *testing.T
 	computer choir.ID
@@ -51,6 +51,9 @@ func openLog(t *testing.T, dir string, h bustest.Home, cfg cluster.Config) (*eve
 	return s, r
 }
 
+// writeEvery leaves the nodes, which share this machine's cores, some of them.
+const writeEvery = 4 * time.Millisecond
+
 // write starts n goroutines that append until stop.
 func write(t *testing.T, n int, cfg cluster.Config) *writers {
 	t.Helper()
@@ -58,17 +61,24 @@ func write(t *testing.T, n int, cfg cluster.Config) *writers {
 	w := &writers{t: t, computer: h.Computer, acked: map[uint64]choir.Receipt{}}
 	w.store, w.replica = openLog(t, t.TempDir(), h, cfg)
 	ctx, cancel := context.WithCancel(context.Background())
+	pace := time.NewTicker(writeEvery)
 	var running sync.WaitGroup
 	for range n {
 		running.Go(func() {
-			for ctx.Err() == nil {
-				w.one(ctx)
+			for {
+				select {
+				case <-ctx.Done():
+					return
+				case <-pace.C:
+					w.one(ctx)
+				}
 			}
 		})
 	}
 	w.stop = sync.OnceFunc(func() {
 		cancel()
 		running.Wait()
+		pace.Stop()
 		w.replica.Close()
 		if err := w.store.Close(); err != nil {
 			t.Error(err)
