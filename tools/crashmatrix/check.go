@@ -306,15 +306,13 @@ func (c *checker) git() {
 	}
 	for _, e := range c.events {
 		var p struct {
-			Commits []struct{ Commit, Repo string } `json:"commits"`
+			Commits []struct{ Commit string } `json:"commits"`
 		}
 		if e.Type != "checkpoint.created" || json.Unmarshal(e.Payload, &p) != nil {
 			continue
 		}
 		for _, made := range p.Commits {
-			if made.Repo == "work" {
-				run("cat-file", "-e", made.Commit)
-			}
+			run("cat-file", "-e", made.Commit)
 		}
 	}
 }

@@ -55,7 +55,7 @@ var harms = []harm{
 	{"the relay's cursor is rubbish", func(b *bench) error { return b.flip("computers/*/relay.json") }, anything},
 	{"a bit flipped in a blob", func(b *bench) error { return b.flipBelow("computers/*/blobs") }, func(c *checker) { c.noBlobs = true }},
 	{"a bit flipped in a git object", func(b *bench) error {
-		return b.flipBelow("computers/*/associate/workspace/workspace/work/.git/objects")
+		return b.flipBelow("computers/*/associate/workspace/.git/objects")
 	}, outside},
 }
 

@@ -18,6 +18,9 @@ var usual = []string{"task,again,look,task", "prompt,prompt,prompt,checkpoint", 
 // beginning is what a driver does on an empty folder.
 var beginning = []string{"add,task,look,prompt"}
 
+// goingBack is what a driver does where the workspace is rewound.
+var goingBack = []string{"task,look,rewind,task,rewind,look"}
+
 // points are all of them; a test holds them against the source.
 var points = []point{
 	{name: "journal.sync"},
@@ -40,6 +43,8 @@ var points = []point{
 	{name: "auth.rename"},
 	{name: "computer.note.rename"},
 	{name: "computer.note.remove"},
+	{name: "computer.intent.rename", steps: goingBack},
+	{name: "computer.intent.remove", steps: goingBack},
 	{name: "data.file.sync", fresh: true, steps: beginning},
 	{name: "data.file.rename", fresh: true, steps: beginning},
 	{name: "data.folder.sync", fresh: true, steps: beginning},
@@ -72,8 +77,6 @@ var unreached = map[string]string{
 	"blob.remove":             "nothing is old enough to be collected",
 	"store.replace":           "needs rows that differ; see the rows of damage",
 	"computer.folder.rename":  "the driver makes no second computer",
-	"computer.intent.remove":  "the driver does not undo",
-	"computer.intent.rename":  "the driver does not undo",
 	"computer.restore.remove": "the driver does not fork",
 }
 

@@ -135,7 +135,7 @@ func sabotaged() []row {
 	cut := fault{point: point{name: "store.commit"}, nth: 6, cut: "drop", threads: usual}
 	again := []string{"task,again,again,task,again"}
 	return []row{
-		expect("that nothing is synced", "choir-nosync", "is lost", cut.row().run),
+		expect("that nothing is synced", "choir-nosync", "acknowledged", cut.row().run),
 		expect("that the chain is not checked", "choir-nochain", "journal:", forged),
 		expect("that task keys are ignored", "choir-nokeys", "twice", func(ctx context.Context, b *bench) error {
 			if err := errors.Join(b.used(ctx), b.begin(""), b.watch(b.seed, again), b.settle(ctx)); err != nil {
