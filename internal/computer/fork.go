@@ -91,6 +91,8 @@ func (c *Computer) recordNow(ctx context.Context) error {
 // ForkInto lays out, in a new folder, a computer that begins with this one's
 // past up to a moment. Log and content are shared where the file system can.
 func (c *Computer) ForkInto(ctx context.Context, p ForkPoint, to NewComputer) error {
+	c.collecting.RLock()
+	defer c.collecting.RUnlock()
 	reached, err := c.reach(ctx, p)
 	if err != nil {
 		return err

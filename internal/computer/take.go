@@ -208,7 +208,13 @@ func (c *Computer) fetch(ctx context.Context, from *Computer, keeper *snapshot.K
 			_, err := c.blobs.Size(ctx, d)
 			if choir.CodeOf(err) == choir.CodeNotFound {
 				lacking = append(lacking, d)
-			} else if err != nil {
+				continue
+			}
+			// No event leads to it yet, and a collection may come before one does.
+			if store, ok := c.blobs.(blob.Collector); err == nil && ok {
+				err = store.Touch(ctx, d)
+			}
+			if err != nil {
 				return err
 			}
 		}

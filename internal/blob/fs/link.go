@@ -29,6 +29,10 @@ func (s *Store) Link(ctx context.Context, from blob.Store, digests []choir.Diges
 		switch {
 		case err == nil, errors.Is(err, os.ErrExist):
 			folders[s.folder(d)] = true
+			// It is as fresh as if it had been put; nothing may lead to it yet.
+			if err := s.Touch(ctx, d); err != nil {
+				return nil, err
+			}
 		case errors.Is(err, unix.EXDEV), errors.Is(err, unix.EPERM), errors.Is(err, unix.EMLINK), errors.Is(err, unix.ENOTSUP):
 			left = append(left, d)
 		default:

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"choiros/internal/blob"
 	"choiros/internal/blob/fs"
@@ -26,6 +27,10 @@ func TestSharedContentOutlivesEitherStore(t *testing.T) {
 		}
 		all = append(all, d)
 	}
+	old := time.Now().Add(-48 * time.Hour)
+	if err := os.Chtimes(filepath.Join(top, "a", string(all[7][:2]), string(all[7])), old, old); err != nil {
+		t.Fatal(err)
+	}
 	for range 2 { // what is there already is no error
 		if err := blob.Transfer(ctx, from, to, all); err != nil {
 			t.Fatal(err)
@@ -36,6 +41,9 @@ func TestSharedContentOutlivesEitherStore(t *testing.T) {
 	b, errB := os.Stat(path("b", all[7]))
 	if errA != nil || errB != nil || !os.SameFile(a, b) {
 		t.Errorf("it was copied: %v %v", errA, errB)
+	}
+	if time.Since(b.ModTime()) > time.Hour {
+		t.Errorf("a collection would take it for old: %s", b.ModTime())
 	}
 	if err := os.Remove(path("a", all[7])); err != nil {
 		t.Fatal(err)
