@@ -145,6 +145,8 @@ export interface Moment {
   at: Time;
   text?: string;
   snapshot?: Digest;
+  /** The files of this moment were collected: it lay between two tool calls, long ago. */
+  collected?: boolean;
   files: number;
   bytes: number;
   documents: { id: ID; run: ID; title: string; version: number }[];

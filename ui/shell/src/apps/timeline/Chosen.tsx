@@ -26,9 +26,11 @@ export function Chosen({ moment, mark, past }: { moment: Moment; mark: Mark | un
       <h1>{title}</h1>
       <p className="chosen-facts">
         <span>{when}</span>
-        <span>
-          {moment.files.toLocaleString("en")} files, {bytes(moment.bytes)}
-        </span>
+        {!moment.collected && (
+          <span>
+            {moment.files.toLocaleString("en")} files, {bytes(moment.bytes)}
+          </span>
+        )}
         {mark && changedWords(mark) && <span>{changedWords(mark)}</span>}
         {mark?.checkpoint && (
           <Badge tone={mark.verified ? "good" : "unsure"}>

@@ -100,7 +100,7 @@ export function useStep(moment: Moment, before: number | undefined): UseQueryRes
   return useQuery({
     queryKey: ["step", before, moment.seq],
     queryFn: () => session.api.diff(before ?? 0, moment.seq),
-    enabled: before !== undefined && before < moment.seq && moment.snapshot !== undefined,
+    enabled: before !== undefined && before < moment.seq && moment.snapshot !== undefined && !moment.collected,
     staleTime: Number.POSITIVE_INFINITY,
     retry: false,
   });

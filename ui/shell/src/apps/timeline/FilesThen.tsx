@@ -25,6 +25,14 @@ export function FilesThen({
   if (touched && touched !== last) setLast(touched);
   const shown = asked ?? touched ?? last;
   const opened = useMemo(() => parentsOf([...(shown ? [shown] : []), ...changed, ...differ]), [shown, changed, differ]);
+  if (moment.collected) {
+    return (
+      <p className="side-none">
+        The files of this moment are no longer kept: it lay between two tool calls, long ago. Those at the ends of tasks
+        and at checkpoints are.
+      </p>
+    );
+  }
   if (!moment.snapshot) return <p className="side-none">No file had been looked at yet.</p>;
   return (
     <div className="tree-view">

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { ChevronRight, File, FileSymlink, FileX } from "lucide-react";
-import { useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import { useSession } from "../../app/session";
 import type { FileState } from "../../domain/contracts";
 import { count } from "../../domain/sentence";
@@ -80,13 +80,29 @@ function Branch({ entry, moment, tree }: { entry: FileState; moment: Moment; tre
   );
 }
 
+/** Brings a row into sight by moving the tree alone, not the page around it. */
+function reveal(row: HTMLElement | null): void {
+  const box = row?.closest(".tree");
+  if (!row || !box) return;
+  const [inner, outer] = [row.getBoundingClientRect(), box.getBoundingClientRect()];
+  if (inner.top < outer.top || inner.bottom > outer.bottom) {
+    box.scrollTop += inner.top - outer.top - (outer.height - inner.height) / 2;
+  }
+}
+
 function Leaf({ entry, tree }: { entry: FileState; tree: TreeParts }) {
   const Icon = icons[entry.kind as keyof typeof icons] ?? File;
+  const chosen = tree.chosen === entry.path;
+  const row = useRef<HTMLButtonElement>(null);
+  useEffect(() => {
+    if (chosen) reveal(row.current);
+  }, [chosen]);
   return (
     <button
       type="button"
+      ref={row}
       className="tree-row"
-      aria-current={tree.chosen === entry.path ? "true" : undefined}
+      aria-current={chosen ? "true" : undefined}
       onClick={() => tree.onChoose(entry.path)}
     >
       <Icon size={14} aria-hidden />

@@ -21,7 +21,7 @@ export function Then({ moment, past, before }: { moment: Moment; past: boolean; 
   const since = useQuery({
     queryKey: ["diff", moment.seq, 0, head],
     queryFn: () => session.api.diff(moment.seq, 0),
-    enabled: past && moment.snapshot !== undefined,
+    enabled: past && moment.snapshot !== undefined && !moment.collected,
     placeholderData: (shown) => shown,
   });
   const then = runsThen(runs, moment.seq, moment.at);
