@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"syscall"
 )
@@ -83,16 +82,4 @@ func smallDisk(at string, mib int) (*disk, error) {
 	}
 	err := syscall.Mount(at, at, "tmpfs", 0, fmt.Sprintf("size=%dm,mode=755", mib))
 	return &disk{at: at, source: at}, err
-}
-
-// cp copies a data folder with owners, modes and times.
-func cp(from, to string) error {
-	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
-		return err
-	}
-	out, err := exec.Command("cp", "-a", from, to).CombinedOutput()
-	if err != nil {
-		return fmt.Errorf("cp: %w: %s", err, out)
-	}
-	return nil
 }

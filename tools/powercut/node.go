@@ -22,12 +22,14 @@ func newRoot(l *layer) (fs.InodeEmbedder, error) {
 		return nil, err
 	}
 	data := &fs.LoopbackRoot{Path: l.backing, Dev: uint64(st.Dev)}
-	data.NewNode = func(data *fs.LoopbackRoot, _ *fs.Inode, _ string, _ *syscall.Stat_t) fs.InodeEmbedder {
-		return &node{LoopbackNode: fs.LoopbackNode{RootData: data}, layer: l}
-	}
 	root := &node{LoopbackNode: fs.LoopbackNode{RootData: data}, layer: l}
 	data.RootNode = root
 	return root, nil
+}
+
+// WrapChild makes children nodes of this kind.
+func (n *node) WrapChild(context.Context, fs.InodeEmbedder) fs.InodeEmbedder {
+	return &node{LoopbackNode: fs.LoopbackNode{RootData: n.RootData}, layer: n.layer}
 }
 
 // path is where the node lies in the backing folder; empty when it has no name.
