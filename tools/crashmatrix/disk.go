@@ -70,6 +70,10 @@ func (d *disk) unplug() error {
 
 func (d *disk) close() error {
 	if d.run != nil && d.run.ended() {
+		// It was stopped before it could unmount.
+		if err := syscall.Unmount(d.at, syscall.MNT_DETACH); err != nil && !errors.Is(err, syscall.EINVAL) {
+			return err
+		}
 		return nil
 	}
 	return d.unplug()
