@@ -304,6 +304,9 @@ func (c *checker) git() {
 		}
 		seen[task] = true
 	}
+	if slices.ContainsFunc(c.events, func(e event) bool { return strings.HasPrefix(e.Type, "timeline.") }) {
+		return // a step back takes the repository back too
+	}
 	for _, e := range c.events {
 		var p struct {
 			Commits []struct{ Commit string } `json:"commits"`

@@ -26,7 +26,7 @@ func (l *lab) rows(ctx context.Context) ([]row, error) {
 		return nil, fmt.Errorf("count the passings: %w", err)
 	}
 	all := l.faults(passed)
-	repeat := 4
+	repeat := 6
 	if l.short {
 		repeat = 1
 	}

@@ -64,6 +64,9 @@ func fullDisk(n int) row {
 		if err := errors.Join(b.begin(""), b.watch(b.seed, usual)); err != nil {
 			return err
 		}
+		if err := b.ready(ctx); err != nil {
+			return err // without room it does not start, and says so
+		}
 		ballast := filepath.Join(at, "ballast")
 		time.Sleep(time.Duration(b.rand.Int64N(int64(800 * time.Millisecond))))
 		if err := fill(ballast); err != nil {
