@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { describe, test } from "node:test";
 import { inspect, shoot } from "../lib/inspect.js";
-import { api, rig, skip } from "../lib/rig.js";
+import { api, ask, rig, skip } from "../lib/rig.js";
 
 const tally = "workspace/tally";
 
@@ -276,6 +276,25 @@ describe("going back", () => {
       [],
     ),
   );
+});
+
+describe("going back while a run works", () => {
+  const it = rig({ model: true });
+
+  test("says which run will be stopped, and stops it", { skip }, async () => {
+    const { page } = it;
+    await ask(page, "linger while I look back");
+    await page.getByText("begun").first().waitFor();
+    await page.getByRole("tab", { name: "Timeline" }).click();
+    await choose(page, "You asked: linger");
+    await page.getByRole("button", { name: "Go back to here" }).click();
+    const dialog = page.getByRole("dialog", { name: "Go back" });
+    await dialog.getByText("This run is at work and will be stopped: linger while I look back").waitFor();
+    await dialog.getByRole("button", { name: "Go back", exact: true }).click();
+    await toast(page, /^You went back to/).waitFor();
+    await page.getByRole("tab", { name: /^Runs/ }).click();
+    await page.getByRole("button", { name: /^Stopped linger/ }).waitFor();
+  });
 });
 
 describe("a second computer", () => {
