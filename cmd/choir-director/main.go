@@ -67,7 +67,7 @@ func run(ctx context.Context, stdin io.Reader, log *slog.Logger) error {
 	return conductor.New(conductor.Config{
 		Log: client, Models: gateway.New(egress()), Key: private, Logger: log,
 		Limits: limits(boot.Limits), After: boot.Start.After, Projects: boot.Start.Projects,
-		Now:    func() choir.Time { return choir.TimeOf(time.Now()) },
+		Now: func() choir.Time { return choir.TimeOf(time.Now()) },
 		// Nobody may be watching; the text is in the answer's event anyway.
 		Live: func(run choir.ID, text string) { _ = client.Live(run, text) },
 	}).Serve(ctx)

@@ -2,6 +2,9 @@ package computer
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
 	"testing"
 	"time"
 
@@ -82,5 +85,37 @@ func TestACollectionLetsGoOfOldToolCallsOnly(t *testing.T) {
 	rewound(t, l, ended)
 	if l.sh("cat counter only-3") != "3\nbig-3\n" {
 		t.Error("the boundary of the task is not what it was")
+	}
+}
+
+func TestACollectionComesByItself(t *testing.T) {
+	l := newLab(t, func(cfg *labConfig) { cfg.KeepCalls, cfg.Collect = 1, 20*time.Millisecond })
+	c := l.working()
+	_, _, first := c.call("bash", true, "echo 1 > x")
+	c.call("bash", true, "echo 2 > x")
+	if _, err := l.Moment(l.within(), first); err != nil {
+		t.Fatal(err)
+	}
+	// Everything was stored long ago.
+	old := time.Now().Add(-2 * fresh)
+	err := filepath.WalkDir(filepath.Join(l.cfg.Data, string(l.cfg.Computer), "blobs"), func(name string, e os.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		return os.Chtimes(name, old, old)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.finish()
+	for ctx := l.within(); ; {
+		_, err := l.Moment(ctx, first)
+		if choir.CodeOf(err) == choir.CodeNotFound {
+			break
+		}
+		if ctx.Err() != nil {
+			t.Fatalf("the moment is still there: %v", err)
+		}
+		runtime.Gosched()
 	}
 }

@@ -43,6 +43,9 @@ type Config struct {
 	Egress func(*Computer) http.Handler
 	// AutoCheckpoint is after how many tasks, or how long, a checkpoint is made.
 	AutoCheckpoint AutoCheckpoint
+	// KeepCalls is how long the moments between tool calls are kept; zero is for
+	// ever.
+	KeepCalls time.Duration
 	// MaxUpload bounds a project or a file that a person brings, in bytes; 0 is
 	// no limit but the disk's.
 	MaxUpload int64
@@ -62,6 +65,8 @@ type Patience struct {
 	Resend time.Duration // until a task without an answer is sent again; default 3 s
 	Cancel time.Duration // until a stopped task is answered in the Associate's place; default 10 s
 	Guest  time.Duration // for a sandbox that does not run; default 20 s
+	// Collect is between collections; default a day.
+	Collect time.Duration
 }
 
 // Computer is one computer. Its methods may be called at once.

@@ -34,6 +34,8 @@ type labConfig struct {
 	User, Computer choir.ID
 	HostUID        int
 	AutoCheckpoint AutoCheckpoint
+	KeepCalls      time.Duration
+	Collect        time.Duration
 }
 
 // lab is a real computer: bus, log, driver and both sandboxes.
@@ -103,8 +105,9 @@ func (cfg labConfig) open(ctx context.Context) (*Computer, *hub.Server, error) {
 		Guest: cfg.Guest, HostUID: cfg.HostUID, Driver: cfg.driver(), Bus: bus,
 		OpenBlobs: func(dir string) (blob.Store, error) { return fs.Open(dir) },
 		Egress:    refuseAll, AutoCheckpoint: cfg.AutoCheckpoint, MaxUpload: 1 << 20,
-		Patience: Patience{Resend: 200 * time.Millisecond, Cancel: time.Second},
-		Version:  "test", Now: time.Now, Random: rand.Reader, Log: slog.New(slog.DiscardHandler),
+		Patience:  Patience{Resend: 200 * time.Millisecond, Cancel: time.Second, Collect: cfg.Collect},
+		KeepCalls: cfg.KeepCalls,
+		Version:   "test", Now: time.Now, Random: rand.Reader, Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		bus.Close()

@@ -48,6 +48,7 @@ func (c *Computer) Serve(ctx context.Context) error {
 	}
 	sup.Add(&dispatcher{c: c})
 	sup.Add(&autoCheckpoint{c: c})
+	sup.Add(autoCollect{c})
 	err = sup.Serve(ctx)
 	// What the sandboxes still asked for is answered before the session's last event.
 	answers.Close()

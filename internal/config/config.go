@@ -45,6 +45,7 @@ type Runtime struct {
 type Storage struct {
 	BlobsURL   string `toml:"blobs_url" doc:"Where blobs go; empty means the data folder."`
 	Durability string `toml:"durability" doc:"What an acknowledgement waits for: local (this disk), or replicated (also a majority of bus.cluster)."`
+	KeepDays   int    `toml:"keep_days" doc:"Days after which the moments between the tool calls of a task are let go and the content only they need is removed; 0 keeps all."`
 }
 
 // Git is about checkpoints and remotes.
