@@ -203,6 +203,7 @@ describe("going back", () => {
     await page.getByRole("button", { name: "Go back to here" }).click();
     const dialog = page.getByRole("dialog", { name: "Go back" });
     await dialog.getByText("5 files will change.").waitFor();
+    await dialog.getByText(/^The document “tally lists.*” will be gone\.$/).waitFor();
     assert.equal(await onDisk(page, `${tally}/bin/tally`), state.now, "the preview changed something");
     await dialog.getByRole("button", { name: "Go back", exact: true }).click();
     await toast(page, /You went back to .*: 5 files changed/).waitFor();

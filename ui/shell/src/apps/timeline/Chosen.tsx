@@ -59,7 +59,7 @@ export function Chosen({ moment, mark, past }: { moment: Moment; mark: Mark | un
           </Button>
         )}
       </div>
-      {open === "back" && <GoBack moment={moment} seq={seq} when={when} onClose={close} />}
+      {open === "back" && <GoBack seq={seq} when={when} onClose={close} />}
       {open === "fork" && <Fork seq={past ? seq : 0} when={past ? when : "now"} onClose={close} />}
       {open === "undo" && action && <TakeBack of={action} title={title} onClose={close} />}
     </header>

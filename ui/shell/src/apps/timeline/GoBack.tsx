@@ -2,7 +2,6 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { useSession } from "../../app/session";
 import { count } from "../../domain/sentence";
-import type { Moment } from "../../domain/views";
 import { Button } from "../../kit/Button";
 import { Dialog } from "../../kit/Dialog";
 import { notifyProblem } from "../../kit/notify";
@@ -10,7 +9,7 @@ import { useStore } from "../../state/store";
 import { Files } from "./Files";
 
 /** Says what going back would change, then goes back. */
-export function GoBack({ moment, seq, when, onClose }: { moment: Moment; seq: number; when: string; onClose(): void }) {
+export function GoBack({ seq, when, onClose }: { seq: number; when: string; onClose(): void }) {
   const session = useSession();
   const [busy, setBusy] = useState(false);
   const { data, error } = useQuery({
@@ -46,7 +45,7 @@ export function GoBack({ moment, seq, when, onClose }: { moment: Moment; seq: nu
         {!data && !error && <p className="side-none">Looking what would change…</p>}
         {data && (
           <>
-            <Effects files={data.files.length} more={data.cut} stopped={data.stopped ?? []} moment={moment} />
+            <Effects files={data.files.length} more={data.cut} stopped={data.stopped ?? []} seq={seq} />
             <Files difference={data} folded none="" />
           </>
         )}
@@ -66,14 +65,17 @@ function Effects({
   files,
   more,
   stopped,
-  moment,
+  seq,
 }: {
   files: number;
   more: boolean | undefined;
   stopped: readonly string[];
-  moment: Moment;
+  seq: number;
 }) {
+  const session = useSession();
   const runs = useStore((s) => s.runs);
+  const head = useStore((s) => s.marksHead);
+  const { data: since } = useQuery({ queryKey: ["diff", seq, 0, head], queryFn: () => session.api.diff(seq, 0) });
   const prompt = (id: string) => runs.find((r) => r.id === id)?.prompt.split("\n")[0] ?? id;
   return (
     <ul className="effects">
@@ -82,10 +84,15 @@ function Effects({
           ? "No file of yours will change."
           : `${more ? "More than " : ""}${count(files, "file")} will change.`}
       </li>
-      <li>
-        {moment.documents.length === 0 ? "Documents" : count(moment.documents.length, "document")}, windows, theme and
-        settings go back too. Permissions, costs and runs stay.
-      </li>
+      {since?.documents.map((d) => (
+        <li key={d.id}>
+          The document “{d.title}” {d.from === undefined ? "will be gone" : `goes back to v${d.from}`}.
+        </li>
+      ))}
+      {since?.desktop.map((words) => (
+        <li key={words}>{words}</li>
+      ))}
+      <li>Permissions, costs and the record of runs stay as they are.</li>
       {stopped.map((id) => (
         <li key={id} className="effects-stop">
           This run is at work and will be stopped: {prompt(id)}
