@@ -67,9 +67,19 @@ func (a *app) systemConfig() (supervisor.Config, error) {
 		Demo: supervisor.DemoConfig{
 			Name: demo.Name, Prompt: demo.Prompt, Notice: demo.Notice, At: demo.Stamp(), Recording: demo.Recording(), Repo: tar, Play: play,
 		},
-		Version: version, Now: now, Random: rand.Reader,
+		Version: version, Boot: boot(), Now: now, Random: rand.Reader,
 		Log: slog.New(slog.NewTextHandler(a.err, &slog.HandlerOptions{Level: slog.LevelWarn})),
 	}, nil
+}
+
+// boot names the time since the machine was started; empty where the kernel does
+// not say.
+func boot() string {
+	id, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(id))
 }
 
 // routes connects the configured models to the aliases the guests use.

@@ -101,7 +101,7 @@ var types = []TypeInfo{
 	{Type: "document.created", Class: ClassState, Run: true, Roles: director, Sample: DocumentCreated{}, Doc: "A living document exists."},
 	{Type: "document.versioned", Class: ClassState, Run: true, Roles: director, Sample: DocumentVersioned{}, Doc: "A document has a new immutable version."},
 	{Type: "checkpoint.created", Class: ClassFact, Roles: []Role{RoleAssociate}, Sample: CheckpointCreated{}, Doc: "A snapshot with a name, and its git commits."},
-	{Type: "timeline.rewound", Class: ClassFact, Roles: owner, Sample: TimelineRewound{}, Doc: "What can be rewound is again as it was at an earlier moment."},
+	{Type: "timeline.rewound", Class: ClassFact, Roles: []Role{RoleShell, RoleCLI, RoleControl}, Sample: TimelineRewound{}, Doc: "What can be rewound is again as it was at an earlier moment."},
 	{Type: "timeline.undone", Class: ClassFact, Roles: owner, Sample: TimelineUndone{}, Doc: "What one action changed was taken back."},
 	{Type: "timeline.forked", Class: ClassFact, Roles: owner, Sample: TimelineForked{}, Doc: "Another computer begins with this one's past."},
 	{Type: "computer.forked", Class: ClassFact, Roles: control, Sample: ComputerForked{}, Doc: "This computer begins here; what is before it is another's past."},

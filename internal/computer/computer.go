@@ -55,9 +55,12 @@ type Config struct {
 	// Patience is for tests; zero means the defaults.
 	Patience Patience
 	Version  string
-	Now      func() time.Time
-	Random   io.Reader
-	Log      *slog.Logger
+	// Boot names the time since the machine was started; empty when that is not
+	// known.
+	Boot   string
+	Now    func() time.Time
+	Random io.Reader
+	Log    *slog.Logger
 }
 
 // Patience is how long a computer waits for its sandboxes.
@@ -98,6 +101,8 @@ type Computer struct {
 	begins atomic.Uint64
 	// recovered says that the session before did not end in order.
 	recovered bool
+	// wentDown says that the machine did, under the session before.
+	wentDown bool
 }
 
 // Open opens the computer's log and creates what is missing. It starts nothing;
@@ -185,7 +190,12 @@ func (c *Computer) begin(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		c.recovered = last == "session.started"
+		if c.recovered = last != nil && last.Type == "session.started"; c.recovered {
+			c.wentDown, err = c.wentDownSince(last)
+			if err != nil {
+				return err
+			}
+		}
 	}
 	for _, r := range c.store.Repairs() {
 		payloads = append(payloads, r)

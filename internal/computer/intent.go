@@ -138,10 +138,20 @@ func (c *Computer) readIntent() (*intent, error) {
 
 // settle brings workspace and log together when the Associate's sandbox has come
 // up, before its role runs: an unfinished intent is finished, and what changed
-// while no sandbox was there is recorded as the owner's, because nobody else was.
+// while no sandbox was there is recorded as the owner's, because nobody else was,
+// unless the machine went down.
 // Nobody else reaches the workspace before the sandbox is given out, not even
 // those who hold the tree and wait for it.
 func (c *Computer) settle(ctx context.Context, client *guest.Client, recovered bool) error {
+	err := c.bringTogether(ctx, client, recovered)
+	if err == nil {
+		c.wentDown = false // what changes from now on is somebody's
+	}
+	return err
+}
+
+// bringTogether is settle without the memory of the machine going down.
+func (c *Computer) bringTogether(ctx context.Context, client *guest.Client, recovered bool) error {
 	c.collecting.RLock()
 	defer c.collecting.RUnlock()
 	in, err := c.readIntent()
@@ -164,6 +174,9 @@ func (c *Computer) settle(ctx context.Context, client *guest.Client, recovered b
 		// the tree says it again.
 		c.cfg.Log.Warn("the workspace cannot be read", "computer", c.cfg.ID, "error", err)
 		return ctx.Err()
+	}
+	if c.wentDown {
+		return c.putRight(ctx, client, now)
 	}
 	return c.recordOwners(ctx, now)
 }

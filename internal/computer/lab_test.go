@@ -36,6 +36,7 @@ type labConfig struct {
 	AutoCheckpoint AutoCheckpoint
 	KeepCalls      time.Duration
 	Collect        time.Duration
+	Boot           string
 }
 
 // lab is a real computer: bus, log, driver and both sandboxes.
@@ -107,7 +108,7 @@ func (cfg labConfig) open(ctx context.Context) (*Computer, *hub.Server, error) {
 		Egress:    refuseAll, AutoCheckpoint: cfg.AutoCheckpoint, MaxUpload: 1 << 20,
 		Patience:  Patience{Resend: 200 * time.Millisecond, Cancel: time.Second, Collect: cfg.Collect},
 		KeepCalls: cfg.KeepCalls,
-		Version:   "test", Now: time.Now, Random: rand.Reader, Log: slog.New(slog.DiscardHandler),
+		Version:   "test", Boot: cfg.Boot, Now: time.Now, Random: rand.Reader, Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		bus.Close()

@@ -31,7 +31,7 @@ func (c *Computer) Serve(ctx context.Context) error {
 		return err
 	}
 	_, err = c.append(ctx, choir.RoleControl, choir.SessionStarted{
-		Version: c.cfg.Version, Isolation: c.cfg.Driver.Name(), Recovered: c.recovered,
+		Version: c.cfg.Version, Isolation: c.cfg.Driver.Name(), Recovered: c.recovered, Boot: c.cfg.Boot,
 	})
 	if err != nil {
 		answers.Close()
@@ -76,8 +76,9 @@ func ended(err error) error {
 	return err
 }
 
-// lastSessionEvent is the type of the newest session event in the log.
-func (c *Computer) lastSessionEvent(ctx context.Context) (choir.Type, error) {
+// lastSessionEvent is the newest session event in the log; nil when there is
+// none.
+func (c *Computer) lastSessionEvent(ctx context.Context) (*choir.Event, error) {
 	head, _ := c.store.Head()
 	const step = 500
 	for to := head; to > 0; {
@@ -87,15 +88,15 @@ func (c *Computer) lastSessionEvent(ctx context.Context) (choir.Type, error) {
 		}
 		events, err := c.store.EventsAfter(ctx, from, int(to-from))
 		if err != nil {
-			return "", err
+			return nil, err
 		}
 		for i := len(events) - 1; i >= 0; i-- {
-			switch t := events[i].Type; t {
+			switch events[i].Type {
 			case "session.started", "session.ended", "computer.forked", "computer.imported":
-				return t, nil
+				return &events[i], nil
 			}
 		}
 		to = from
 	}
-	return "", nil
+	return nil, nil
 }

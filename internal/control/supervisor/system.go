@@ -40,9 +40,11 @@ type Config struct {
 	// Demo is what the recorded demo needs.
 	Demo    DemoConfig
 	Version string
-	Now     func() time.Time
-	Random  io.Reader
-	Log     *slog.Logger
+	// Boot names the time since the machine was started.
+	Boot   string
+	Now    func() time.Time
+	Random io.Reader
+	Log    *slog.Logger
 }
 
 // System is the running control plane.
@@ -127,7 +129,7 @@ func (s *System) computerConfig(e entry, guest string) computer.Config {
 		KeepCalls: time.Duration(s.cfg.File.Storage.KeepDays) * 24 * time.Hour,
 		MaxUpload: s.cfg.File.Limits.UploadMB << 20,
 		Cluster:   clusterConfig(s.cfg),
-		Version:   s.cfg.Version, Now: s.cfg.Now, Random: s.cfg.Random, Log: s.cfg.Log,
+		Version:   s.cfg.Version, Boot: s.cfg.Boot, Now: s.cfg.Now, Random: s.cfg.Random, Log: s.cfg.Log,
 	}
 }
 

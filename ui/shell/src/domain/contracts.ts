@@ -279,6 +279,8 @@ export interface SessionStarted {
   isolation: string;
   /** The session before did not end in order. */
   recovered?: boolean;
+  /** Names the time since the machine was started. */
+  boot?: string;
 }
 
 /** SessionEnded says that the computer went to sleep. */
@@ -620,7 +622,7 @@ export interface SnapshotTaken {
   /** Digest of the root folder's manifest. */
   snapshot: Digest;
   /** Why it was taken. */
-  reason: "created" | "task_started" | "task_ended" | "tool_called" | "tool_returned" | "checkpoint" | "rewind" | "undo" | "taken" | "repo_added" | "changed_outside";
+  reason: "created" | "task_started" | "task_ended" | "tool_called" | "tool_returned" | "checkpoint" | "rewind" | "undo" | "taken" | "repo_added" | "changed_outside" | "power_cut";
   /** Files and links in the tree. */
   files: number;
   /** Bytes of content in the tree. */

@@ -54,6 +54,8 @@ describe("the words of a mark", () => {
     expect(say(back, all)).toMatch(/^You went back to \d\d:\d\d:09$/);
     expect(say(undone, all)).toBe(`You undid: ${say(back, all)}`);
     expect(say(mark(30, "rewind", "rewound to event 1: 1 paths"), history)).toBe("You went back to event 1");
+    const alone = mark(31, "rewind", "rewound to event 30: 1 paths", { source: "system" });
+    expect(say(alone, history)).toContain("The machine went down");
     expect(changedWords(back)).toBe("");
   });
 });

@@ -56,6 +56,7 @@ export function wordsOf(mark: Mark, marks: readonly Mark[], now: number): string
 
 // Going back to just before another step back is how that one is undone.
 function rewindWords(mark: Mark, marks: readonly Mark[], now: number): string {
+  if (mark.source === "system") return "The machine went down; the files are again as the log has them";
   const seq = Number(/\d+/.exec(mark.text)?.[0]);
   const place = placeOf(marks, seq);
   const next = marks[place + 1];

@@ -1,0 +1,84 @@
+package computer
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"choiros/internal/choir"
+	"choiros/internal/eventstore"
+)
+
+// A machine that went down comes up with a workspace that is older than the log,
+// or torn. What is acknowledged is put back, what was found is kept.
+func TestAMachineThatWentDownLosesNothing(t *testing.T) {
+	for _, c := range []struct {
+		name       string
+		boot, next string
+		before     choir.Payload // what the log ends with
+		kept       bool          // the workspace is what the log says
+	}{
+		{"went down", "a", "b", choir.SessionStarted{Version: "1", Isolation: "x", Boot: "a"}, true},
+		{"only choir ended", "a", "a", choir.SessionStarted{Version: "1", Isolation: "x", Boot: "a"}, false},
+		{"ended in order", "a", "b", choir.SessionEnded{Reason: "x"}, false},
+		{"nobody knows", "", "b", choir.SessionStarted{Version: "1", Isolation: "x"}, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			l := newLab(t, func(cfg *labConfig) { cfg.Boot = c.boot })
+			l.write("x", "new")
+			l.write("y", "new")
+			acknowledged := l.root()
+			l.stop()
+			appendTo(t, l.cfg, c.before)
+			workspace := filepath.Join(l.cfg.Data, string(l.cfg.Computer), "associate", "workspace")
+			if err := os.WriteFile(filepath.Join(workspace, "x"), nil, 0o644); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Remove(filepath.Join(workspace, "y")); err != nil {
+				t.Fatal(err)
+			}
+			cfg := l.cfg
+			cfg.Boot = c.next
+			l = openLab(t, cfg)
+			if got := l.root(); (got == acknowledged) != c.kept {
+				t.Fatalf("the workspace is %s, acknowledged was %s: %v %s", got, acknowledged, l.types(), l.sh("ls -la; stat x y"))
+			}
+			back := l.all("timeline.rewound")
+			if !c.kept {
+				if len(back) != 0 {
+					t.Errorf("it went back by itself: %+v", back)
+				}
+				return
+			}
+			if len(back) != 1 || back[0].Source != choir.SourceSystem {
+				t.Fatalf("%+v", back)
+			}
+			// What was found can still be had.
+			if _, err := l.Rewind(l.within(), choir.RoleCLI, back[0].Seq-1, false); err != nil {
+				t.Fatal(err)
+			}
+			if got := l.sh("cat x; ls"); got != "artifacts\nchoiros\nworkspace\nx\n" {
+				t.Errorf("found was %q", got)
+			}
+		})
+	}
+}
+
+// appendTo adds an event to the log of a computer that does not run.
+func appendTo(t *testing.T, cfg labConfig, p choir.Payload) {
+	t.Helper()
+	s, err := eventstore.Open(t.Context(), filepath.Join(cfg.Data, string(cfg.Computer)), eventstore.Config{
+		Computer: cfg.Computer, User: cfg.User, Now: func() choir.Time { return 1 },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	d, err := choir.NewDraft(newTestID(t), p)
+	if err == nil {
+		_, err = s.Append(t.Context(), choir.RoleControl, d)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
