@@ -8,8 +8,9 @@ import (
 	"testing"
 )
 
-// soak runs soak.sh with a go that says what a part of the soak would.
-func soak(t *testing.T, fuzz, race string) (lines []string, ok bool) {
+// soak runs soak.sh with a go and a crash matrix that say what a part of the soak
+// would.
+func soak(t *testing.T, fuzz, race, crash string) (lines []string, ok bool) {
 	t.Helper()
 	m := newMachine(t, "0")
 	for _, real := range []string{"awk", "date"} {
@@ -26,7 +27,20 @@ func soak(t *testing.T, fuzz, race string) (lines []string, ok bool) {
 *"-fuzz ^FuzzTwo"*) `+fuzz+` ;;
 *-race*) `+race+` ;;
 esac`)
-	cmd := exec.Command(filepath.Join(m.dir, "sh"), "soak.sh")
+	script, err := os.ReadFile("soak.sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tools := filepath.Join(t.TempDir(), "tools")
+	if err := os.Mkdir(tools, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"soak.sh": string(script), "crash.sh": "#!" + filepath.Join(m.dir, "sh") + "\n" + crash + "\n"} {
+		if err := os.WriteFile(filepath.Join(tools, name), []byte(text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cmd := exec.Command(filepath.Join(m.dir, "sh"), filepath.Join(tools, "soak.sh"))
 	cmd.Env = []string{"PATH=" + m.dir, "FUZZTIME=2s", "ROUNDS=1", "ONCE=" + filepath.Join(m.dir, "once")}
 	out, err := cmd.CombinedOutput()
 	return strings.Split(strings.TrimSpace(string(out)), "\n"), err == nil
@@ -34,17 +48,18 @@ esac`)
 
 func TestSoakEndsWithItsSum(t *testing.T) {
 	for _, c := range []struct {
-		name, fuzz, race, want string
-		ok                     bool
+		name, fuzz, race, crash, want string
+		ok                            bool
 	}{
-		{"passes", "true", "true", "soak: passed, 2 fuzz targets for 2s each", true},
-		{"a finding", "echo Failing input written; exit 1", "true", "soak: FAILED at fuzz a/b FuzzTwo, 1 fuzz targets", false},
-		{"the race in go's fuzzing", `if [ ! -e "$ONCE" ]; then : > "$ONCE"; echo context deadline exceeded; exit 1; fi`, "true", "soak: passed", true},
-		{"again and again", "echo context deadline exceeded; exit 1", "true", "soak: FAILED at fuzz a/b FuzzTwo", false},
-		{"a failing test", "true", "exit 1", "soak: FAILED at the tests with the race detector, 2 fuzz targets", false},
+		{"passes", "true", "true", "true", "soak: passed, 2 fuzz targets for 2s each", true},
+		{"a finding", "echo Failing input written; exit 1", "true", "true", "soak: FAILED at fuzz a/b FuzzTwo, 1 fuzz targets", false},
+		{"the race in go's fuzzing", `if [ ! -e "$ONCE" ]; then : > "$ONCE"; echo context deadline exceeded; exit 1; fi`, "true", "true", "soak: passed", true},
+		{"again and again", "echo context deadline exceeded; exit 1", "true", "true", "soak: FAILED at fuzz a/b FuzzTwo", false},
+		{"a failing test", "true", "exit 1", "true", "soak: FAILED at the tests with the race detector, 2 fuzz targets", false},
+		{"a fault that loses something", "true", "true", "exit 1", "soak: FAILED at the crash matrix at random moments, 2 fuzz targets", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			lines, ok := soak(t, c.fuzz, c.race)
+			lines, ok := soak(t, c.fuzz, c.race, c.crash)
 			if last := lines[len(lines)-1]; ok != c.ok || !strings.HasPrefix(last, c.want) {
 				t.Errorf("%t, the last line is %q, want %q", ok, last, c.want)
 			}
