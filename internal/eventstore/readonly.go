@@ -38,7 +38,9 @@ func OpenReadOnly(ctx context.Context, dir string) (*Store, error) {
 		s.opened.last = c.last
 	}
 	s.head = s.opened.last.Seq
-	s.look(c)
+	if err := s.look(c); err != nil {
+		return nil, errors.Join(err, c.close(), j.Close())
+	}
 	if err := s.serveCopy(ctx, c); err != nil {
 		return nil, errors.Join(err, j.Close())
 	}
@@ -49,10 +51,14 @@ func OpenReadOnly(ctx context.Context, dir string) (*Store, error) {
 const OnlyReading = "it was opened for reading only"
 
 // look says what the opening found.
-func (s *Store) look(c copied) {
+func (s *Store) look(c copied) error {
 	fetch, done := s.fetchAll(c.conn)
 	defer done()
-	s.opened.damaged, s.opened.holes = divide(s.journal.Damage(), fetch)
+	damage, err := s.journal.Blame(s.journal.Damage(), fetch)
+	if err != nil {
+		return err
+	}
+	s.opened.damaged, s.opened.holes = divide(damage, fetch)
 	if c.damage != "" && s.head > 0 {
 		s.opened.sqliteDamage = c.damage
 		s.opened.damaged = append(s.opened.damaged, choir.LogRepaired{Copy: "sqlite", From: 1, To: s.head, Damage: clip(c.damage)})
@@ -67,6 +73,7 @@ func (s *Store) look(c copied) {
 	if len(s.opened.holes) > 0 {
 		s.opened.readOnly += "; " + holesText(s.opened.holes)
 	}
+	return nil
 }
 
 // copied is the SQLite copy on disk, opened for reading.

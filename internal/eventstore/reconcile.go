@@ -108,11 +108,7 @@ func (s *Store) repairJournal(damage []journal.Damage) error {
 }
 
 func (s *Store) mendJournal(damage []journal.Damage) (repaired []choir.LogRepaired, holes []Hole, err error) {
-	s.applier.connMu.Lock()
-	fetch, done := s.fetchAll(s.applier.conn)
-	left, err := s.journal.Repair(damage, fetch)
-	done()
-	s.applier.connMu.Unlock()
+	damage, left, err := s.restoreJournal(damage)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -134,6 +130,19 @@ func (s *Store) mendJournal(damage []journal.Damage) (repaired []choir.LogRepair
 		holes = append(holes, Hole{From: d.FromSeq, To: max(d.FromSeq, d.ToSeq), Damage: d.String()})
 	}
 	return repaired, holes, nil
+}
+
+// restoreJournal gives the damage with the records that both copies together
+// blame, and what of it the SQLite copy could not restore.
+func (s *Store) restoreJournal(damage []journal.Damage) (blamed, left []journal.Damage, err error) {
+	s.applier.connMu.Lock()
+	defer s.applier.connMu.Unlock()
+	fetch, done := s.fetchAll(s.applier.conn)
+	defer done()
+	if blamed, err = s.journal.Blame(damage, fetch); err == nil {
+		left, err = s.journal.Repair(blamed, fetch)
+	}
+	return blamed, left, err
 }
 
 // fetchFrom gives records from the SQLite copy.

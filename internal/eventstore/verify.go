@@ -3,6 +3,7 @@ package eventstore
 import (
 	"context"
 	"io"
+	"slices"
 
 	"zombiezen.com/go/sqlite"
 
@@ -42,6 +43,7 @@ func (s *Store) Verify(ctx context.Context, progress func(done, total uint64)) (
 		if err != nil {
 			return report, err
 		}
+		wrong = withoutRepaired(wrong, repaired)
 		report.Repaired, report.Holes = append(report.Repaired, repaired...), holes
 	}
 	report.Holes = append(report.Holes, family.broken...)
@@ -49,6 +51,14 @@ func (s *Store) Verify(ctx context.Context, progress func(done, total uint64)) (
 		return report, nil // a damaged copy may be needed yet
 	}
 	return report, s.mendSQLite(ctx, wrong, &report)
+}
+
+// withoutRepaired leaves out rows that differed from a record of the journal that
+// was wrong itself.
+func withoutRepaired(wrong []item, repaired []choir.LogRepaired) []item {
+	return slices.DeleteFunc(wrong, func(it item) bool {
+		return slices.ContainsFunc(repaired, func(r choir.LogRepaired) bool { return r.From <= it.event.Seq && it.event.Seq <= r.To })
+	})
 }
 
 // inspect is Verify for a store that is open for reading only.
@@ -70,8 +80,11 @@ func (s *Store) inspect(ctx context.Context, progress func(done, total uint64)) 
 		}
 		fetch, done := s.fetchAll(conn)
 		defer done()
+		if damage, err = s.journal.Blame(damage, fetch); err != nil {
+			return err
+		}
 		mendable, holes := divide(damage, fetch)
-		report.Damaged = append(append(report.Damaged, mendable...), rowsDiffer(wrong)...)
+		report.Damaged = append(append(report.Damaged, mendable...), rowsDiffer(withoutRepaired(wrong, mendable))...)
 		report.Holes = append(holes, family.broken...)
 		return nil
 	})

@@ -10,7 +10,7 @@ import (
 // ReadIntact calls fn for every event from a sequence number on that is whole
 // here or that fetch gives, in order. It goes on behind damage: what fn does not
 // get is damaged in both copies. It is for a log that is only read, because it
-// reads damaged segments whole.
+// reads segments whole.
 func (j *Journal) ReadIntact(from uint64, fetch Fetch, fn func(seq uint64, event []byte) error) error {
 	j.mu.Lock()
 	segments, head := slices.Clone(j.segments), j.head.Seq
@@ -20,14 +20,15 @@ func (j *Journal) ReadIntact(from uint64, fetch Fetch, fn func(seq uint64, event
 	j.mu.Unlock()
 	r := intact{want: max(from, 1), fetch: fetch, fn: fn}
 	for i, s := range segments {
-		last := head
+		last, after := head, choir.Digest("")
 		if i+1 < len(segments) {
 			last = segments[i+1].first - 1
+			after, _ = segments[i+1].begins() // without it there is one witness less
 		}
 		if last < r.want {
 			continue
 		}
-		if err := r.segment(s, last); err != nil {
+		if err := r.segment(s, last, after); err != nil {
 			return err
 		}
 	}
@@ -40,24 +41,18 @@ type intact struct {
 	prev  choir.Digest
 	fetch Fetch
 	fn    func(seq uint64, event []byte) error
-	err   error // fn's
 }
 
-func (r *intact) segment(s segment, last uint64) error {
-	err := readSegment(s, r.want, last, func(f frame) error {
-		if r.prev != "" && f.seq == r.want && !follows(f.event, r.prev) {
-			return choir.E("journal.read", choir.CodeCorrupt, "event %d does not follow from the one before", f.seq)
-		}
-		return r.take(f.seq, f.event, f.digest())
-	})
-	if err == nil || r.err != nil || choir.CodeOf(err) != choir.CodeCorrupt {
-		return err
-	}
+// segment reads a segment whole, because what follows tells which record is wrong.
+func (r *intact) segment(s segment, last uint64, after choir.Digest) error {
 	data, err := os.ReadFile(s.path)
 	if err != nil {
 		return fail("journal.read", err, s.path)
 	}
-	for _, p := range scanSegment(data, s.first, s.prev).frames {
+	found := scanSegment(data[:min(int64(len(data)), s.size)], s.first, s.prev)
+	found.meet(s.first, last, after)
+	found.settleAll(data, r.fetch)
+	for _, p := range found.frames {
 		if p.seq < r.want || p.seq > last {
 			continue
 		}
@@ -74,8 +69,7 @@ func (r *intact) take(seq uint64, event []byte, hash choir.Digest) error {
 		return err
 	}
 	r.want, r.prev = seq+1, hash
-	r.err = r.fn(seq, event)
-	return r.err
+	return r.fn(seq, event)
 }
 
 // fill hands on what the other copy has up to an event.
@@ -87,8 +81,8 @@ func (r *intact) fill(to uint64) error {
 			continue
 		}
 		r.prev = rec.Hash
-		if r.err = r.fn(rec.Seq, rec.Event); r.err != nil {
-			return r.err
+		if err := r.fn(rec.Seq, rec.Event); err != nil {
+			return err
 		}
 	}
 	return nil

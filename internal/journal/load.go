@@ -47,11 +47,13 @@ func (c *content) checkClosed() error {
 			return err
 		}
 		if i > 0 && (s.prev == "" || s.prev != choir.DigestFrom(tail)) {
-			found, err := checkSegment(c.segments[i-1], s.first-1)
-			if err != nil {
-				return err
+			for k := i - 1; k <= i && k+1 < len(c.segments); k++ {
+				found, err := checkSegment(c.segments[k:], 0)
+				if err != nil {
+					return err
+				}
+				c.damage = merge(c.damage, found)
 			}
-			c.damage = append(c.damage, found...)
 		}
 		if s.prev == "" {
 			c.damage = append(c.damage, Damage{FromSeq: s.first, ToSeq: s.first - 1, Kind: KindHeader, File: s.path, End: segmentHeader})
@@ -81,35 +83,55 @@ func (c *content) checkLast(acked uint64) error {
 	}
 	c.damage = append(c.damage, found.damage(*s, lost)...)
 	s.size = int64(found.end)
-	c.head = Record{Seq: last, Hash: s.prev}
+	c.head = Record{Seq: s.first - 1, Hash: s.prev}
 	if n := len(found.frames); n > 0 {
-		c.head.Hash = found.frames[n-1].digest()
+		c.head = Record{Seq: found.frames[n-1].seq, Hash: found.frames[n-1].digest()}
 	}
 	return nil
 }
 
-// checkSegment reads a segment whole and names what is missing up to last.
-func checkSegment(s segment, last uint64) ([]Damage, error) {
+// checkSegment reads the first segment whole and names what is missing up to the
+// one behind it, or up to head.
+func checkSegment(segments []segment, head uint64) ([]Damage, error) {
+	s := segments[0]
 	data, err := os.ReadFile(s.path)
 	if err != nil {
 		return nil, err
 	}
-	return scanSegment(data, s.first, s.prev).closedDamage(s, last), nil
+	found := scanSegment(data, s.first, s.prev)
+	if len(segments) > 1 {
+		after, err := segments[1].begins()
+		if err != nil {
+			return nil, err
+		}
+		head = segments[1].first - 1
+		found.meet(s.first, head, after)
+	}
+	return found.closedDamage(s, head), nil
 }
 
-// last is the number of the last whole record, first-1 when there is none.
+// last is the number of the last record, whole or to blame for a break of the
+// chain; first-1 when there is none.
 func (s scan) last(first uint64) uint64 {
+	last := first - 1
 	if n := len(s.frames); n > 0 {
-		return s.frames[n-1].seq
+		last = s.frames[n-1].seq
 	}
-	return first - 1
+	if n := len(s.gaps); n > 0 {
+		last = max(last, s.gaps[n-1].to)
+	}
+	return last
+}
+
+func (g gap) damage(path string) Damage {
+	return Damage{FromSeq: g.from, ToSeq: g.to, Kind: g.kind, File: path, Offset: int64(g.at), End: int64(g.end)}
 }
 
 // damage turns gaps into damage and adds what is missing up to last.
 func (s scan) damage(seg segment, last uint64) []Damage {
 	var out []Damage
 	for _, g := range s.gaps {
-		out = append(out, Damage{FromSeq: g.from, ToSeq: g.to, Kind: g.kind, File: seg.path, Offset: int64(g.at), End: int64(g.end)})
+		out = append(out, g.damage(seg.path))
 	}
 	if have := s.last(seg.first); have < last {
 		kind := KindMissing

@@ -150,9 +150,17 @@ func (p *Pass) Next(ctx context.Context, each func(Record) error) error {
 	if err != nil {
 		return err
 	}
+	if p.More() {
+		after, err := p.segments[0].begins()
+		if err != nil {
+			return fail("journal.verify", err, p.segments[0].path)
+		}
+		found.meet(first, last, after)
+	}
 	p.damage = merge(p.damage, found.closedDamage(s, last))
-	if p.prev = choir.Digest(""); len(found.frames) > 0 {
-		p.prev = found.frames[len(found.frames)-1].digest()
+	p.prev = ""
+	if n := len(found.frames); n > 0 && found.frames[n-1].seq == last {
+		p.prev = found.frames[n-1].digest()
 	}
 	return found.each(each)
 }
@@ -182,8 +190,12 @@ func verifySegment(s segment, prev choir.Digest) (scan, error) {
 		return scan{}, fail("journal.verify", err, s.path)
 	}
 	data = data[:n]
+	headed, ok := parseSegmentHeader(data, s.first)
+	if prev == "" {
+		prev = headed
+	}
 	found := scanSegment(data, s.first, prev)
-	if headed, ok := parseSegmentHeader(data, s.first); !ok || prev != "" && headed != prev {
+	if !ok || headed != prev {
 		found.gaps = append([]gap{{from: s.first, to: s.first - 1, end: segmentHeader, kind: KindHeader}}, found.gaps...)
 	}
 	return found, nil

@@ -50,15 +50,11 @@ func (j *Journal) reload(before []Damage) ([]Damage, error) {
 		return before, fail("journal.repair", err, j.dir)
 	}
 	for i, s := range found.segments {
-		last := found.head.Seq
-		if i+1 < len(found.segments) {
-			last = found.segments[i+1].first - 1
-		}
 		for _, d := range before {
 			if d.File != s.path {
 				continue
 			}
-			more, err := checkSegment(s, last)
+			more, err := checkSegment(found.segments[i:], found.head.Seq)
 			if err != nil {
 				return before, fail("journal.repair", err, s.path)
 			}
@@ -80,13 +76,15 @@ func merge(into, more []Damage) []Damage {
 
 // repairSegment replaces one file if any of its records can be restored.
 func (j *Journal) repairSegment(path string, damage []Damage, fetch Fetch) error {
-	first, last := j.extent(path, damage)
+	first, last, after := j.extent(path, damage)
 	data, err := os.ReadFile(path)
 	if err != nil && !os.IsNotExist(err) {
 		return err
 	}
-	r := restoring{first: first, data: data, whole: map[uint64]frame{}, lost: map[uint64][]byte{}}
+	r := restoring{first: first, data: data, after: after, whole: map[uint64]frame{}, lost: map[uint64][]byte{}}
 	found := scanSegment(data, first, "")
+	found.meet(first, last, after)
+	found.settleAll(data, fetch)
 	for _, p := range found.frames {
 		r.whole[p.seq] = p.frame
 	}
@@ -105,8 +103,9 @@ func (j *Journal) repairSegment(path string, damage []Damage, fetch Fetch) error
 	return writeFile(path, content)
 }
 
-// extent is the range of events a segment file has to hold.
-func (j *Journal) extent(path string, damage []Damage) (first, last uint64) {
+// extent is the range of events a segment file has to hold, and the hash that
+// the segment behind it begins with, empty when that is not known.
+func (j *Journal) extent(path string, damage []Damage) (first, last uint64, after choir.Digest) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	first, last = 1, max(j.head.Seq, j.cfg.Acked)
@@ -115,19 +114,21 @@ func (j *Journal) extent(path string, damage []Damage) (first, last uint64) {
 			first = s.first
 		}
 		if s.path > path {
-			return first, s.first - 1
+			after, _ = s.begins() // without it there is one witness less
+			return first, s.first - 1, after
 		}
 	}
 	for _, d := range damage {
 		last = max(last, d.ToSeq)
 	}
-	return first, last
+	return first, last, ""
 }
 
 // restoring lays a segment out anew.
 type restoring struct {
 	first uint64
 	data  []byte            // the segment as it is
+	after choir.Digest      // what the next segment begins with, empty when not known
 	whole map[uint64]frame  // records that are whole
 	lost  map[uint64][]byte // bytes that stand in the place of an event, and those behind it, that is not
 }
@@ -150,7 +151,7 @@ func (r *restoring) layOut(last uint64, fetch Fetch) (content []byte, better boo
 		rec, synced, stood := r.record(seq, fetch)
 		before, ok := PrevHash(rec.Event)
 		follows := ok && (prev == "" || before == prev) && (seq > 1 || before == choir.ZeroHash)
-		if !follows && !stood {
+		if !stood && !(follows && r.fits(rec, last)) {
 			content = append(content, r.lost[seq]...)
 			prev = ""
 			continue
@@ -162,13 +163,22 @@ func (r *restoring) layOut(last uint64, fetch Fetch) (content []byte, better boo
 	return content, better || len(content) < len(r.data)
 }
 
+// fits reports whether what stands behind a restored record follows from it.
+func (r *restoring) fits(rec Record, last uint64) bool {
+	if next, ok := r.whole[rec.Seq+1]; ok {
+		return follows(next.event, rec.Hash)
+	}
+	return rec.Seq < last || r.after == "" || r.after == rec.Hash
+}
+
 // header is the segment's own when it is whole, else made of its first event.
 func (r *restoring) header(fetch Fetch) (header []byte, made bool) {
-	if _, ok := parseSegmentHeader(r.data, r.first); ok {
+	rec, _, _ := r.record(r.first, fetch)
+	prev, known := PrevHash(rec.Event)
+	if headed, ok := parseSegmentHeader(r.data, r.first); ok && (!known || headed == prev) {
 		return slices.Clone(r.data[:segmentHeader]), false
 	}
-	rec, _, _ := r.record(r.first, fetch)
-	if prev, ok := PrevHash(rec.Event); ok {
+	if known {
 		return encodeSegmentHeader(r.first, prev), true
 	}
 	return append(slices.Clone(r.data[:min(len(r.data), segmentHeader)]), make([]byte, segmentHeader-min(len(r.data), segmentHeader))...), false

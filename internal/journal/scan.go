@@ -11,16 +11,21 @@ import (
 type scan struct {
 	frames   []placed // whole records, ascending
 	gaps     []gap
-	end      int    // offset behind the last whole record
-	behind   int    // bytes behind end
-	rest     bool   // some of them are not zero
-	promised uint64 // the records say that everything up to here was durable
+	stray    placed       // the last record, when it does not follow and nothing confirms it
+	after    choir.Digest // what the next segment begins with, when meet was told
+	end      int          // offset behind the last whole record
+	behind   int          // bytes behind end
+	rest     bool         // some of them are not zero
+	promised uint64       // the records say that everything up to here was durable
 }
 
 type placed struct {
 	at int
 	frame
 }
+
+// gap is the place of a record that is to blame for a break of the chain.
+func (p placed) gap() gap { return gap{p.seq, p.seq, p.at, p.at + p.size, KindChain} }
 
 // gap is a run of records that should be there and are not whole.
 type gap struct {
@@ -44,7 +49,11 @@ func scanSegment(data []byte, first uint64, prev choir.Digest) scan {
 				prev, want, at = f.digest(), want+1, s.end
 				continue
 			}
-			kind = KindChain
+			if kind = KindChain; confirmed(data, at, f) {
+				s.breaks(first)
+				prev = ""
+				continue
+			}
 		}
 		from := at + 1
 		if ok && f.seq > want {
@@ -52,6 +61,11 @@ func scanSegment(data []byte, first uint64, prev choir.Digest) scan {
 		}
 		next, found := resync(data, from, want)
 		if !found {
+			if kind == KindChain {
+				s.stray = placed{at, f}
+				s.gaps = append(s.gaps, s.stray.gap())
+				s.end = at + f.size
+			}
 			s.behind, s.rest = len(data)-s.end, !allZero(data[s.end:])
 			return s
 		}
@@ -63,6 +77,16 @@ func scanSegment(data []byte, first uint64, prev choir.Digest) scan {
 		}
 		want, at, prev = next.seq, next.at, ""
 	}
+}
+
+// breaks blames what stands before a record that is confirmed: the record there,
+// or the header.
+func (s *scan) breaks(first uint64) {
+	if len(s.frames) > 0 {
+		s.accuse()
+		return
+	}
+	s.gaps = append(s.gaps, gap{from: first, to: first - 1, end: segmentHeader, kind: KindHeader})
 }
 
 func (s *scan) take(at int, f frame) {
