@@ -96,6 +96,21 @@ var importRules = []importRule{
 		},
 	},
 	{
+		why: "the timeline works on snapshots, blobs and the log's records that it is given: computers and the control plane use it, not the reverse",
+		of:  below("./internal/timeline"),
+		bad: ownBut("./internal/timeline", "./internal/choir", "./internal/snapshot", "./internal/keyfile", "./internal/blob", "./internal/journal", "./internal/eventstore"),
+	},
+	{
+		why: "a copy of the log in a cluster knows events and NATS, so that it can be used without a computer",
+		of:  func(path string) bool { return under(path, "./internal/bus/cluster") && !isTestSupport(path) },
+		bad: ownBut("./internal/bus/cluster", "./internal/choir"),
+	},
+	{
+		why: "what looks like a key is told from its name and bytes alone, so that everyone may ask",
+		of:  below("./internal/keyfile"),
+		bad: func(_, imported string) bool { return !isStandard(imported) },
+	},
+	{
 		why: "init starts with every sandbox and stays tiny: it links no NATS, no SQLite and no model client",
 		of:  is("./cmd/choir-init"), deps: true,
 		bad: func(_, imported string) bool {
@@ -119,6 +134,13 @@ var importRules = []importRule{
 
 func is(paths ...string) func(string) bool {
 	return func(path string) bool { return slices.Contains(paths, path) }
+}
+
+// ownBut forbids the module's own packages, but for one's folder and those named.
+func ownBut(folder string, allowed ...string) func(path, imported string) bool {
+	return func(_, imported string) bool {
+		return strings.HasPrefix(imported, "./") && !under(imported, folder) && !slices.Contains(allowed, imported)
+	}
 }
 
 func below(folder string) func(string) bool {
