@@ -72,7 +72,7 @@ func (s *scan) accuse() {
 // one begins with; an empty hash is not known.
 func (s *scan) meet(first, last uint64, after choir.Digest) {
 	n := len(s.frames)
-	s.after = after
+	s.until, s.after = last, after
 	if s.stray.event != nil && s.stray.seq == last && s.stray.digest() == after {
 		s.gaps = s.gaps[:len(s.gaps)-1]
 		s.breaks(first)
@@ -124,7 +124,7 @@ func (s *scan) settle(i int, data []byte, fetch Fetch) {
 // first whole record there.
 func (s *scan) fits(behind int, f frame) bool {
 	if behind == len(s.frames) {
-		return s.after == "" || f.seq != s.stray.seq || s.after == f.digest()
+		return s.after == "" || f.seq != s.until || s.after == f.digest()
 	}
 	return s.frames[behind].seq != f.seq+1 || follows(s.frames[behind].event, f.digest())
 }

@@ -12,6 +12,7 @@ type scan struct {
 	frames   []placed // whole records, ascending
 	gaps     []gap
 	stray    placed       // the last record, when it does not follow and nothing confirms it
+	until    uint64       // last event of a closed segment, when meet was told
 	after    choir.Digest // what the next segment begins with, when meet was told
 	end      int          // offset behind the last whole record
 	behind   int          // bytes behind end

@@ -163,7 +163,7 @@ func forged(ctx context.Context, b *bench) error {
 		return err
 	}
 	said, err := exec.CommandContext(ctx, b.choir, "log", "--verify", "--data", b.data).CombinedOutput()
-	if strings.Contains(string(said), "hole ") {
+	if strings.Contains(string(said), "\nhole ") {
 		return fmt.Errorf("choir log --verify: %w: the other copy has the event:\n%s", err, said)
 	}
 	return b.aftermath(ctx)
