@@ -35,10 +35,47 @@ func (c *checker) errorf(format string, args ...any) {
 // check gives everything that is wrong.
 func (c *checker) check() []string {
 	dirs, err := filepath.Glob(filepath.Join(c.data, "computers", "*"))
-	if err != nil || len(dirs) != 1 {
-		return []string{fmt.Sprintf("%d computers in %s", len(dirs), c.data)}
+	if err != nil || len(dirs) == 0 {
+		return []string{fmt.Sprintf("no computer in %s", c.data)}
 	}
+	// Ids begin with their time, so the first is the one that the driver uses.
 	c.dir = dirs[0]
+	c.computer()
+	c.workspace()
+	c.forks(dirs)
+	if !c.noGit && slices.ContainsFunc(c.events, func(e event) bool { return e.Type == "repo.added" }) {
+		c.git()
+	}
+	return c.wrong
+}
+
+// forks looks at the other computers: those that were acknowledged are there, and
+// each has a whole log of its own.
+func (c *checker) forks(dirs []string) {
+	for _, a := range c.acks {
+		if a.Forked != "" && !slices.Contains(dirs, filepath.Join(c.data, "computers", a.Forked)) {
+			c.errorf("acknowledged fork %s is lost", a.Forked)
+		}
+	}
+	for _, dir := range dirs[1:] {
+		other := &checker{data: c.data, dir: dir, noBlobs: c.noBlobs}
+		other.computer()
+		for _, w := range other.wrong {
+			c.errorf("fork %s: %s", filepath.Base(dir), w)
+		}
+		at := slices.IndexFunc(other.events, func(e event) bool { return e.Type == "computer.forked" })
+		if at < 1 {
+			c.errorf("fork %s does not say where it begins", filepath.Base(dir))
+			continue
+		}
+		if at > len(c.events) || other.events[at-1].Hash != c.events[at-1].Hash {
+			c.errorf("fork %s has another past", filepath.Base(dir))
+		}
+	}
+}
+
+// computer looks at one computer's log, and at what the log leads to.
+func (c *checker) computer() {
 	var wrong []string
 	c.events, wrong = readJournal(filepath.Join(c.dir, "journal"))
 	for _, w := range wrong {
@@ -54,14 +91,9 @@ func (c *checker) check() []string {
 	c.once()
 	c.projections()
 	c.snapshots()
-	c.workspace()
 	if !c.noBlobs {
 		c.blobs()
 	}
-	if !c.noGit && slices.ContainsFunc(c.events, func(e event) bool { return e.Type == "repo.added" }) {
-		c.git()
-	}
-	return c.wrong
 }
 
 // acknowledged holds the replies against the log.

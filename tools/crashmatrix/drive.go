@@ -30,6 +30,7 @@ type reply struct {
 	Task   string `json:"task,omitempty"`
 	Status string `json:"status,omitempty"`
 	Commit string `json:"commit,omitempty"`
+	Forked string `json:"forked,omitempty"` // the new computer
 }
 
 // verbs are what a driver can do: to add one is to add a line.
@@ -40,6 +41,7 @@ var verbs = map[string]func(context.Context, *socket, string) (reply, error){
 	"look":       look,
 	"checkpoint": checkpoint,
 	"rewind":     rewind,
+	"fork":       fork,
 	"demo":       demo,
 	"verify":     verify,
 	"add":        add,
@@ -203,6 +205,19 @@ func rewind(ctx context.Context, s *socket, key string) (reply, error) {
 		err = s.call(ctx, "POST", "/rewind", key+"-forth", map[string]uint64{"to_seq": page.Head}, &forth)
 	}
 	return reply{Seq: forth.Seq}, err
+}
+
+// fork makes a second computer of now.
+func fork(ctx context.Context, s *socket, key string) (reply, error) {
+	var r struct {
+		ID string `json:"id"`
+	}
+	err := s.call(ctx, "POST", "/fork", key, map[string]string{"name": "fork " + key}, &r)
+	var no *refusal
+	if errors.As(err, &no) && no.Status == http.StatusConflict {
+		return reply{}, nil // the answer to the first try was lost
+	}
+	return reply{Forked: r.ID}, err
 }
 
 // demo plays the recorded run to its end.

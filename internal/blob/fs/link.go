@@ -39,9 +39,6 @@ func (s *Store) Link(ctx context.Context, from blob.Store, digests []choir.Diges
 			return nil, fail("blob.link", err, string(d))
 		}
 	}
-	if len(folders) > fewFiles {
-		return left, fail("blob.link", syncFileSystem(s.dir), s.dir)
-	}
 	return left, fail("blob.link", together(slices.Collect(maps.Keys(folders)), syncDir), s.dir)
 }
 
