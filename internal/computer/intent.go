@@ -172,7 +172,9 @@ func (c *Computer) bringTogether(ctx context.Context, client *guest.Client, reco
 	if err != nil {
 		// Whoever is to mend what cannot be read needs the sandbox; the next look at
 		// the tree says it again.
-		c.cfg.Log.Warn("the workspace cannot be read", "computer", c.cfg.ID, "error", err)
+		if ctx.Err() == nil {
+			c.cfg.Log.Warn("the workspace cannot be read", "computer", c.cfg.ID, "error", err)
+		}
 		return ctx.Err()
 	}
 	if c.wentDown {
