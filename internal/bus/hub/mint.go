@@ -18,7 +18,8 @@ const maxSubscriptions = 256
 
 // Mint makes the credentials of one new connection: a key, and a user JWT with
 // exactly the permissions of choir.Subjects for this role, user and computer,
-// until ttl from now. Only control may leave user and computer empty, which
+// until ttl from now by the clock of the machine, which is the one that the NATS
+// server looks at when a connection begins. Only control may leave user and computer empty, which
 // means all of them.
 func (s *Server) Mint(role choir.Role, user, computer choir.ID, ttl time.Duration) (bus.Credentials, error) {
 	bound := role != choir.RoleControl
@@ -56,7 +57,7 @@ func (s *Server) mint(perms jwt.Permissions, connection string, ttl time.Duratio
 	claims.Limits.NatsLimits = jwt.NatsLimits{Subs: maxSubscriptions, Data: jwt.NoLimit, Payload: MaxPayload}
 	if ttl > 0 {
 		// A JWT counts in seconds; rounding up keeps a short one from being dead at birth.
-		expires := s.cfg.Now().Add(ttl + time.Second - 1).Truncate(time.Second)
+		expires := time.Now().Add(ttl + time.Second - 1).Truncate(time.Second)
 		claims.Expires, creds.Expires = expires.Unix(), choir.TimeOf(expires)
 	}
 	creds.JWT, err = claims.Encode(s.keys.account)

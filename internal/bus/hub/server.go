@@ -32,8 +32,6 @@ type Config struct {
 	// StoreMax bounds the stream on disk, in bytes; a disk with less room than
 	// that gives less. Default 256 MiB.
 	StoreMax int64
-	// Now dates credentials. Default time.Now.
-	Now func() time.Time
 	// WatchEvery is how often Serve looks whether NATS serves. Default 5 s.
 	WatchEvery time.Duration
 	// Log gets the server's warnings and errors. Default none.
@@ -49,9 +47,6 @@ func (c Config) withDefaults() Config {
 	}
 	if c.WatchEvery == 0 {
 		c.WatchEvery = 5 * time.Second
-	}
-	if c.Now == nil {
-		c.Now = time.Now
 	}
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)

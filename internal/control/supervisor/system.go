@@ -85,7 +85,7 @@ func Open(ctx context.Context, cfg Config) (*System, error) {
 func (s *System) open(ctx context.Context) (err error) {
 	s.bus, err = hub.Start(ctx, hub.Config{
 		Dir: filepath.Join(s.cfg.Data, "bus"), Keys: filepath.Join(s.cfg.Data, "keys"),
-		StoreMax: s.cfg.File.Bus.StreamMB << 20, Now: s.cfg.Now, Log: s.cfg.Log,
+		StoreMax: s.cfg.File.Bus.StreamMB << 20, Log: s.cfg.Log,
 	})
 	if err != nil {
 		return err
