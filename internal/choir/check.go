@@ -31,3 +31,17 @@ func (p *LogRepaired) Check() error {
 	}
 	return nil
 }
+
+// Check holds the rules that lie between fields; DecodeStrict calls it.
+func (p *WindowShown) Check() error {
+	shown := p.State
+	if p.State == WindowMinimised {
+		shown = p.Was
+	} else if p.Was != "" {
+		return Invalid("was", "is for a minimised window")
+	}
+	if (shown == WindowSnapped) != (p.Snap != "") {
+		return Invalid("snap", "is for a snapped window, and required there")
+	}
+	return nil
+}

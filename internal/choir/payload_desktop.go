@@ -33,12 +33,37 @@ const (
 	WindowNormal    WindowState = "normal"
 	WindowMinimised WindowState = "minimised"
 	WindowMaximised WindowState = "maximised"
+	WindowSnapped   WindowState = "snapped"
 )
 
-// WindowShown says that a window was minimised, maximised or restored.
+// WindowSnap is the part of the desktop that a snapped window fills.
+type WindowSnap string
+
+// The parts of the desktop: its halves and its quarters.
+const (
+	SnapLeft        WindowSnap = "left"
+	SnapRight       WindowSnap = "right"
+	SnapTop         WindowSnap = "top"
+	SnapBottom      WindowSnap = "bottom"
+	SnapTopLeft     WindowSnap = "top_left"
+	SnapTopRight    WindowSnap = "top_right"
+	SnapBottomLeft  WindowSnap = "bottom_left"
+	SnapBottomRight WindowSnap = "bottom_right"
+)
+
+// WindowShown says that a window was minimised, maximised, snapped or restored.
 type WindowShown struct {
 	Window ID          `json:"window" choir:"id7" doc:"The window."`
-	State  WindowState `json:"state" choir:"enum=normal|minimised|maximised" doc:"How it is shown now."`
+	State  WindowState `json:"state" choir:"enum=normal|minimised|maximised|snapped" doc:"How it is shown now."`
+	Snap   WindowSnap  `json:"snap,omitempty" choir:"enum=left|right|top|bottom|top_left|top_right|bottom_left|bottom_right" doc:"Part of the desktop it fills when snapped; kept while it is minimised and was snapped."`
+	Was    WindowState `json:"was,omitempty" choir:"enum=normal|maximised|snapped" doc:"For a minimised window, what restoring it gives; normal when absent."`
+}
+
+// WindowRetitled says that a window shows something else.
+type WindowRetitled struct {
+	Window  ID     `json:"window" choir:"id7" doc:"The window."`
+	Title   string `json:"title,omitempty" choir:"len=0..200" doc:"What its bar says now."`
+	Subject string `json:"subject,omitempty" choir:"len=0..4096" doc:"What it shows now: a path below the workspace root or the id of a document."`
 }
 
 // WindowFocused says that a window came to the top.
@@ -77,6 +102,9 @@ func (WindowMoved) EventType() Type { return "window.moved" }
 
 // EventType implements Payload.
 func (WindowShown) EventType() Type { return "window.shown" }
+
+// EventType implements Payload.
+func (WindowRetitled) EventType() Type { return "window.retitled" }
 
 // EventType implements Payload.
 func (WindowFocused) EventType() Type { return "window.focused" }

@@ -91,6 +91,8 @@ type Computer struct {
 	collecting sync.RWMutex
 	// ids guards cfg.Random.
 	ids sync.Mutex
+	// desk is held while the desktop is looked at and changed.
+	desk sync.Mutex
 	// uploads are blobs that the guests send in chunks.
 	uploads uploads
 	// projects are the repositories that were added, as far as the log was read.

@@ -149,8 +149,10 @@ func windowWords(a, b *eventstore.Window) string {
 		return name(a) + ": closed"
 	case a.Bounds != b.Bounds || a.Desktop != b.Desktop:
 		return name(b) + ": moved"
-	case a.State != b.State:
+	case a.State != b.State || a.Snap != b.Snap:
 		return name(b) + ": " + string(b.State)
+	case a.Title != b.Title || a.Subject != b.Subject:
+		return name(a) + ": shows " + cmp.Or(b.Title, b.Subject, "nothing") + " now"
 	}
 	return ""
 }

@@ -39,6 +39,7 @@ var reducers = map[choir.Type]reducer{
 	"window.opened":      on(windowOpened),
 	"window.moved":       on(windowMoved),
 	"window.shown":       on(windowShown),
+	"window.retitled":    on(windowRetitled),
 	"window.focused":     on(windowFocused),
 	"window.closed":      on(windowClosed),
 	"theme.changed":      on(themeChanged),

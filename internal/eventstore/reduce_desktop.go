@@ -12,10 +12,12 @@ type Window struct {
 	App     string            `json:"app"`
 	Title   string            `json:"title,omitempty"`
 	Subject string            `json:"subject,omitempty"`
-	Bounds  choir.Rect        `json:"bounds"`
+	Bounds  choir.Rect        `json:"bounds" doc:"Place and size when its state is normal."`
 	Desktop int               `json:"desktop,omitempty"`
 	State   choir.WindowState `json:"state"`
-	Focused uint64            `json:"focused_seq"` // event of its last focus; the highest is on top
+	Snap    choir.WindowSnap  `json:"snap,omitempty" doc:"Part of the desktop it fills when snapped."`
+	Was     choir.WindowState `json:"was,omitempty" doc:"For a minimised window, what restoring it gives; normal when absent."`
+	Focused uint64            `json:"focused_seq" doc:"Event of its last focus; the highest is on top."`
 }
 
 // Setting is a setting of the desktop that is not at its default; Theme is given
@@ -63,7 +65,11 @@ func windowMoved(v *view, e *choir.Event, p *choir.WindowMoved) error {
 }
 
 func windowShown(v *view, e *choir.Event, p *choir.WindowShown) error {
-	return v.changeWindow(e, p.Window, func(w *Window) { w.State = p.State })
+	return v.changeWindow(e, p.Window, func(w *Window) { w.State, w.Snap, w.Was = p.State, p.Snap, p.Was })
+}
+
+func windowRetitled(v *view, e *choir.Event, p *choir.WindowRetitled) error {
+	return v.changeWindow(e, p.Window, func(w *Window) { w.Title, w.Subject = p.Title, p.Subject })
 }
 
 func windowFocused(v *view, e *choir.Event, p *choir.WindowFocused) error {

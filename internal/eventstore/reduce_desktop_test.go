@@ -26,6 +26,9 @@ func TestWindowsAndSettingsGoBackAndForth(t *testing.T) {
 	}
 	add(t, s, "", "", choir.WindowFocused{Window: a})
 	add(t, s, "", "", choir.WindowShown{Window: a, State: choir.WindowMaximised})
+	add(t, s, "", "", choir.WindowShown{Window: a, State: choir.WindowMinimised, Was: choir.WindowSnapped, Snap: choir.SnapTopLeft})
+	hidden := add(t, s, "", "", choir.WindowRetitled{Window: a, Title: "later", Subject: "x/y"})
+	add(t, s, "", "", choir.WindowShown{Window: a, State: choir.WindowMaximised})
 	add(t, s, "", "", choir.WindowMoved{Window: a, Bounds: choir.Rect{Width: 1, Height: 1}})
 	add(t, s, "", "", choir.WindowClosed{Window: b})
 	add(t, s, "", "", choir.ThemeChanged{Name: "light"})
@@ -33,6 +36,12 @@ func TestWindowsAndSettingsGoBackAndForth(t *testing.T) {
 	later := must[[]Window](t)(s.Windows(ctx, 0))
 	if len(later) != 1 || later[0].ID != a || later[0].State != choir.WindowMaximised || later[0].Bounds.Width != 1 {
 		t.Fatalf("%+v", later)
+	}
+	if w := must[[]Window](t)(s.Windows(ctx, hidden.Seq))[1]; w.State != choir.WindowMinimised || w.Was != choir.WindowSnapped || w.Snap != choir.SnapTopLeft || w.Title != "later" || w.Subject != "x/y" {
+		t.Errorf("minimised: %+v", w)
+	}
+	if w := later[0]; w.Was != "" || w.Snap != "" {
+		t.Errorf("%+v", w)
 	}
 	if got := must[[]Setting](t)(s.Settings(ctx, 0)); len(got) != 1 || got[0].Theme.Name != "light" {
 		t.Fatalf("%+v", got)

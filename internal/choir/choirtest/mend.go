@@ -43,6 +43,8 @@ func mend(t *rapid.T, p any) {
 		mendResult(v)
 	case *choir.LogRepaired:
 		v.From, v.To = min(v.From, v.To), max(v.From, v.To)
+	case *choir.WindowShown:
+		mendShown(v)
 	case *choir.Draft:
 		v.Type, v.Payload = typed(t)
 	case *choir.Event:
@@ -84,6 +86,20 @@ func mendResult(r *choir.AssociateResult) {
 		r.Code = ""
 	case r.Status == choir.StatusFailed && r.Code == "":
 		r.Code = choir.ResultCommandFailed
+	}
+}
+
+func mendShown(w *choir.WindowShown) {
+	shown := w.State
+	if w.State == choir.WindowMinimised {
+		shown = w.Was
+	} else {
+		w.Was = ""
+	}
+	if shown != choir.WindowSnapped {
+		w.Snap = ""
+	} else if w.Snap == "" {
+		w.Snap = choir.SnapLeft
 	}
 }
 

@@ -88,6 +88,7 @@ type API struct {
 	cfg     Config
 	mux     *http.ServeMux
 	prompts *window
+	desk    *window
 	replays replays
 }
 
@@ -104,7 +105,10 @@ type Config struct {
 // request must carry an auth.Principal.
 func New(sys System, cfg Config) *API {
 	ourErrors()
-	a := &API{sys: sys, cfg: cfg, mux: http.NewServeMux(), prompts: newWindow(cfg.PromptBurst, cfg.PromptWindow, cfg.Now)}
+	a := &API{
+		sys: sys, cfg: cfg, mux: http.NewServeMux(),
+		prompts: newWindow(cfg.PromptBurst, cfg.PromptWindow, cfg.Now), desk: newWindow(deskBurst, deskSpan, cfg.Now),
+	}
 	hc := huma.DefaultConfig("ChoirOS", cfg.Version)
 	hc.DocsPath, hc.SchemasPath = "", ""
 	hc.CreateHooks = nil
@@ -123,6 +127,7 @@ func New(sys System, cfg Config) *API {
 	a.computers(a.mux, h)
 	a.runs(h)
 	a.time(h)
+	a.desktop(h)
 	a.content(h)
 	a.repos(a.mux, h)
 	a.files(a.mux, h)

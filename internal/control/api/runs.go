@@ -3,8 +3,6 @@ package api
 import (
 	"context"
 	"encoding/json"
-	"fmt"
-	"math"
 	"net/http"
 	"time"
 	"unicode/utf8"
@@ -149,10 +147,7 @@ func (a *API) submitPrompt(ctx context.Context, r *struct {
 		return nil, ProblemOf(e)
 	}
 	if wait := a.prompts.take(c.ID()); wait > 0 {
-		seconds := int(math.Ceil(wait.Seconds()))
-		e := choir.E("api.prompt", choir.CodeRateLimited, "more than %d prompts in %s", a.cfg.PromptBurst, a.cfg.PromptWindow).
-			WithRemedy("try again in %d seconds", seconds)
-		return nil, huma.ErrorWithHeaders(ProblemOf(e), http.Header{"Retry-After": {fmt.Sprint(seconds)}})
+		return nil, tooOften(wait, choir.E("api.prompt", choir.CodeRateLimited, "more than %d prompts in %s", a.cfg.PromptBurst, a.cfg.PromptWindow))
 	}
 	run, receipt, err := c.Prompt(ctx, p.Role, choir.PromptSubmitted{Text: r.Body.Text, Repo: r.Body.Repo}, keyID(p, c.ID(), "prompt", r.Key))
 	return answer(Accepted{run, receipt.Seq}, err)

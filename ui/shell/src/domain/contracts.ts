@@ -799,12 +799,26 @@ export interface WindowMoved {
   desktop?: number;
 }
 
-/** WindowShown says that a window was minimised, maximised or restored. */
+/** WindowShown says that a window was minimised, maximised, snapped or restored. */
 export interface WindowShown {
   /** The window. */
   window: ID;
   /** How it is shown now. */
-  state: "normal" | "minimised" | "maximised";
+  state: "normal" | "minimised" | "maximised" | "snapped";
+  /** Part of the desktop it fills when snapped; kept while it is minimised and was snapped. */
+  snap?: "left" | "right" | "top" | "bottom" | "top_left" | "top_right" | "bottom_left" | "bottom_right";
+  /** For a minimised window, what restoring it gives; normal when absent. */
+  was?: "normal" | "maximised" | "snapped";
+}
+
+/** WindowRetitled says that a window shows something else. */
+export interface WindowRetitled {
+  /** The window. */
+  window: ID;
+  /** What its bar says now. */
+  title?: string;
+  /** What it shows now: a path below the workspace root or the id of a document. */
+  subject?: string;
 }
 
 /** WindowFocused says that a window came to the top. */
@@ -1175,8 +1189,10 @@ export interface PayloadByType {
   "window.opened": WindowOpened;
   /** A window has another place or size. */
   "window.moved": WindowMoved;
-  /** A window was minimised, maximised or restored. */
+  /** A window was minimised, maximised, snapped or restored. */
   "window.shown": WindowShown;
+  /** A window shows something else. */
+  "window.retitled": WindowRetitled;
   /** A window came to the top. */
   "window.focused": WindowFocused;
   /** A window is gone. */

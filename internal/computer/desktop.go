@@ -1,0 +1,212 @@
+package computer
+
+import (
+	"context"
+	"regexp"
+	"slices"
+	"strconv"
+	"unicode"
+
+	"choiros/internal/choir"
+	"choiros/internal/eventstore"
+)
+
+// Bounds of what lies on the desktop.
+const (
+	maxWindows  = 200
+	maxSettings = 500
+)
+
+// Desktop is what lies on the desktop as of an event.
+type Desktop struct {
+	Seq      uint64               `json:"seq" doc:"The moment: everything up to this event."`
+	Windows  []eventstore.Window  `json:"windows" doc:"The lowest first."`
+	Theme    *choir.ThemeChanged  `json:"theme,omitempty" doc:"Absent for the shipped default."`
+	Settings []eventstore.Setting `json:"settings" doc:"What is not at its default, in the order of the keys."`
+}
+
+// Desktop is the desktop as of event seq, now for zero. It reads the store only.
+func (c *Computer) Desktop(ctx context.Context, seq uint64) (Desktop, error) {
+	if seq == 0 {
+		seq, _ = c.store.Head()
+	}
+	d := Desktop{Seq: seq, Settings: []eventstore.Setting{}}
+	if err := c.mustBeInLog(seq); err != nil {
+		return d, err
+	}
+	windows, err := c.store.Windows(ctx, seq)
+	if err != nil {
+		return d, err
+	}
+	settings, err := c.store.Settings(ctx, seq)
+	for _, s := range settings {
+		if s.Theme != nil {
+			d.Theme = s.Theme
+		} else {
+			d.Settings = append(d.Settings, s)
+		}
+	}
+	d.Windows = orEmpty(windows)
+	return d, err
+}
+
+// OpenWindow puts a window on the desktop, on top, and gives it the id that is
+// missing. The key, when given, makes it idempotent, also over restarts.
+func (c *Computer) OpenWindow(ctx context.Context, role choir.Role, p choir.WindowOpened, key choir.ID) (eventstore.Window, uint64, error) {
+	if err := checkOpened(&p); err != nil {
+		return eventstore.Window{}, 0, err
+	}
+	if key == "" {
+		var err error
+		if key, err = c.newID(); err != nil {
+			return eventstore.Window{}, 0, err
+		}
+	}
+	p.Window = choir.DeriveID(key, "window")
+	c.desk.Lock()
+	defer c.desk.Unlock()
+	windows, err := c.store.Windows(ctx, 0)
+	if err != nil {
+		return eventstore.Window{}, 0, err
+	}
+	if len(windows) >= maxWindows && findWindow(windows, p.Window) == nil {
+		return eventstore.Window{}, 0, choir.E("computer.window", choir.CodeTooLarge, "%d windows are open already", len(windows)).WithRemedy("close some first")
+	}
+	seq, err := c.place(ctx, role, key, p)
+	if err != nil {
+		return eventstore.Window{}, 0, err
+	}
+	return c.windowAfter(ctx, p.Window, seq)
+}
+
+// ChangeWindow appends what the change makes of a window as it is; nothing when
+// it makes nothing, and then the event is 0. Code not_found when no such window
+// is open.
+func (c *Computer) ChangeWindow(ctx context.Context, role choir.Role, id, key choir.ID, change WindowChange) (eventstore.Window, uint64, error) {
+	c.desk.Lock()
+	defer c.desk.Unlock()
+	windows, err := c.store.Windows(ctx, 0)
+	if err != nil {
+		return eventstore.Window{}, 0, err
+	}
+	w := findWindow(windows, id)
+	if w == nil {
+		return eventstore.Window{}, 0, &choir.Error{Op: "computer.window", Code: choir.CodeNotFound, Path: "window", Msg: "no window " + strconv.Quote(string(id)) + " is open"}
+	}
+	payloads, err := change(*w, windows[len(windows)-1].ID == id)
+	if err != nil || len(payloads) == 0 {
+		return *w, 0, err
+	}
+	seq, err := c.place(ctx, role, key, payloads...)
+	if err != nil {
+		return *w, 0, err
+	}
+	if _, closed := payloads[0].(choir.WindowClosed); closed {
+		return *w, seq, nil
+	}
+	return c.windowAfter(ctx, id, seq)
+}
+
+// SetTheme makes the desktop look different. The event is 0 when it looks like
+// that already.
+func (c *Computer) SetTheme(ctx context.Context, role choir.Role, p choir.ThemeChanged, key choir.ID) (uint64, error) {
+	if err := checkTheme(&p); err != nil {
+		return 0, err
+	}
+	c.desk.Lock()
+	defer c.desk.Unlock()
+	d, err := c.Desktop(ctx, 0)
+	if err != nil || d.Theme != nil && d.Theme.Name == p.Name && slices.Equal(d.Theme.Tokens, p.Tokens) {
+		return 0, err
+	}
+	return c.place(ctx, role, key, p)
+}
+
+// SetSetting gives a setting a value, its default for the empty one. The event is
+// 0 when it has that value already.
+func (c *Computer) SetSetting(ctx context.Context, role choir.Role, p choir.SettingChanged, key choir.ID) (uint64, error) {
+	if !settingKey.MatchString(p.Key) {
+		return 0, choir.Invalid("key", "%.80q is not the name of a setting: lower-case letters, digits, dot, dash and underscore, a letter first", p.Key)
+	}
+	if err := checkLine("value", p.Value); err != nil {
+		return 0, err
+	}
+	c.desk.Lock()
+	defer c.desk.Unlock()
+	d, err := c.Desktop(ctx, 0)
+	if err != nil {
+		return 0, err
+	}
+	i := slices.IndexFunc(d.Settings, func(s eventstore.Setting) bool { return s.Key == p.Key })
+	switch {
+	case i < 0 && p.Value == "", i >= 0 && d.Settings[i].Value == p.Value:
+		return 0, nil
+	case i < 0 && len(d.Settings) >= maxSettings:
+		return 0, choir.E("computer.setting", choir.CodeTooLarge, "%d settings are not at their default already", len(d.Settings)).WithRemedy("put some back to their default first")
+	}
+	return c.place(ctx, role, key, p)
+}
+
+// place appends events of the desktop, of which the first has the key as its id.
+// It gives the number of the last one.
+func (c *Computer) place(ctx context.Context, role choir.Role, key choir.ID, payloads ...choir.Payload) (uint64, error) {
+	drafts, err := c.drafts(payloads)
+	if err != nil {
+		return 0, err
+	}
+	for i := range drafts {
+		if i == 0 && key != "" {
+			drafts[0].ID = key
+		} else if key != "" {
+			drafts[i].ID = choir.DeriveID(key, strconv.Itoa(i))
+		}
+	}
+	receipts, err := c.store.Append(ctx, role, drafts...)
+	if err != nil {
+		return 0, err
+	}
+	return receipts[len(receipts)-1].Seq, nil
+}
+
+func (c *Computer) windowAfter(ctx context.Context, id choir.ID, seq uint64) (eventstore.Window, uint64, error) {
+	windows, err := c.store.Windows(ctx, seq)
+	if err != nil {
+		return eventstore.Window{}, seq, err
+	}
+	if w := findWindow(windows, id); w != nil {
+		return *w, seq, nil
+	}
+	return eventstore.Window{}, seq, choir.E("computer.window", choir.CodeInternal, "window %s is not there after event %d", id, seq)
+}
+
+func findWindow(windows []eventstore.Window, id choir.ID) *eventstore.Window {
+	if i := slices.IndexFunc(windows, func(w eventstore.Window) bool { return w.ID == id }); i >= 0 {
+		return &windows[i]
+	}
+	return nil
+}
+
+var (
+	appName    = regexp.MustCompile(`^[a-z][a-z0-9-]{0,99}$`)
+	settingKey = regexp.MustCompile(`^[a-z][a-z0-9._-]{0,99}$`)
+)
+
+func checkOpened(p *choir.WindowOpened) error {
+	if !appName.MatchString(p.App) {
+		return choir.Invalid("app", "%.80q is not the name of an app: lower-case letters, digits and dash, a letter first", p.App)
+	}
+	if err := checkLine("title", p.Title); err != nil {
+		return err
+	}
+	return checkLine("subject", p.Subject)
+}
+
+// checkLine refuses what would not stay on one line, or turn its direction around.
+func checkLine(field, s string) error {
+	for _, r := range s {
+		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) {
+			return choir.Invalid(field, "has the character %q, which shows nothing", r)
+		}
+	}
+	return nil
+}

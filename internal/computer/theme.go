@@ -1,0 +1,105 @@
+package computer
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"choiros/internal/choir"
+)
+
+var (
+	themeName = regexp.MustCompile(`^[a-z][a-z0-9-]{0,99}$`)
+	tokenName = regexp.MustCompile(`^[a-z][a-z0-9]*(-[a-z0-9]+)*$`)
+	// tokenChars are what a value may be made of: nothing that ends a declaration,
+	// begins a rule or a comment, or hides a character.
+	tokenChars = regexp.MustCompile(`^[A-Za-z0-9 #%.,()+*/'"_-]+$`)
+	called     = regexp.MustCompile(`([A-Za-z0-9_-]*)\(`)
+)
+
+// cssFunctions are what a value may call. None of them fetches anything.
+var cssFunctions = []string{
+	"", "rgb", "rgba", "hsl", "hsla", "hwb", "lab", "lch", "oklab", "oklch", "color", "color-mix", "light-dark",
+	"calc", "min", "max", "clamp", "var", "linear-gradient", "radial-gradient", "conic-gradient",
+	"repeating-linear-gradient", "repeating-radial-gradient", "cubic-bezier", "steps", "blur", "brightness", "saturate", "drop-shadow",
+}
+
+// checkTheme refuses a theme with a value that is more than a value in CSS, and
+// one that says a token twice.
+func checkTheme(p *choir.ThemeChanged) error {
+	if !themeName.MatchString(p.Name) {
+		return choir.Invalid("name", "%.80q is not the name of a theme: lower-case letters, digits and dash, a letter first", p.Name)
+	}
+	seen := map[string]bool{}
+	for i := range p.Tokens {
+		t := &p.Tokens[i]
+		token := fmt.Sprintf("tokens[%d]", i)
+		switch {
+		case !tokenName.MatchString(t.Name):
+			return choir.Under(token, choir.Invalid("name", "%.80q is not the name of a token: lower-case words with dashes between", t.Name))
+		case seen[t.Name]:
+			return choir.Under(token, choir.Invalid("name", "%q is there twice", t.Name))
+		}
+		seen[t.Name] = true
+		if err := checkCSS(t.Value); err != nil {
+			return choir.Under(token, choir.Under("value", err))
+		}
+	}
+	return nil
+}
+
+// checkCSS takes a single value in CSS that reaches nothing outside the page.
+func checkCSS(value string) error {
+	switch {
+	case !tokenChars.MatchString(value):
+		return choir.Invalid("$", "%.80q has a character that a value of a theme may not have", value)
+	case strings.Contains(value, "/*") || strings.Contains(value, "*/"):
+		return choir.Invalid("$", "%.80q has a comment", value)
+	}
+	bare, open := outsideQuotes(value)
+	if open || !balanced(bare) {
+		return choir.Invalid("$", "%.80q has a bracket or a quote that is not closed", value)
+	}
+	for _, call := range called.FindAllStringSubmatch(bare, -1) {
+		if !slices.Contains(cssFunctions, strings.ToLower(call[1])) {
+			return choir.Invalid("$", "%.80q calls %s(), which a value of a theme may not", value, call[1])
+		}
+	}
+	return nil
+}
+
+// outsideQuotes is a value with its quoted parts blanked; open says that a quote
+// is not closed.
+func outsideQuotes(value string) (bare string, open bool) {
+	var quote rune
+	bare = strings.Map(func(r rune) rune {
+		switch {
+		case quote == 0 && (r == '\'' || r == '"'):
+			quote = r
+		case quote != 0 && r == quote:
+			quote = 0
+		case quote == 0:
+			return r
+		}
+		return ' '
+	}, value)
+	return bare, quote != 0
+}
+
+// balanced says that every bracket is closed, and none before it is opened.
+func balanced(value string) bool {
+	depth := 0
+	for _, r := range value {
+		switch r {
+		case '(':
+			depth++
+		case ')':
+			depth--
+		}
+		if depth < 0 {
+			return false
+		}
+	}
+	return depth == 0
+}

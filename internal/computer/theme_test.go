@@ -1,0 +1,53 @@
+package computer
+
+import (
+	"strings"
+	"testing"
+
+	"choiros/internal/choir"
+)
+
+func TestAThemeHasPlainValuesOnly(t *testing.T) {
+	t.Parallel()
+	for value, ok := range map[string]bool{
+		"#fff": true, "1.5rem": true, "rgb(0 0 0 / 50%)": true, "0 1px 2px rgba(0,0,0,.2)": true, `"Inter", 'Noto (x', sans-serif`: true,
+		"calc(1px + var(--a))": true, "color-mix(in srgb, red 10%, blue)": true, "RGB(1,2,3)": true, "linear-gradient(90deg, #000, #fff)": true,
+		"url(http://x)": false, "URL('x')": false, `image-set("x" 1x)`: false, `src("x")`: false, "expression(1)": false, "element(#x)": false,
+		"red; background: blue": false, "red } body { x: y": false, "@import": false, "/* */": false, "red /*": false, "rgb(1,2,3": false, "a)(b": false,
+		`"open`: false, `'a"`: false, `\75rl(x)`: false, "a\nb": false, "<script>": false, "red!important": false, "ｕrl(x)": false, "": false,
+	} {
+		err := checkTheme(&choir.ThemeChanged{Name: "dark", Tokens: []choir.ThemeToken{{Name: "accent", Value: value}}})
+		if ok != (err == nil) {
+			t.Errorf("%q: %v", value, err)
+		}
+		if p := choir.ProblemOf(err); err != nil && (p.Code != choir.CodeInvalid || p.Path != "tokens[0].value") {
+			t.Errorf("%q: %s at %s", value, p.Code, p.Path)
+		}
+	}
+	for _, bad := range []choir.ThemeChanged{
+		{Name: "Dark Mode"}, {Name: "x", Tokens: []choir.ThemeToken{{Name: "a:b", Value: "1"}}}, {Name: "x", Tokens: []choir.ThemeToken{{Name: "a-", Value: "1"}}},
+		{Name: "x", Tokens: []choir.ThemeToken{{Name: "a", Value: "1"}, {Name: "a", Value: "2"}}},
+	} {
+		if err := checkTheme(&bad); choir.CodeOf(err) != choir.CodeInvalid {
+			t.Errorf("%+v: %v", bad, err)
+		}
+	}
+}
+
+func FuzzThemeValue(f *testing.F) {
+	for _, s := range []string{"rgb(1,2,3)", "url(x)", `"a(" b`, "((", "calc(1px*(2+3))"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		if checkCSS(s) != nil {
+			return
+		}
+		// Whatever is taken stays inside its declaration and fetches nothing.
+		if strings.ContainsAny(s, ";{}<>\\@!\n") || strings.Count(s, `"`)%2 != 0 && !strings.Contains(s, "'") {
+			t.Errorf("%q", s)
+		}
+		if bare, _ := outsideQuotes(strings.ToLower(s)); strings.Contains(bare, "url(") || strings.Contains(bare, "/*") {
+			t.Errorf("%q", s)
+		}
+	})
+}

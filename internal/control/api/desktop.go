@@ -1,0 +1,218 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"choiros/internal/choir"
+	"choiros/internal/computer"
+	"choiros/internal/control/auth"
+	"choiros/internal/eventstore"
+)
+
+// How often the desktop of one computer may be changed, so that a page in a loop
+// does not fill the log.
+const (
+	deskBurst = 600
+	deskSpan  = time.Minute
+)
+
+// WindowRequest opens a window.
+type WindowRequest struct {
+	App     string `json:"app" minLength:"1" maxLength:"100" doc:"App it runs: lower-case letters, digits and dash."`
+	Title   string `json:"title,omitempty" maxLength:"200" doc:"What its bar says."`
+	Subject string `json:"subject,omitempty" maxLength:"4096" doc:"What it shows: a path below the workspace root or the id of a document."`
+	Bounds  RectOf `json:"bounds" doc:"Place and size when normal."`
+	Desktop int    `json:"desktop,omitempty" minimum:"0" maximum:"31" doc:"Virtual desktop it is on, from 0."`
+}
+
+// RectOf is a rectangle on the desktop in CSS pixels, from the top left corner.
+type RectOf struct {
+	X      int `json:"x" minimum:"-100000" maximum:"100000"`
+	Y      int `json:"y" minimum:"-100000" maximum:"100000"`
+	Width  int `json:"width" minimum:"1" maximum:"100000"`
+	Height int `json:"height" minimum:"1" maximum:"100000"`
+}
+
+// MoveRequest gives a window another place; at least one of both.
+type MoveRequest struct {
+	Bounds  *RectOf `json:"bounds,omitempty" doc:"Place and size now; a maximised or snapped window becomes normal."`
+	Desktop *int    `json:"desktop,omitempty" minimum:"0" maximum:"31" doc:"Virtual desktop it is on now."`
+}
+
+// SnapRequest snaps a window.
+type SnapRequest struct {
+	To choir.WindowSnap `json:"to" enum:"left,right,top,bottom,top_left,top_right,bottom_left,bottom_right" doc:"Part of the desktop it fills."`
+}
+
+// TitleRequest says what a window shows now.
+type TitleRequest struct {
+	Title   string `json:"title,omitempty" maxLength:"200" doc:"What its bar says now."`
+	Subject string `json:"subject,omitempty" maxLength:"4096" doc:"What it shows now."`
+}
+
+// ThemeRequest changes the theme.
+type ThemeRequest struct {
+	Name   string             `json:"name" minLength:"1" maxLength:"100" doc:"Name of the theme."`
+	Tokens []choir.ThemeToken `json:"tokens,omitempty" maxItems:"200" doc:"Values that differ from the shipped theme of that name: plain values in CSS, which fetch nothing."`
+}
+
+// SettingRequest changes a setting of the desktop.
+type SettingRequest struct {
+	Key   string `json:"key" minLength:"1" maxLength:"100" doc:"Name: lower-case letters, digits, dot, dash and underscore."`
+	Value string `json:"value,omitempty" maxLength:"4096" doc:"Its value; the default when empty."`
+}
+
+// WindowPlaced is a window after it was changed.
+type WindowPlaced struct {
+	Seq    uint64            `json:"seq" doc:"Event of the change; 0 when nothing was different."`
+	Window eventstore.Window `json:"window" doc:"The window now; as it was, when it was closed."`
+}
+
+// DesktopChanged says that theme or settings were changed.
+type DesktopChanged struct {
+	Seq uint64 `json:"seq" doc:"Event of the change; 0 when nothing was different."`
+}
+
+// Keyed is a request that may come twice.
+type Keyed struct {
+	In
+	Key string `header:"Idempotency-Key" doc:"The same key makes one change."`
+}
+
+// OnWindow is a request about one window.
+type OnWindow struct {
+	Keyed
+	Window choir.ID `path:"window" doc:"The window."`
+}
+
+// desktop registers what a window manager needs.
+func (a *API) desktop(h huma.API) {
+	const base = "/api/computers/{computer}"
+	huma.Register(h, op("getDesktop", http.MethodGet, base+"/desktop", "Show windows, theme and settings, as they are or as they were", 200),
+		func(ctx context.Context, r *struct {
+			In
+			AsOf uint64 `query:"as_of" doc:"Event; 0 for now."`
+		}) (*body[computer.Desktop], error) {
+			c, _, err := a.enter(ctx, r.Computer)
+			if err != nil {
+				return nil, err
+			}
+			return answer(c.Desktop(ctx, r.AsOf))
+		})
+	huma.Register(h, op("openWindow", http.MethodPost, base+"/windows", "Open a window, on top", 201), a.openWindow)
+	huma.Register(h, op("moveWindow", http.MethodPost, base+"/windows/{window}/move", "Move or resize a window, or put it on another virtual desktop", 200),
+		func(ctx context.Context, r *struct {
+			OnWindow
+			Body MoveRequest
+		}) (*body[WindowPlaced], error) {
+			var bounds *choir.Rect
+			if r.Body.Bounds != nil {
+				b := choir.Rect(*r.Body.Bounds)
+				bounds = &b
+			}
+			return a.changeWindow(ctx, &r.OnWindow, "move", computer.MoveWindow(bounds, r.Body.Desktop))
+		})
+	huma.Register(h, op("snapWindow", http.MethodPost, base+"/windows/{window}/snap", "Let a window fill a part of the desktop, on top", 200),
+		func(ctx context.Context, r *struct {
+			OnWindow
+			Body SnapRequest
+		}) (*body[WindowPlaced], error) {
+			return a.changeWindow(ctx, &r.OnWindow, "snap", computer.SnapWindow(r.Body.To))
+		})
+	huma.Register(h, op("retitleWindow", http.MethodPost, base+"/windows/{window}/title", "Say what a window shows now", 200),
+		func(ctx context.Context, r *struct {
+			OnWindow
+			Body TitleRequest
+		}) (*body[WindowPlaced], error) {
+			return a.changeWindow(ctx, &r.OnWindow, "title", computer.RetitleWindow(r.Body.Title, r.Body.Subject))
+		})
+	for _, verb := range []struct {
+		name, summary string
+		change        computer.WindowChange
+	}{
+		{"focus", "Bring a window to the top, and back when it was minimised", computer.FocusWindow},
+		{"minimise", "Minimise a window", computer.MinimiseWindow},
+		{"maximise", "Maximise a window, on top", computer.MaximiseWindow},
+		{"restore", "Show a minimised window as it was before, any other at its bounds, on top", computer.RestoreWindow},
+		{"close", "Close a window", computer.CloseWindow},
+	} {
+		huma.Register(h, op(verb.name+"Window", http.MethodPost, base+"/windows/{window}/"+verb.name, verb.summary, 200),
+			func(ctx context.Context, r *OnWindow) (*body[WindowPlaced], error) {
+				return a.changeWindow(ctx, r, verb.name, verb.change)
+			})
+	}
+	huma.Register(h, op("setTheme", http.MethodPost, base+"/theme", "Change the theme", 200), a.setTheme)
+	huma.Register(h, op("setSetting", http.MethodPost, base+"/settings", "Change a setting of the desktop", 200), a.setSetting)
+}
+
+func (a *API) openWindow(ctx context.Context, r *struct {
+	Keyed
+	Body WindowRequest
+}) (*body[WindowPlaced], error) {
+	c, p, err := a.enterDesktop(ctx, r.Computer)
+	if err != nil {
+		return nil, err
+	}
+	b := &r.Body
+	w, seq, err := c.OpenWindow(ctx, p.Role, choir.WindowOpened{
+		App: b.App, Title: b.Title, Subject: b.Subject, Bounds: choir.Rect(b.Bounds), Desktop: b.Desktop,
+	}, keyID(p, c.ID(), "window", r.Key))
+	return answer(WindowPlaced{seq, w}, err)
+}
+
+func (a *API) changeWindow(ctx context.Context, r *OnWindow, verb string, change computer.WindowChange) (*body[WindowPlaced], error) {
+	c, p, err := a.enterDesktop(ctx, r.Computer)
+	if err != nil {
+		return nil, err
+	}
+	w, seq, err := c.ChangeWindow(ctx, p.Role, r.Window, keyID(p, c.ID(), verb+" "+string(r.Window), r.Key), change)
+	return answer(WindowPlaced{seq, w}, err)
+}
+
+func (a *API) setTheme(ctx context.Context, r *struct {
+	Keyed
+	Body ThemeRequest
+}) (*body[DesktopChanged], error) {
+	c, p, err := a.enterDesktop(ctx, r.Computer)
+	if err != nil {
+		return nil, err
+	}
+	seq, err := c.SetTheme(ctx, p.Role, choir.ThemeChanged(r.Body), keyID(p, c.ID(), "theme", r.Key))
+	return answer(DesktopChanged{seq}, err)
+}
+
+func (a *API) setSetting(ctx context.Context, r *struct {
+	Keyed
+	Body SettingRequest
+}) (*body[DesktopChanged], error) {
+	c, p, err := a.enterDesktop(ctx, r.Computer)
+	if err != nil {
+		return nil, err
+	}
+	seq, err := c.SetSetting(ctx, p.Role, choir.SettingChanged(r.Body), keyID(p, c.ID(), "setting", r.Key))
+	return answer(DesktopChanged{seq}, err)
+}
+
+// enterDesktop is enter for changes of the desktop, which come only so often.
+func (a *API) enterDesktop(ctx context.Context, id choir.ID) (*computer.Computer, auth.Principal, error) {
+	c, p, err := a.enter(ctx, id)
+	if err != nil {
+		return nil, p, err
+	}
+	if wait := a.desk.take(c.ID()); wait > 0 {
+		return nil, p, tooOften(wait, choir.E("api.desktop", choir.CodeRateLimited, "more than %d changes of the desktop in %s", deskBurst, deskSpan))
+	}
+	return c, p, nil
+}
+
+// tooOften says when to try again.
+func tooOften(wait time.Duration, e *choir.Error) error {
+	seconds := int(math.Ceil(wait.Seconds()))
+	return huma.ErrorWithHeaders(ProblemOf(e.WithRemedy("try again in %d seconds", seconds)), http.Header{"Retry-After": {fmt.Sprint(seconds)}})
+}
