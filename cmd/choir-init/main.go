@@ -22,6 +22,9 @@ import (
 // version is set by the linker.
 var version = "dev"
 
+// sessionArg makes this program the first process of a terminal's session.
+const sessionArg = "session"
+
 func main() {
 	// Before anything else: a tool could otherwise trace this process and speak
 	// in its name.
@@ -29,7 +32,12 @@ func main() {
 	if err == nil {
 		err = fault.FollowFile(sandbox.GuestInside + "/fault")
 	}
-	if err == nil {
+	if err == nil && len(os.Args) > 3 && os.Args[1] == sessionArg {
+		var code int
+		if code, err = guest.RunSession(os.Args[2], os.Args[3:], os.Environ()); err == nil {
+			os.Exit(code)
+		}
+	} else if err == nil {
 		err = serve(os.Args[1:])
 	}
 	if err != nil {
@@ -71,7 +79,8 @@ func serve(args []string) error {
 	return guest.NewServer(guest.Config{
 		Version: version, Listener: listener, Workspace: *workspace, GuestDir: sandbox.GuestInside,
 		Orphan: *orphan, Allow: guest.OutsideOnly, Env: guest.Environment(toolchains), Reaper: guest.NewReaper(true),
-		Proxy: guest.ProxyAddress, Egress: sandbox.DoorsInside + "/" + sandbox.EgressSocket,
+		Session: []string{"/proc/self/exe", sessionArg},
+		Proxy:   guest.ProxyAddress, Egress: sandbox.DoorsInside + "/" + sandbox.EgressSocket,
 	}).Serve(ctx)
 	// What still runs ends with this process: the kernel kills a pid namespace
 	// whose first process is gone.

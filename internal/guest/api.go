@@ -55,6 +55,7 @@ type ExecSpec struct {
 	Env       []string `json:"env,omitempty" choir:"len=0..1024,each=1..131072"`
 	Stdin     bool     `json:"stdin,omitempty"`                                // a pipe that the client writes; else /dev/null
 	TTY       *Size    `json:"tty,omitempty"`                                  // a terminal; its output is all stdout
+	Session   bool     `json:"session,omitempty"`                              // whatever it starts ends with it, daemons too
 	TimeoutMS int64    `json:"timeout_ms,omitempty" choir:"range=0..86400000"` // then the whole tree is killed; 0 is no limit
 }
 
@@ -79,4 +80,25 @@ type RestoreOptions struct {
 type Listing struct {
 	Entries []choir.FileState `json:"entries"`        // Path is the entry's path below the workspace
 	More    bool              `json:"more,omitempty"` // there are entries after the last one
+}
+
+// FindSpec says what is looked for: files and folders whose name has Name in it,
+// in upper or lower case, and, when Content is given, only text files that have
+// it in them, literally.
+type FindSpec struct {
+	Name    string `json:"name,omitempty" choir:"len=0..255"`
+	Content string `json:"content,omitempty" choir:"len=0..1000"`
+}
+
+// Found is what was found, by path.
+type Found struct {
+	Matches []Match `json:"matches"`
+	Cut     bool    `json:"cut,omitempty"` // a bound was reached: there may be more
+}
+
+// Match is one path that was found.
+type Match struct {
+	File choir.FileState `json:"file"`
+	Line int             `json:"line,omitempty"` // of the first occurrence, from 1
+	Text string          `json:"text,omitempty"` // that line, shortened
 }

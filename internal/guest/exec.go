@@ -2,7 +2,9 @@ package guest
 
 import (
 	"context"
+	"slices"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -16,6 +18,9 @@ type execution struct {
 	ended <-chan Ended
 	files *streams
 	input *inbox
+
+	taken  atomic.Int64  // input that the command took and the client does not know of
+	credit chan struct{} // holds a token when there is some; closed by feed
 }
 
 func (s *Server) exec(ctx context.Context, w *wire, r *request) (any, error) {
@@ -32,6 +37,9 @@ func (s *Server) exec(ctx context.Context, w *wire, r *request) (any, error) {
 }
 
 func (s *Server) startCommand(w *wire, spec *ExecSpec) (*execution, error) {
+	if spec.Session && len(s.cfg.Session) == 0 {
+		return nil, choir.E("guest.exec", choir.CodeUnavailable, "this init cannot run sessions")
+	}
 	env := mergeEnv(s.cfg.Env, spec.Env)
 	path, err := lookPath(spec.Argv[0], env)
 	if err != nil {
@@ -45,16 +53,22 @@ func (s *Server) startCommand(w *wire, spec *ExecSpec) (*execution, error) {
 	if err != nil {
 		return nil, err
 	}
-	pid, ended, err := s.cfg.Reaper.Start(path, spec.Argv, &syscall.ProcAttr{
+	argv := spec.Argv
+	if spec.Session {
+		argv = append(append(slices.Clone(s.cfg.Session), path), argv...)
+		path = argv[0]
+	}
+	pid, ended, err := s.cfg.Reaper.Start(path, argv, &syscall.ProcAttr{
 		Dir: dir, Env: env, Files: files.childFDs(),
-		Sys: &syscall.SysProcAttr{Setsid: true, Setctty: spec.TTY != nil},
+		// The terminal of a session is its program's, not that of who runs it.
+		Sys: &syscall.SysProcAttr{Setsid: true, Setctty: spec.TTY != nil && !spec.Session},
 	})
 	files.closeChild()
 	if err != nil {
 		files.close()
 		return nil, err
 	}
-	return &execution{w: w, pid: pid, ended: ended, files: files, input: newInbox()}, nil
+	return &execution{w: w, pid: pid, ended: ended, files: files, input: newInbox(), credit: make(chan struct{}, 1)}, nil
 }
 
 // run lets the command live until it ends, its time is over, the client is gone
@@ -63,7 +77,8 @@ func (e *execution) run(ctx context.Context, timeout time.Duration) error {
 	gone := make(chan error, 3) // whoever notices first that the client is no use any more
 	var inputs, outputs sync.WaitGroup
 	inputs.Go(func() { gone <- e.readClient() })
-	inputs.Go(func() { e.feed() })
+	inputs.Go(e.feed)
+	inputs.Go(e.sendCredit)
 	for _, out := range e.files.outputs {
 		outputs.Go(func() {
 			if err := e.pump(out); err != nil {
@@ -164,9 +179,10 @@ func (e *execution) control(payload []byte) error {
 	return err
 }
 
-// feed writes input to the command and tells the client how much was taken. A
-// command that does not read its input any more has it taken all the same.
+// feed writes input to the command. A command that does not read its input any
+// more has it taken all the same.
 func (e *execution) feed() {
+	defer close(e.credit)
 	for {
 		chunk, ok := e.input.take()
 		if !ok {
@@ -175,6 +191,18 @@ func (e *execution) feed() {
 		}
 		e.files.writeInput(chunk)
 		e.input.free(len(chunk))
-		e.w.writeCredit(len(chunk)) // a client that is gone is readClient's finding
+		e.taken.Add(int64(len(chunk)))
+		select {
+		case e.credit <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// sendCredit tells the client how much input was taken: beside feed, because a
+// client that holds output up must not hold up what is typed to end it.
+func (e *execution) sendCredit() {
+	for range e.credit {
+		e.w.writeCredit(int(e.taken.Swap(0))) // a client that is gone is readClient's finding
 	}
 }

@@ -112,3 +112,22 @@ func (c *Client) Unpack(ctx context.Context, dest string, tar io.Reader) (files,
 	err = c.upload(ctx, &request{Op: opUnpack, Path: dest}, tar, &d)
 	return d.Files, d.Bytes, err
 }
+
+// Copy copies a file, a link itself, or a folder with all that is in it, to a
+// path where nothing is (code conflict otherwise), whole or not at all. Modes and
+// times come along. Code too_large beyond 100,000 entries or 4 GiB, refused for
+// what is neither file, folder nor link.
+func (c *Client) Copy(ctx context.Context, from, to string) (files, bytes int64, err error) {
+	var d done
+	err = c.call(ctx, &request{Op: opCopy, Path: from, To: to}, &d)
+	return d.Files, d.Bytes, err
+}
+
+// Find looks below a folder, links not followed, and not in .git or in the
+// folders of skip (names). It stops at limit matches (0 is 1000) and at bounds on
+// entries and bytes looked at.
+func (c *Client) Find(ctx context.Context, path string, spec FindSpec, skip []string, limit int) (Found, error) {
+	var found Found
+	err := c.call(ctx, &request{Op: opFind, Path: path, Find: &spec, Only: skip, Limit: limit}, &found)
+	return found, err
+}

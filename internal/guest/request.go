@@ -25,6 +25,8 @@ const (
 	opMkdir       op = "mkdir"
 	opRename      op = "rename"
 	opRemove      op = "remove"
+	opCopy        op = "copy"
+	opFind        op = "find"
 	opUnpack      op = "unpack"
 	opDial        op = "dial"
 )
@@ -46,6 +48,7 @@ type request struct {
 	Only        []string        `json:"only,omitempty" choir:"len=0..64,each=1..12288"`
 	Port        int             `json:"port,omitempty" choir:"range=0..65535"`
 	Target      choir.Digest    `json:"target,omitempty" choir:"digest"`
+	Find        *FindSpec       `json:"find,omitempty"`
 }
 
 // control is what is said while an operation runs: exactly one field is set.

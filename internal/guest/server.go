@@ -24,6 +24,9 @@ type Config struct {
 	// Reaper collects ended children; required. One that collects all is served
 	// by the server.
 	Reaper *Reaper
+	// Session is the command that calls RunSession, with the program's path and
+	// arguments to be added; without it no session can be had.
+	Session []string
 	// Proxy is the loopback address that leads to the egress door; empty for none.
 	Proxy  string
 	Egress string // socket of the egress door
@@ -164,6 +167,8 @@ func init() {
 		opMkdir:       (*Server).mkdir,
 		opRename:      (*Server).rename,
 		opRemove:      (*Server).remove,
+		opCopy:        (*Server).copy,
+		opFind:        (*Server).find,
 		opUnpack:      (*Server).unpack,
 		opDial:        (*Server).dialPort,
 	}
