@@ -107,6 +107,10 @@ func sayDesktop(p choir.Payload) string {
 		return join("window opened: "+p.App, p.Title)
 	case *choir.WindowClosed:
 		return "window closed"
+	case *choir.TerminalOpened:
+		return "terminal opened: " + Line(p.Title)
+	case *choir.TerminalClosed:
+		return "terminal closed: " + string(p.Reason)
 	case *choir.ThemeChanged:
 		return "theme: " + Line(p.Name)
 	case *choir.SettingChanged:

@@ -857,6 +857,28 @@ export interface SettingChanged {
   value?: string;
 }
 
+/** TerminalOpened says that a shell runs behind a terminal. What it prints and what is typed are never in the log. */
+export interface TerminalOpened {
+  /** The terminal. */
+  terminal: ID;
+  /** Folder it began in, below the workspace root. */
+  cwd: string;
+  /** What its tab says. */
+  title: string;
+}
+
+/** TerminalClosed says that a terminal is gone, with everything that was started in it. */
+export interface TerminalClosed {
+  /** The terminal. */
+  terminal: ID;
+  /** Why. */
+  reason: "exited" | "closed" | "rewind" | "undo" | "taken" | "lost";
+  /** Exit code of its shell; -1 when a signal ended it or nobody knows. */
+  code: number;
+  /** Signal that ended its shell. */
+  signal?: string;
+}
+
 /** RepoAdded says that a person brought a project. */
 export interface RepoAdded {
   /** Folder under workspace/. */
@@ -1201,6 +1223,10 @@ export interface PayloadByType {
   "theme.changed": ThemeChanged;
   /** A setting of the desktop has another value. */
   "setting.changed": SettingChanged;
+  /** A shell runs behind a terminal. */
+  "terminal.opened": TerminalOpened;
+  /** A terminal is gone, with everything that was started in it. */
+  "terminal.closed": TerminalClosed;
   /** A person brought a project of their own. */
   "repo.added": RepoAdded;
   /** Verified work left the computer as a branch or a patch. */
