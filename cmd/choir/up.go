@@ -90,8 +90,12 @@ func openServer(ctx context.Context, a *app, web bool) (*server, []net.Listener,
 	if err != nil {
 		fmt.Fprintln(a.err, "choir:", err)
 	}
+	desktop, err := webui.Desktop()
+	if err != nil {
+		fmt.Fprintln(a.err, "choir:", err)
+	}
 	gw := gateway.New(gateway.Config{
-		Host: cfg.File.Listen.Shell, Port: strconv.Itoa(ln.Addr().(*net.TCPAddr).Port), Shell: shell,
+		Host: cfg.File.Listen.Shell, Port: strconv.Itoa(ln.Addr().(*net.TCPAddr).Port), Shell: shell, Desktop: desktop,
 		API: s.api, System: sys, Auth: sys.Auth(), Bus: sys.Bus(), Log: cfg.Log,
 	})
 	s.origin = gw.Origin()

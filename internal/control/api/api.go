@@ -86,7 +86,7 @@ type Demo struct {
 type API struct {
 	sys     System
 	cfg     Config
-	mux     *http.ServeMux
+	mux     *routes
 	prompts *window
 	desk    *window
 	replays replays
@@ -106,7 +106,7 @@ type Config struct {
 func New(sys System, cfg Config) *API {
 	ourErrors()
 	a := &API{
-		sys: sys, cfg: cfg, mux: http.NewServeMux(),
+		sys: sys, cfg: cfg, mux: &routes{},
 		prompts: newWindow(cfg.PromptBurst, cfg.PromptWindow, cfg.Now), desk: newWindow(deskBurst, deskSpan, cfg.Now),
 	}
 	hc := huma.DefaultConfig("ChoirOS", cfg.Version)

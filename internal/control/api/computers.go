@@ -64,7 +64,7 @@ type Taken struct {
 }
 
 // computers registers what makes computers and what goes between them.
-func (a *API) computers(mux *http.ServeMux, h huma.API) {
+func (a *API) computers(mux *routes, h huma.API) {
 	const base = "/api/computers/{computer}"
 	huma.Register(h, op("fork", http.MethodPost, base+"/fork", "Make a second computer of a moment", 201),
 		func(ctx context.Context, r *struct {

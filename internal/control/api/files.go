@@ -13,7 +13,7 @@ import (
 
 // files registers what a person writes into the workspace. Contents are streams
 // of any length, so they stand beside huma, which would buffer them.
-func (a *API) files(mux *http.ServeMux, h huma.API) {
+func (a *API) files(mux *routes, h huma.API) {
 	const path = "/api/computers/{computer}/files/{path...}"
 	when := map[string]string{
 		"If-Match":      "Digest of the content you saw, in quotes; or * for whatever is there.",

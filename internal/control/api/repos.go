@@ -14,7 +14,7 @@ import (
 
 // repos registers the projects. Their contents are streams of any length, so
 // they stand beside huma, which would buffer them.
-func (a *API) repos(mux *http.ServeMux, h huma.API) {
+func (a *API) repos(mux *routes, h huma.API) {
 	const base = "/api/computers/{computer}/repos"
 	huma.Register(h, op("listRepos", http.MethodGet, base, "List the projects that were added", 200),
 		func(ctx context.Context, r *In) (*body[[]choir.RepoAdded], error) {

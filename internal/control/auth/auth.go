@@ -13,6 +13,7 @@ import (
 	"io/fs"
 	"net/http"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -42,6 +43,10 @@ type Principal struct {
 	Role choir.Role
 	// Session is the hash of the session's token; empty for the CLI.
 	Session string
+	// Shell is the shell's session that this one belongs to, or itself.
+	Shell string
+	// Place is where a session is that is not the shell's.
+	Place Place
 }
 
 type principalKey struct{}
@@ -67,18 +72,23 @@ type Local struct {
 	mu       sync.Mutex // guards what follows
 	link     string     // hash of the one-time token, empty once used
 	sessions map[string]session
+	tickets  map[string]ticket // by hash; never in the file
 	saved    time.Time
 }
 
 type session struct {
 	Started time.Time `json:"started"`
 	Seen    time.Time `json:"seen"`
+	// Of is the shell session that let this one into its place; empty for a
+	// shell session.
+	Of string `json:"of,omitempty"`
+	Place
 }
 
 // NewLocal reads the sessions kept at path, which only its owner may read. A
 // file that is damaged holds no sessions: its owner logs in again.
 func NewLocal(path string, now func() time.Time) (*Local, error) {
-	l := &Local{path: path, now: now, sessions: map[string]session{}, saved: now()}
+	l := &Local{path: path, now: now, sessions: map[string]session{}, tickets: map[string]ticket{}, saved: now()}
 	raw, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return l, nil
@@ -134,27 +144,59 @@ func (l *Local) Login(token string) (*http.Cookie, error) {
 	}, nil
 }
 
-// prune drops the sessions that ended, and the idlest beyond the limit. The
+// prune drops the sessions that ended, and the idlest beyond the limits. The
 // caller holds mu.
 func (l *Local) prune(now time.Time) {
-	for key, s := range l.sessions {
-		if s.ended(now) {
+	for key := range l.sessions {
+		if !l.lives(key, now) {
 			delete(l.sessions, key)
 		}
 	}
-	for len(l.sessions) > maxSessions {
-		var idlest string
-		for key, s := range l.sessions {
-			if idlest == "" || s.Seen.Before(l.sessions[idlest].Seen) {
-				idlest = key
-			}
+	l.pruneIdlest("", maxSessions)
+	for key, s := range l.sessions {
+		if s.Of == "" {
+			l.pruneIdlest(key, maxPlaces)
 		}
-		delete(l.sessions, idlest)
 	}
 }
 
-func (s session) ended(now time.Time) bool {
-	return now.Sub(s.Started) > SessionAge || now.Sub(s.Seen) > SessionIdle
+// pruneIdlest keeps the most of those that belong to one shell session; to ""
+// belong the shell sessions themselves. The caller holds mu.
+func (l *Local) pruneIdlest(of string, most int) {
+	var all []string
+	for key, s := range l.sessions {
+		if s.Of == of {
+			all = append(all, key)
+		}
+	}
+	slices.SortFunc(all, func(a, b string) int { return l.sessions[a].Seen.Compare(l.sessions[b].Seen) })
+	for _, key := range all[:max(0, len(all)-most)] {
+		l.drop(key)
+	}
+}
+
+// drop ends a session and those it let in. The caller holds mu.
+func (l *Local) drop(key string) {
+	delete(l.sessions, key)
+	for other, s := range l.sessions {
+		if s.Of == key {
+			delete(l.sessions, other)
+		}
+	}
+}
+
+// lives says whether a session may be used; one in a place ends with the shell
+// session that let it in, and does not end by idling before that. The caller
+// holds mu.
+func (l *Local) lives(key string, now time.Time) bool {
+	s, ok := l.sessions[key]
+	if !ok || now.Sub(s.Started) > SessionAge {
+		return false
+	}
+	if s.Of != "" {
+		return l.sessions[s.Of].Of == "" && l.lives(s.Of, now)
+	}
+	return now.Sub(s.Seen) <= SessionIdle
 }
 
 // Check finds the session of a request.
@@ -164,24 +206,23 @@ func (l *Local) Check(r *http.Request) (Principal, error) {
 		return Principal{}, choir.E("auth.check", choir.CodeUnauthenticated, "you are not logged in").
 			WithRemedy("open the link that choir up printed, or print a new one with: choir up --link")
 	}
-	key, now := hashOf(c.Value), l.now()
-	if !l.touch(key, now) {
-		return Principal{}, choir.E("auth.check", choir.CodeUnauthenticated, "your session has ended").
-			WithRemedy("print a new login link with: choir up --link")
+	key := hashOf(c.Value)
+	if s, ok := l.touch(key, l.now()); !ok || s.Of != "" {
+		return Principal{}, ended()
 	}
-	return Principal{Role: choir.RoleShell, Session: key}, nil
+	return Principal{Role: choir.RoleShell, Session: key, Shell: key}, nil
 }
 
 // touch notes that a session was used, now and then in the file too, so that a
 // crash does not make it look idle.
-func (l *Local) touch(key string, now time.Time) bool {
+func (l *Local) touch(key string, now time.Time) (session, bool) {
 	l.mu.Lock()
-	s, ok := l.sessions[key]
-	if !ok || s.ended(now) {
-		delete(l.sessions, key)
+	if !l.lives(key, now) {
+		l.drop(key)
 		l.mu.Unlock()
-		return false
+		return session{}, false
 	}
+	s := l.sessions[key]
 	s.Seen = now
 	l.sessions[key] = s
 	late := now.Sub(l.saved) > saveEvery
@@ -192,21 +233,20 @@ func (l *Local) touch(key string, now time.Time) bool {
 	if late {
 		_ = l.Save() // tried again at the next; Save says so at the end
 	}
-	return true
+	return s, true
 }
 
 // Alive says whether a session may still be used, and does not count as use.
 func (l *Local) Alive(p Principal) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	s, ok := l.sessions[p.Session]
-	return ok && !s.ended(l.now())
+	return l.lives(p.Session, l.now())
 }
 
-// Logout ends a session.
+// Logout ends a session, and those it let into other places.
 func (l *Local) Logout(p Principal) error {
 	l.mu.Lock()
-	delete(l.sessions, p.Session)
+	l.drop(p.Session)
 	l.mu.Unlock()
 	return l.Save()
 }

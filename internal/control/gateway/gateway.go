@@ -3,7 +3,6 @@
 package gateway
 
 import (
-	"context"
 	"encoding/json"
 	"io"
 	"io/fs"
@@ -27,6 +26,7 @@ type Config struct {
 	// Host is the shell's name, Port where the browser reaches it.
 	Host, Port string
 	Shell      fs.FS // the built shell, or nil
+	Desktop    fs.FS // the built desktop, or nil
 	API        http.Handler
 	System     api.System
 	Auth       *auth.Local
@@ -38,23 +38,26 @@ type Config struct {
 type Gateway struct {
 	cfg     Config
 	shell   http.Handler
+	desktop http.Handler
 	sockets sockets
 }
 
 // New makes a gateway.
 func New(cfg Config) *Gateway {
-	g := &Gateway{cfg: cfg, sockets: sockets{open: map[string]map[*context.CancelFunc]struct{}{}}}
+	g := &Gateway{cfg: cfg, sockets: newSockets()}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /health", g.health)
 	mux.HandleFunc("POST /auth/login", g.login)
 	mux.HandleFunc("POST /auth/logout", g.logout)
-	mux.HandleFunc("GET /bus", g.socket)
+	mux.Handle("GET /bus", g.known(http.HandlerFunc(g.socket)))
+	mux.Handle("POST /api/computers/{computer}/ticket", g.known(http.HandlerFunc(g.newTicket)))
 	mux.Handle("/api/", g.known(limitBody(cfg.API)))
 	mux.Handle("GET /openapi.json", cfg.API)
 	mux.Handle("GET /openapi.yaml", cfg.API)
 	mux.HandleFunc("/auth/", notHere)
-	mux.Handle("/", g.static())
-	g.shell = headers(g.sameOrigin(patient(mux)), g.policy())
+	mux.Handle("/", static(cfg.Shell, "shell"))
+	g.shell = headers(ownOrigin(patient(mux)), g.policy())
+	g.desktop = g.newDesktop()
 	return g
 }
 
@@ -78,28 +81,29 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case isLoopback(host) && (r.Method == http.MethodGet || r.Method == http.MethodHead):
 		// Not for ever: a browser would go on doing it when something else listens here.
 		headers(http.RedirectHandler(g.Origin()+r.URL.RequestURI(), http.StatusTemporaryRedirect), "default-src 'none'").ServeHTTP(w, r)
-	case strings.HasSuffix(host, ".localhost") && g.isComputer(strings.TrimSuffix(host, ".localhost")):
-		headers(http.HandlerFunc(g.desktop), "default-src 'none'; frame-ancestors "+g.Origin()).ServeHTTP(w, r)
 	default:
+		g.elsewhere(w, r, host)
+	}
+}
+
+// elsewhere serves the names of places, and refuses all others.
+func (g *Gateway) elsewhere(w http.ResponseWriter, r *http.Request, host string) {
+	place, ok := placeOf(host)
+	if ok {
+		_, err := g.cfg.System.Computer(place.Computer)
+		ok = err == nil
+	}
+	if !ok || place.Port > 0 {
 		headers(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			http.Error(w, "This name is not served here.", http.StatusMisdirectedRequest)
 		}), "default-src 'none'").ServeHTTP(w, r)
+		return
 	}
+	g.desktop.ServeHTTP(w, r.WithContext(at(r.Context(), place)))
 }
 
 func isLoopback(host string) bool {
 	return host == "localhost" || host == "127.0.0.1" || host == "[::1]" || host == "::1"
-}
-
-func (g *Gateway) isComputer(name string) bool {
-	_, err := g.cfg.System.Computer(choir.ID(name))
-	return err == nil
-}
-
-// desktop says what will be at a computer's own name.
-func (g *Gateway) desktop(w http.ResponseWriter, _ *http.Request) {
-	w.Header().Del("X-Frame-Options") // the shell frames it; frame-ancestors says so
-	api.WriteProblem(w, choir.E("gateway", choir.CodeUnavailable, "this version of choir has no desktop yet").WithRemedy("use the shell at %s", g.Origin()))
 }
 
 // policy is the shell's content security policy.
@@ -126,33 +130,61 @@ func headers(next http.Handler, policy string) http.Handler {
 	})
 }
 
-// sameOrigin refuses mutations that do not come from the shell's own pages.
-func (g *Gateway) sameOrigin(next http.Handler) http.Handler {
+// ownOrigin refuses mutations and sockets that do not come from pages of the
+// host that is asked.
+func ownOrigin(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		mutation := r.Method != http.MethodGet && r.Method != http.MethodHead && r.Method != http.MethodOptions
-		if (mutation || r.Header.Get("Upgrade") != "") && !g.fromShell(r) {
-			api.WriteProblem(w, choir.E("gateway", choir.CodeForbidden, "the request does not come from the shell's own page"))
+		if (mutation || upgrades(r)) && !fromOwnPage(r) {
+			api.WriteProblem(w, choir.E("gateway", choir.CodeForbidden, "the request does not come from this address's own page"))
 			return
 		}
 		next.ServeHTTP(w, r)
 	})
 }
 
-func (g *Gateway) fromShell(r *http.Request) bool {
+func upgrades(r *http.Request) bool { return r.Header.Get("Upgrade") != "" }
+
+func fromOwnPage(r *http.Request) bool {
 	u, err := url.Parse(r.Header.Get("Origin"))
 	return err == nil && u.Scheme == "http" && strings.EqualFold(u.Host, r.Host)
 }
 
-// known lets only requests with a session through.
+// who finds the session of a request, at the place that it asks for.
+func (g *Gateway) who(r *http.Request) (auth.Principal, error) {
+	if place, ok := placeIn(r.Context()); ok {
+		return g.cfg.Auth.CheckPlace(r, place)
+	}
+	return g.cfg.Auth.Check(r)
+}
+
+// known lets only requests with a session through, and none that another
+// origin's page makes the browser send: a desktop's cookie may be sent with
+// those. A socket ends with its session.
 func (g *Gateway) known(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		p, err := g.cfg.Auth.Check(r)
+		p, err := g.who(r)
+		if err == nil {
+			if site := r.Header.Get("Sec-Fetch-Site"); site != "" && site != "same-origin" && site != "none" {
+				err = choir.E("gateway", choir.CodeForbidden, "the request does not come from this address's own page")
+			}
+		}
 		if err != nil {
 			api.WriteProblem(w, err)
 			return
 		}
 		w.Header().Set("Cache-Control", "no-store")
-		next.ServeHTTP(w, r.WithContext(auth.With(r.Context(), p)))
+		ctx := auth.With(r.Context(), p)
+		if upgrades(r) {
+			socket, err := g.sockets.begin(ctx, p)
+			if err != nil {
+				api.WriteProblem(w, err)
+				return
+			}
+			defer g.sockets.ended(p, socket)
+			ctx = socket
+		}
+		next.ServeHTTP(w, r.WithContext(ctx))
 	})
 }
 
@@ -208,8 +240,8 @@ func (g *Gateway) login(w http.ResponseWriter, r *http.Request) {
 func (g *Gateway) logout(w http.ResponseWriter, r *http.Request) {
 	p, err := g.cfg.Auth.Check(r)
 	if err == nil {
-		g.sockets.end(p.Session)
 		err = g.cfg.Auth.Logout(p)
+		g.sockets.end(p.Session)
 	}
 	if err != nil {
 		api.WriteProblem(w, err)

@@ -8,48 +8,64 @@ import (
 	"github.com/coder/websocket"
 
 	"choiros/internal/choir"
-	"choiros/internal/control/api"
+	"choiros/internal/control/auth"
 )
 
-// maxSockets bounds the sockets of one session; a page has one, and two while
-// its credentials are renewed.
+// maxSockets bounds the sockets of one session: the bus's, two while its
+// credentials are renewed, terminals, and what a development server needs.
 const maxSockets = 64
 
 // sockets are the open WebSockets, by session.
 type sockets struct {
 	mu   sync.Mutex // guards open
-	open map[string]map[*context.CancelFunc]struct{}
+	open map[string]map[context.Context]socket
 }
 
-// begin counts a socket; false when its session has too many.
-func (s *sockets) begin(session string, cancel *context.CancelFunc) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.open[session] == nil {
-		s.open[session] = map[*context.CancelFunc]struct{}{}
-	}
-	if len(s.open[session]) >= maxSockets {
-		return false
-	}
-	s.open[session][cancel] = struct{}{}
-	return true
+// socket is one WebSocket: the shell session it ends with, and how.
+type socket struct {
+	shell  string
+	cancel context.CancelFunc
 }
 
-func (s *sockets) ended(session string, cancel *context.CancelFunc) {
+func newSockets() sockets { return sockets{open: map[string]map[context.Context]socket{}} }
+
+// begin counts a socket, whose context ends with its session; code rate_limited
+// when the session has too many.
+func (s *sockets) begin(ctx context.Context, p auth.Principal) (context.Context, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	delete(s.open[session], cancel)
-	if len(s.open[session]) == 0 {
-		delete(s.open, session)
+	if s.open[p.Session] == nil {
+		s.open[p.Session] = map[context.Context]socket{}
+	}
+	if len(s.open[p.Session]) >= maxSockets {
+		return nil, choir.E("gateway.socket", choir.CodeRateLimited, "this session has %d open connections already", maxSockets).WithRemedy("close some tabs")
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	s.open[p.Session][ctx] = socket{p.Shell, cancel}
+	return ctx, nil
+}
+
+// ended forgets a socket.
+func (s *sockets) ended(p auth.Principal, ctx context.Context) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.open[p.Session][ctx].cancel()
+	delete(s.open[p.Session], ctx)
+	if len(s.open[p.Session]) == 0 {
+		delete(s.open, p.Session)
 	}
 }
 
-// end ends every socket of a session.
-func (s *sockets) end(session string) {
+// end ends every socket of a shell session, and of those it let in elsewhere.
+func (s *sockets) end(shell string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for cancel := range s.open[session] {
-		(*cancel)()
+	for _, all := range s.open {
+		for _, one := range all {
+			if one.shell == shell {
+				one.cancel()
+			}
+		}
 	}
 }
 
@@ -57,26 +73,14 @@ func (s *sockets) end(session string) {
 // lets the socket in, and its logout ends it; what it may hear is decided by its
 // credentials.
 func (g *Gateway) socket(w http.ResponseWriter, r *http.Request) {
-	p, err := g.cfg.Auth.Check(r)
-	if err != nil {
-		api.WriteProblem(w, err)
-		return
-	}
-	ctx, cancel := context.WithCancel(r.Context())
-	defer cancel()
-	if !g.sockets.begin(p.Session, &cancel) {
-		api.WriteProblem(w, choir.E("gateway.bus", choir.CodeRateLimited, "this session has %d connections to the bus already", maxSockets).WithRemedy("close some tabs"))
-		return
-	}
-	defer g.sockets.ended(p.Session, &cancel)
 	ws, err := websocket.Accept(w, r, nil)
 	if err != nil {
 		return // Accept has answered
 	}
 	ws.SetReadLimit(2 << 20)
-	conn := websocket.NetConn(ctx, ws, websocket.MessageBinary)
+	conn := websocket.NetConn(r.Context(), ws, websocket.MessageBinary)
 	defer conn.Close()
-	if err := g.cfg.Bus.Bridge(ctx, conn); err != nil {
+	if err := g.cfg.Bus.Bridge(r.Context(), conn); err != nil {
 		g.cfg.Log.Debug("bus socket ended", "error", err)
 	}
 }

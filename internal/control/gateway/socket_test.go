@@ -37,14 +37,16 @@ func (d dialer) Dial(string, string) (net.Conn, error) {
 // SkipTLSHandshake says that there is none.
 func (dialer) SkipTLSHandshake() bool { return true }
 
-func (d dialer) open() (*websocket.Conn, *http.Response, error) {
+func (d dialer) open() (*websocket.Conn, *http.Response, error) { return d.openAt(d.p.Host) }
+
+func (d dialer) openAt(host string) (*websocket.Conn, *http.Response, error) {
 	h := http.Header{"Origin": {"http://" + d.p.Host}, "Cookie": {d.p.Cookie.Name + "=" + d.p.Cookie.Value}}
 	for name, values := range d.with {
 		h[name] = values
 	}
 	ctx, cancel := context.WithTimeout(d.t.Context(), controltest.Patience)
 	defer cancel()
-	return websocket.Dial(ctx, "ws://"+d.p.Address+"/bus", &websocket.DialOptions{HTTPHeader: h, Host: d.p.Host})
+	return websocket.Dial(ctx, "ws://"+d.p.Address+"/bus", &websocket.DialOptions{HTTPHeader: h, Host: host})
 }
 
 func TestTheBusSocket(t *testing.T) {

@@ -10,15 +10,15 @@ import (
 	"choiros/internal/control/api"
 )
 
-// static serves the built shell. Its assets carry their hash in their name and
+// static serves a built interface. Its assets carry their hash in their name and
 // never change; everything that is not a file is the one page.
-func (g *Gateway) static() http.Handler {
-	if g.cfg.Shell == nil {
+func static(built fs.FS, what string) http.Handler {
+	if built == nil {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			api.WriteProblem(w, choir.E("gateway", choir.CodeUnavailable, "this build of choir does not carry the shell").WithRemedy("build it with: make build"))
+			api.WriteProblem(w, choir.E("gateway", choir.CodeUnavailable, "this build of choir does not carry the %s", what).WithRemedy("build it with: make build"))
 		})
 	}
-	files := http.FileServerFS(g.cfg.Shell)
+	files := http.FileServerFS(built)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
 			w.Header().Set("Allow", "GET, HEAD")
@@ -26,7 +26,7 @@ func (g *Gateway) static() http.Handler {
 			return
 		}
 		name := strings.TrimPrefix(path.Clean(r.URL.Path), "/")
-		if info, err := fs.Stat(g.cfg.Shell, name); err == nil && !info.IsDir() && name != "index.html" {
+		if info, err := fs.Stat(built, name); err == nil && !info.IsDir() && name != "index.html" {
 			if strings.HasPrefix(name, "assets/") {
 				w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
 			}
@@ -38,6 +38,6 @@ func (g *Gateway) static() http.Handler {
 			return
 		}
 		w.Header().Set("Cache-Control", "no-cache")
-		http.ServeFileFS(w, r, g.cfg.Shell, "index.html")
+		http.ServeFileFS(w, r, built, "index.html")
 	})
 }

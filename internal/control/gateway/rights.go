@@ -1,0 +1,118 @@
+package gateway
+
+import (
+	"net/http"
+
+	"choiros/internal/choir"
+	"choiros/internal/control/api"
+)
+
+// A desktop can be rewritten by agents, so it may do what its owner does there
+// every day, and nothing that only the owner may do. Every route of the API
+// stands in one of the two lists; what stands in neither is refused.
+const ofComputer = "/api/computers/{computer}"
+
+// desktopMay are the routes that a desktop's session may call, for its own
+// computer. What it begins is stamped as the desktop's.
+var desktopMay = []string{
+	"GET " + ofComputer,
+	"POST " + ofComputer + "/bus",
+
+	// Windows, themes and settings.
+	"GET " + ofComputer + "/desktop",
+	"POST " + ofComputer + "/windows",
+	"POST " + ofComputer + "/windows/{window}/move",
+	"POST " + ofComputer + "/windows/{window}/snap",
+	"POST " + ofComputer + "/windows/{window}/title",
+	"POST " + ofComputer + "/windows/{window}/focus",
+	"POST " + ofComputer + "/windows/{window}/minimise",
+	"POST " + ofComputer + "/windows/{window}/maximise",
+	"POST " + ofComputer + "/windows/{window}/restore",
+	"POST " + ofComputer + "/windows/{window}/close",
+	"POST " + ofComputer + "/theme",
+	"POST " + ofComputer + "/settings",
+
+	// Prompts, and words to a run. An answer is words too: a grant is none.
+	"POST " + ofComputer + "/prompts",
+	"GET " + ofComputer + "/runs",
+	"GET " + ofComputer + "/runs/{run}",
+	"POST " + ofComputer + "/runs/{run}/cancel",
+	"POST " + ofComputer + "/runs/{run}/steer",
+	"POST " + ofComputer + "/runs/{run}/answers",
+	"GET " + ofComputer + "/tasks/{task}",
+	"GET " + ofComputer + "/events",
+
+	// Documents and files.
+	"GET " + ofComputer + "/documents",
+	"GET " + ofComputer + "/documents/{document}",
+	"GET " + ofComputer + "/files",
+	"GET " + ofComputer + "/files/{path...}",
+	"PUT " + ofComputer + "/files/{path...}",
+	"DELETE " + ofComputer + "/files/{path...}",
+	"GET " + ofComputer + "/folder",
+	"POST " + ofComputer + "/folders",
+	"POST " + ofComputer + "/moves",
+	"POST " + ofComputer + "/copies",
+	"GET " + ofComputer + "/find",
+	"GET " + ofComputer + "/trash",
+	"POST " + ofComputer + "/trash",
+	"DELETE " + ofComputer + "/trash",
+	"POST " + ofComputer + "/trash/{id}/restore",
+	"GET " + ofComputer + "/blobs/{digest}",
+	"GET " + ofComputer + "/repos",
+
+	// A checkpoint by hand, and looking at the past.
+	"GET " + ofComputer + "/checkpoints",
+	"POST " + ofComputer + "/checkpoints",
+	"GET " + ofComputer + "/timeline",
+	"GET " + ofComputer + "/diff",
+	"GET " + ofComputer + "/at/{seq}",
+	"GET " + ofComputer + "/at/{seq}/folder",
+	"GET " + ofComputer + "/at/{seq}/file",
+}
+
+// ownerOnly are the routes that take the shell or the CLI.
+var ownerOnly = []string{
+	"GET /api/computers",
+	"POST /api/computers",
+	"GET /api/doctor",
+	"POST /api/link",
+	"POST " + ofComputer + "/ticket",
+	"POST " + ofComputer + "/tasks",
+	"POST " + ofComputer + "/demo", // adds a project
+	"POST " + ofComputer + "/undo",
+	"POST " + ofComputer + "/verify",
+	"POST " + ofComputer + "/rewind",
+	"POST " + ofComputer + "/fork",
+	"POST " + ofComputer + "/take",
+	"POST " + ofComputer + "/collect",
+	"GET " + ofComputer + "/compare",
+	"GET " + ofComputer + "/archive",
+	"PUT " + ofComputer + "/repos/{name}",
+	"GET " + ofComputer + "/repos/{name}/export",
+}
+
+// rights lets a desktop's session do what it may, on its own computer.
+func rights(next http.Handler) http.Handler {
+	mux := http.NewServeMux()
+	for _, route := range desktopMay {
+		mux.HandleFunc(route, func(w http.ResponseWriter, r *http.Request) {
+			place, _ := placeIn(r.Context())
+			if choir.ID(r.PathValue("computer")) != place.Computer {
+				api.WriteProblem(w, choir.E("gateway", choir.CodeForbidden, "this is the desktop of another computer"))
+				return
+			}
+			next.ServeHTTP(w, r)
+		})
+	}
+	for _, route := range ownerOnly {
+		mux.HandleFunc(route, refused)
+	}
+	mux.HandleFunc("/api/", refused)
+	return mux
+}
+
+func refused(w http.ResponseWriter, r *http.Request) {
+	api.WriteProblem(w, choir.E("gateway", choir.CodeForbidden, "a desktop may not %s %s", r.Method, r.URL.Path).
+		WithRemedy("do it in the shell around the desktop, or with the CLI"))
+}
