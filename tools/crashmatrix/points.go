@@ -73,6 +73,7 @@ var unreached = map[string]string{
 	"blob.syncfs":         "more than 64 files in a batch; syncfs does not reach powercut",
 	"guest.file.rename":   "the driver writes no file by hand",
 	"guest.rename":        "the driver moves no file by hand",
+	"guest.copy.rename":   "the driver copies no file by hand",
 	"guest.remove":        "the driver removes no file by hand",
 	"guest.remove.tree":   "the driver removes no folder by hand",
 	"guest.unpack.rename": "passed before a plan can be laid into the guest's folder",

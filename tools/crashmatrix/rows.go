@@ -55,7 +55,7 @@ func every(n int, rows []row) (out []row) {
 
 // calibrate counts how often each point is passed when nothing happens.
 func (l *lab) calibrate(ctx context.Context) (map[string]int, error) {
-	b, err := l.bench()
+	b, err := l.bench("calibrate")
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"hash/fnv"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -27,6 +28,7 @@ type row struct {
 type options struct {
 	short, random, keep bool
 	rows, workers       int
+	seed                uint64
 	only                string
 	bin                 string
 }
@@ -39,10 +41,14 @@ func run(ctx context.Context, args []string) error {
 	flags.BoolVar(&o.keep, "keep", false, "keep the folders of failed rows")
 	flags.IntVar(&o.rows, "rows", 0, "how many rows; 0 for what there is")
 	flags.IntVar(&o.workers, "workers", 3, "rows at the same time")
+	flags.Uint64Var(&o.seed, "seed", 7, "chooses what is left to chance, other than timing; -random takes another each time")
 	flags.StringVar(&o.only, "only", "", "only rows whose name has this")
 	flags.StringVar(&o.bin, "bin", ".cache/crash", "where tools/crash.sh built the binaries")
 	if err := flags.Parse(args); err != nil {
 		return err
+	}
+	if o.random {
+		o.seed = uint64(time.Now().UnixNano())
 	}
 	l, err := newLab(o)
 	if err != nil {
@@ -126,7 +132,7 @@ func (l *lab) all(ctx context.Context, rows []row) (passed, failed int) {
 
 func (l *lab) one(ctx context.Context, r row) {
 	began := time.Now()
-	b, err := l.bench()
+	b, err := l.bench(r.name)
 	if err == nil {
 		err = r.run(ctx, b)
 		if err == nil || !l.keep {
@@ -158,16 +164,17 @@ type bench struct {
 	seed string
 }
 
-func (l *lab) bench() (*bench, error) {
+// bench lays out the place of a row. Its chances follow from the row's name, so
+// that a row alone is the row in the table.
+func (l *lab) bench(name string) (*bench, error) {
 	l.mu.Lock()
 	l.next++
 	n := l.next
 	l.mu.Unlock()
 	dir := filepath.Join(l.root, fmt.Sprint(n))
-	b := &bench{lab: l, rand: rand.New(rand.NewPCG(uint64(n), 7)), seed: fmt.Sprintf("s%d", n)}
-	if l.random {
-		b.rand = rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), uint64(n)))
-	}
+	h := fnv.New64a()
+	h.Write([]byte(name)) // never fails, see hash.Hash
+	b := &bench{lab: l, rand: rand.New(rand.NewPCG(h.Sum64(), l.options.seed)), seed: fmt.Sprintf("s%d", n)}
 	b.machine = machine{self: l.self, choir: filepath.Join(l.bin, "choir-faults"), dir: dir, data: filepath.Join(dir, "data")}
 	if l.random {
 		b.choir = filepath.Join(l.bin, "choir-release")
