@@ -43,6 +43,13 @@ type Batch interface {
 	Discard()
 }
 
+// Piecer is the optional power to read from the middle.
+type Piecer interface {
+	// OpenAt is Open from an offset on, up to the size. A piece cannot be held
+	// against the digest. The caller closes.
+	OpenAt(ctx context.Context, d choir.Digest, offset int64) (io.ReadCloser, error)
+}
+
 // ReadAll reads content into memory; code too_large above max bytes.
 func ReadAll(ctx context.Context, s Store, d choir.Digest, max int64) ([]byte, error) {
 	size, err := s.Size(ctx, d)

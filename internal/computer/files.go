@@ -81,57 +81,82 @@ func makeParents(ctx context.Context, client *guest.Client, path string) error {
 	return nil
 }
 
-// edit lets a person change one path. What others changed before, and at the
-// same time, is recorded as theirs, so that a rollback can tell the two apart.
+// edit lets a person change one path.
 func (c *Computer) edit(ctx context.Context, role choir.Role, path string, want Expect, do func(*guest.Client) error) (choir.FileState, error) {
-	unlock, err := c.lockTree(ctx)
-	if err != nil {
-		return choir.FileState{}, err
-	}
-	defer unlock()
-	before, client, err := c.scan(ctx)
-	if err != nil {
-		return choir.FileState{}, err
-	}
-	task, err := c.begun(ctx)
-	if err != nil {
-		return choir.FileState{}, err
-	}
-	if err := c.recordFor(ctx, before, "changed_outside", task); err != nil {
-		return choir.FileState{}, err
-	}
-	there, err := c.lookup(ctx, before.Root, path)
-	if err == nil {
-		err = want.check(path, there)
-	}
+	var there *snapshot.Entry
+	after, err := c.change(ctx, role, change{
+		paths: []string{path},
+		check: func(root choir.Digest) (err error) {
+			if there, err = c.lookup(ctx, root, path); err == nil {
+				err = want.check(path, there)
+			}
+			return err
+		},
+		do: do,
+	})
 	if err != nil {
 		return stateOf(path, there), err
-	}
-	if err := do(client); err != nil {
-		return stateOf(path, there), err
-	}
-	after, _, err := c.scan(ctx)
-	if err != nil {
-		return choir.FileState{}, err
-	}
-	if err := c.recordEdit(ctx, role, path, before, after); err != nil {
-		return choir.FileState{}, err
 	}
 	now, err := c.lookup(ctx, after.Root, path)
 	return stateOf(path, now), err
 }
 
+// change is what a person does to the workspace.
+type change struct {
+	// paths are the person's: what changes at and below them is recorded as theirs.
+	paths []string
+	// check looks at the snapshot that was taken just before.
+	check func(root choir.Digest) error
+	do    func(*guest.Client) error
+}
+
+// change lets a person change paths. What others changed before, and at the same
+// time, is recorded as theirs, so that a rollback can tell the two apart. What was
+// done before an error is recorded like the rest.
+func (c *Computer) change(ctx context.Context, role choir.Role, ch change) (snapshot.Result, error) {
+	unlock, err := c.lockTree(ctx)
+	if err != nil {
+		return snapshot.Result{}, err
+	}
+	defer unlock()
+	before, client, err := c.scan(ctx)
+	if err != nil {
+		return before, err
+	}
+	task, err := c.begun(ctx)
+	if err != nil {
+		return before, err
+	}
+	if err := c.recordFor(ctx, before, "changed_outside", task); err != nil {
+		return before, err
+	}
+	if err := ch.check(before.Root); err != nil {
+		return before, err
+	}
+	done := ch.do(client)
+	after, _, err := c.scan(ctx)
+	if err == nil {
+		err = c.recordEdit(ctx, role, ch.paths, before, after)
+	}
+	if done != nil {
+		return after, done
+	}
+	return after, err
+}
+
 // recordEdit appends what a person changed, and then, as the task's or nobody's,
 // what else changed meanwhile.
-func (c *Computer) recordEdit(ctx context.Context, role choir.Role, path string, before, after snapshot.Result) error {
+func (c *Computer) recordEdit(ctx context.Context, role choir.Role, paths []string, before, after snapshot.Result) error {
+	if before.Root == after.Root {
+		return nil
+	}
 	changes, err := snapshot.Diff(ctx, c.keeper, before.Root, after.Root)
 	if err != nil {
 		return err
 	}
 	var theirs, others []snapshot.Change
 	for _, ch := range snapshot.Apart(changes) {
-		madeFolder := ch.Before == nil && strings.HasPrefix(path, ch.Path+"/")
-		if below(ch.Path, []string{path}) || madeFolder {
+		if madeBy(ch, paths) {
 			theirs = append(theirs, ch)
 		} else {
 			others = append(others, ch)
@@ -153,6 +178,14 @@ func (c *Computer) recordEdit(ctx context.Context, role choir.Role, path string,
 		return err
 	}
 	return c.appendAll(ctx, choir.RoleControl, forTask(drafts, task))
+}
+
+// madeBy says whether a change is at or below a path, or is a folder that one of
+// them needed.
+func madeBy(ch snapshot.Change, paths []string) bool {
+	return below(ch.Path, paths) || ch.Before == nil && slices.ContainsFunc(paths, func(p string) bool {
+		return strings.HasPrefix(p, ch.Path+"/")
+	})
 }
 
 // check holds what is at a path against what was expected.

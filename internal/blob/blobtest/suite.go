@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"strings"
 	"sync"
 	"testing"
@@ -31,6 +32,12 @@ func Run(t *testing.T, open func(t *testing.T) blob.Store) {
 			test(t, open(t))
 		})
 	}
+	if _, ok := open(t).(blob.Piecer); ok {
+		t.Run("APieceIsReadFromItsOffset", func(t *testing.T) {
+			t.Parallel()
+			pieces(t, open(t))
+		})
+	}
 	if _, ok := open(t).(blob.Batcher); !ok {
 		return
 	}
@@ -51,6 +58,23 @@ func Run(t *testing.T, open func(t *testing.T) blob.Store) {
 			test(t, s, b)
 		})
 	}
+}
+
+func pieces(t *testing.T, s blob.Store) {
+	d, p := put(t, s, "0123456789"), s.(blob.Piecer)
+	for offset, want := range map[int64]string{0: "0123456789", 7: "789", 10: "", 12: ""} {
+		r, err := p.OpenAt(context.Background(), d, offset)
+		check(t, err)
+		got, err := io.ReadAll(r)
+		check(t, err)
+		if r.Close(); string(got) != want {
+			t.Errorf("from %d: %q", offset, got)
+		}
+	}
+	_, err := p.OpenAt(context.Background(), choir.DigestOf([]byte("none")), 0)
+	wantCode(t, err, choir.CodeNotFound)
+	_, err = p.OpenAt(context.Background(), "../x", 0)
+	wantCode(t, err, choir.CodeInvalid)
 }
 
 func check(t *testing.T, err error) {

@@ -131,6 +131,8 @@ func New(sys System, cfg Config) *API {
 	a.content(h)
 	a.repos(a.mux, h)
 	a.files(a.mux, h)
+	a.folders(h)
+	a.trash(h)
 	return a
 }
 

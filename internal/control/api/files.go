@@ -19,6 +19,13 @@ func (a *API) files(mux *routes, h huma.API) {
 		"If-Match":      "Digest of the content you saw, in quotes; or * for whatever is there.",
 		"If-None-Match": "* for nothing being there.",
 	}
+	mux.HandleFunc("GET "+path, a.readFile)
+	stream{
+		id: "readFile", method: http.MethodGet, path: path, status: "200", gives: "application/octet-stream",
+		query:   map[string]string{"download": "true: as a download, whatever it is."},
+		headers: map[string]string{"Range": "Bytes wanted.", "If-None-Match": "Digest of the content you have, in quotes.", "If-Range": "Digest of the content the range is of, in quotes."},
+		summary: "Read a file of the workspace as it is; its ETag is its digest",
+	}.describe(h.OpenAPI())
 	mux.HandleFunc("PUT "+path, a.writeFile)
 	stream{
 		id: "writeFile", method: http.MethodPut, path: path, headers: when, takes: "application/octet-stream", status: "200", gives: "application/json",

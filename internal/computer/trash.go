@@ -1,0 +1,253 @@
+package computer
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"slices"
+	"strings"
+
+	"choiros/internal/choir"
+	"choiros/internal/guest"
+	"choiros/internal/snapshot"
+)
+
+// trashDir holds what people threw away, in the workspace: it is in snapshots and
+// goes back with them, and git is told to ignore it. Each item has a folder of its
+// own, named by an id that says when:
+//
+//	.trash/<id>/from            the path it had, escaped
+//	.trash/<id>/item/<name>     the thing itself
+const trashDir = ".trash"
+
+// maxFrom bounds what is read of a note; an escaped path is shorter.
+const maxFrom = 4096
+
+// Trashed is one item in the trash.
+type Trashed struct {
+	ID   choir.ID        `json:"id"`
+	From string          `json:"from" doc:"Path it had."`
+	File choir.FileState `json:"file" doc:"Where it lies now."`
+	At   choir.Time      `json:"at" doc:"When it was thrown away."`
+}
+
+// Discarding is one path that is to be thrown away.
+type Discarding struct {
+	Path string
+	Want Expect
+}
+
+// Discard moves paths to the trash. Nothing is done unless all of them can be.
+func (c *Computer) Discard(ctx context.Context, role choir.Role, items []Discarding) ([]Trashed, error) {
+	for i, d := range items {
+		if err := checkPath(d.Path); err != nil {
+			return nil, err
+		}
+		if below(d.Path, []string{trashDir}) {
+			return nil, choir.Invalid("path", "%q is in the trash already", d.Path).WithRemedy("empty the trash")
+		}
+		for _, other := range items[:i] {
+			if below(d.Path, []string{other.Path}) || below(other.Path, []string{d.Path}) {
+				return nil, choir.Invalid("path", "%q and %q are one inside the other", d.Path, other.Path)
+			}
+		}
+	}
+	ch := change{
+		check: func(root choir.Digest) error {
+			for _, d := range items {
+				there, err := c.lookup(ctx, root, d.Path)
+				if err == nil && there == nil {
+					err = &choir.Error{Op: "computer.file", Code: choir.CodeNotFound, Path: d.Path, Msg: "is not there"}
+				}
+				if err == nil {
+					err = d.Want.check(d.Path, there)
+				}
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
+	for _, d := range items {
+		ch.paths = append(ch.paths, d.Path)
+	}
+	ch.paths = append(ch.paths, trashDir)
+	var out []Trashed
+	ch.do = func(client *guest.Client) error {
+		for _, d := range items {
+			t, err := c.discard(ctx, client, d.Path)
+			if err != nil {
+				return err
+			}
+			out = append(out, t)
+		}
+		return nil
+	}
+	after, err := c.change(ctx, role, ch)
+	if err != nil {
+		return nil, err
+	}
+	for i := range out {
+		e, err := c.lookup(ctx, after.Root, out[i].File.Path)
+		if err != nil {
+			return nil, err
+		}
+		out[i].File = stateOf(out[i].File.Path, e)
+	}
+	return out, nil
+}
+
+// discard moves one path to the trash. The caller holds the tree.
+func (c *Computer) discard(ctx context.Context, client *guest.Client, path string) (Trashed, error) {
+	id, err := c.newID()
+	if err != nil {
+		return Trashed{}, err
+	}
+	folder := trashDir + "/" + string(id)
+	item := folder + "/item/" + path[strings.LastIndexByte(path, '/')+1:]
+	if err := makeParents(ctx, client, item); err != nil {
+		return Trashed{}, err
+	}
+	if _, err := client.Stat(ctx, trashDir+"/.gitignore"); choir.CodeOf(err) == choir.CodeNotFound {
+		if _, err := client.WriteFile(ctx, trashDir+"/.gitignore", 0, strings.NewReader("*\n")); err != nil {
+			return Trashed{}, err
+		}
+	}
+	// The note comes first: without its item it is swept up when the trash is
+	// emptied, an item without it would belong nowhere.
+	if _, err := client.WriteFile(ctx, folder+"/from", 0, strings.NewReader(path)); err != nil {
+		return Trashed{}, err
+	}
+	t := Trashed{ID: id, From: path, File: choir.FileState{Path: item}, At: id.Time()}
+	return t, client.Rename(ctx, path, item)
+}
+
+// Trash lists what lies in the trash, newest first. What is no item of ours is
+// left out.
+func (c *Computer) Trash(ctx context.Context) ([]Trashed, error) {
+	client, err := c.seats[choir.RoleAssociate].guest(ctx)
+	if err != nil {
+		return nil, err
+	}
+	items := []Trashed{}
+	for after, more := "", true; more; {
+		page, err := client.List(ctx, trashDir, after, 0)
+		if err != nil {
+			return items, ignore(err, choir.CodeNotFound)
+		}
+		for _, e := range page.Entries {
+			after = e.Path[len(trashDir)+1:]
+			t, err := readTrashed(ctx, client, choir.ID(after))
+			if err == nil {
+				items = append(items, t)
+			} else if ctx.Err() != nil {
+				return nil, err
+			}
+		}
+		more = page.More
+	}
+	slices.Reverse(items) // ids are in the order of time
+	return items, nil
+}
+
+// readTrashed reads one item; everything it finds is a task's to forge, so none of
+// it is believed unseen.
+func readTrashed(ctx context.Context, client *guest.Client, id choir.ID) (Trashed, error) {
+	none := choir.E("computer.trash", choir.CodeNotFound, "there is no %s in the trash", id)
+	if !id.ValidV7() {
+		return Trashed{}, none
+	}
+	folder := trashDir + "/" + string(id)
+	note, err := client.ReadFile(ctx, folder+"/from")
+	if err != nil {
+		return Trashed{}, none
+	}
+	defer note.Close()
+	from, err := io.ReadAll(io.LimitReader(note, maxFrom+1))
+	if err != nil {
+		return Trashed{}, err
+	}
+	from = bytes.TrimSuffix(from, []byte{'\n'})
+	if checkPath(string(from)) != nil {
+		return Trashed{}, none
+	}
+	page, err := client.List(ctx, folder+"/item", "", 2)
+	if err != nil || len(page.Entries) != 1 {
+		return Trashed{}, none
+	}
+	return Trashed{ID: id, From: string(from), File: page.Entries[0], At: id.Time()}, nil
+}
+
+// Restore moves an item of the trash to where it was, or to another path. Code
+// not_found when there is no such item, conflict when something is there.
+func (c *Computer) Restore(ctx context.Context, role choir.Role, id choir.ID, to string) (choir.FileState, error) {
+	client, err := c.seats[choir.RoleAssociate].guest(ctx)
+	if err != nil {
+		return choir.FileState{}, err
+	}
+	t, err := readTrashed(ctx, client, id)
+	if err != nil {
+		return choir.FileState{}, err
+	}
+	if to == "" {
+		to = t.From
+	}
+	if err := checkPath(to); err != nil {
+		return choir.FileState{}, choir.Under("to", err)
+	}
+	after, err := c.change(ctx, role, change{
+		paths: []string{trashDir + "/" + string(id), to},
+		check: func(root choir.Digest) error {
+			there, err := c.lookup(ctx, root, to)
+			if err != nil {
+				return err
+			}
+			return Expect{Absent: true}.check(to, there)
+		},
+		do: func(client *guest.Client) error {
+			if err := makeParents(ctx, client, to); err != nil {
+				return err
+			}
+			if err := client.Rename(ctx, t.File.Path, to); err != nil {
+				return err
+			}
+			return client.Remove(ctx, trashDir+"/"+string(id), true)
+		},
+	})
+	if err != nil {
+		return choir.FileState{}, err
+	}
+	now, err := c.lookup(ctx, after.Root, to)
+	return stateOf(to, now), err
+}
+
+// EmptyTrash removes one item of the trash for good, or with an empty id all of
+// them. The timeline still has them.
+func (c *Computer) EmptyTrash(ctx context.Context, role choir.Role, id choir.ID) error {
+	path := trashDir
+	if id != "" {
+		if !id.ValidV7() {
+			return choir.Invalid("id", "%q is no item of the trash", id)
+		}
+		path += "/" + string(id)
+	}
+	var there *snapshot.Entry
+	_, err := c.change(ctx, role, change{
+		paths: []string{path},
+		check: func(root choir.Digest) (err error) {
+			there, err = c.lookup(ctx, root, path)
+			if err == nil && there == nil && id != "" {
+				err = choir.E("computer.trash", choir.CodeNotFound, "there is no %s in the trash", id)
+			}
+			return err
+		},
+		do: func(client *guest.Client) error {
+			if there == nil {
+				return nil
+			}
+			return client.Remove(ctx, path, true)
+		},
+	})
+	return err
+}

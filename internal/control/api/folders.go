@@ -1,0 +1,210 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"choiros/internal/choir"
+	"choiros/internal/computer"
+	"choiros/internal/guest"
+)
+
+// FolderRequest makes a folder.
+type FolderRequest struct {
+	Path string `json:"path" minLength:"1" maxLength:"4096" doc:"Below the workspace, escaped as in file events."`
+}
+
+// TransferRequest moves or copies paths, one after the other.
+type TransferRequest struct {
+	Items []TransferItem `json:"items" minItems:"1" maxItems:"256"`
+}
+
+// TransferItem is one path that is to be moved or copied.
+type TransferItem struct {
+	From    string `json:"from" minLength:"1" maxLength:"4096" doc:"Path as it is."`
+	To      string `json:"to" minLength:"1" maxLength:"4096" doc:"Path as it is to be."`
+	IfMatch string `json:"if_match" doc:"Digest of the content you saw, or * for whatever is there."`
+	Replace string `json:"replace,omitempty" doc:"Digest of what is at the new path, or * for whatever is there: it goes to the trash. Nothing may be there without it."`
+}
+
+// Transferred are the paths as they are now, in the order of the request.
+type Transferred struct {
+	Files []choir.FileState `json:"files"`
+}
+
+type findQuery struct {
+	In
+	Path    string `query:"path" maxLength:"4096" doc:"Folder to look below; the workspace when empty."`
+	Name    string `query:"name" maxLength:"255" doc:"Part of a name, in upper or lower case."`
+	Content string `query:"content" maxLength:"1000" doc:"Text that is in the file, literally."`
+	Limit   int    `query:"limit" minimum:"1" maximum:"1000" default:"200"`
+}
+
+// folders registers what people do with files besides reading and writing one.
+func (a *API) folders(h huma.API) {
+	const base = "/api/computers/{computer}"
+	huma.Register(h, op("listFolder", http.MethodGet, base+"/folder", "List one page of a folder of the workspace as it is, in the byte order of names", 200),
+		func(ctx context.Context, r *struct {
+			In
+			Path  string `query:"path" maxLength:"4096" doc:"The folder; the workspace when empty."`
+			After string `query:"after" maxLength:"1024" doc:"Only names after this one."`
+			Limit int    `query:"limit" minimum:"1" maximum:"10000" default:"1000"`
+		}) (*body[computer.FolderPage], error) {
+			c, _, err := a.enter(ctx, r.Computer)
+			if err != nil {
+				return nil, err
+			}
+			return answer(c.ListFolder(ctx, r.Path, r.After, r.Limit))
+		})
+	huma.Register(h, op("find", http.MethodGet, base+"/find", "Find files by a part of their name or content", 200),
+		func(ctx context.Context, r *findQuery) (*body[guest.Found], error) {
+			c, _, err := a.enter(ctx, r.Computer)
+			if err != nil {
+				return nil, err
+			}
+			return answer(c.Find(ctx, r.Path, guest.FindSpec{Name: r.Name, Content: r.Content}, r.Limit))
+		})
+	huma.Register(h, op("makeFolder", http.MethodPost, base+"/folders", "Make a folder, with those it lies in", 201),
+		func(ctx context.Context, r *struct {
+			In
+			Body FolderRequest
+		}) (*body[choir.FileState], error) {
+			c, p, err := a.enter(ctx, r.Computer)
+			if err != nil {
+				return nil, err
+			}
+			return answer(c.MakeFolder(ctx, p.Role, r.Body.Path))
+		})
+	a.transfer(h, "moveFiles", "/moves", "Move or rename files and folders", (*computer.Computer).Move)
+	a.transfer(h, "copyFiles", "/copies", "Copy files and folders with all that is in them", (*computer.Computer).Copy)
+}
+
+func (a *API) transfer(h huma.API, id, path, summary string, do func(*computer.Computer, context.Context, choir.Role, []computer.Transfer) ([]choir.FileState, error)) {
+	huma.Register(h, op(id, http.MethodPost, "/api/computers/{computer}"+path, summary+"; nothing is done unless all of it can be", 200),
+		func(ctx context.Context, r *struct {
+			In
+			Body TransferRequest
+		}) (*body[Transferred], error) {
+			c, p, err := a.enter(ctx, r.Computer)
+			if err != nil {
+				return nil, err
+			}
+			items := make([]computer.Transfer, 0, len(r.Body.Items))
+			for _, it := range r.Body.Items {
+				t, err := it.parse()
+				if err != nil {
+					return nil, ProblemOf(err)
+				}
+				items = append(items, t)
+			}
+			files, err := do(c, ctx, p.Role, items)
+			return answer(Transferred{files}, err)
+		})
+}
+
+func (it TransferItem) parse() (computer.Transfer, error) {
+	t := computer.Transfer{From: it.From, To: it.To}
+	var err error
+	if t.Want, err = match("if_match", it.IfMatch); err != nil || it.Replace == "" {
+		return t, err
+	}
+	replace, err := match("replace", it.Replace)
+	t.Replace = &replace
+	return t, err
+}
+
+// match reads what is expected of a path that is there.
+func match(field, value string) (computer.Expect, error) {
+	if value == "*" {
+		return computer.Expect{}, nil
+	}
+	d := choir.Digest(strings.Trim(value, `"`))
+	if !d.Valid() {
+		return computer.Expect{}, choir.Invalid(field, "give the digest of the content you saw, or *")
+	}
+	return computer.Expect{Digest: d}, nil
+}
+
+// Trash is what lies in the trash.
+type Trash struct {
+	Items []computer.Trashed `json:"items" doc:"Newest first."`
+}
+
+// TrashRequest throws paths away.
+type TrashRequest struct {
+	Items []TrashItem `json:"items" minItems:"1" maxItems:"256"`
+}
+
+// TrashItem is one path that is to be thrown away.
+type TrashItem struct {
+	Path    string `json:"path" minLength:"1" maxLength:"4096"`
+	IfMatch string `json:"if_match" doc:"Digest of the content you saw, or * for whatever is there."`
+}
+
+// RestoreRequest takes an item out of the trash.
+type RestoreRequest struct {
+	To string `json:"to,omitempty" maxLength:"4096" doc:"Path; where it was when empty."`
+}
+
+func (a *API) trash(h huma.API) {
+	const base = "/api/computers/{computer}/trash"
+	huma.Register(h, op("listTrash", http.MethodGet, base, "List what lies in the trash", 200),
+		func(ctx context.Context, r *In) (*body[Trash], error) {
+			c, _, err := a.enter(ctx, r.Computer)
+			if err != nil {
+				return nil, err
+			}
+			items, err := c.Trash(ctx)
+			return answer(Trash{items}, err)
+		})
+	huma.Register(h, op("trashFiles", http.MethodPost, base, "Throw files and folders away; nothing is done unless all of it can be", 200), a.trashFiles)
+	huma.Register(h, op("restoreFile", http.MethodPost, base+"/{id}/restore", "Take an item out of the trash", 200),
+		func(ctx context.Context, r *struct {
+			In
+			ID   choir.ID `path:"id"`
+			Body RestoreRequest
+		}) (*body[choir.FileState], error) {
+			c, p, err := a.enter(ctx, r.Computer)
+			if err != nil {
+				return nil, err
+			}
+			return answer(c.Restore(ctx, p.Role, r.ID, r.Body.To))
+		})
+	huma.Register(h, op("emptyTrash", http.MethodDelete, base, "Remove what lies in the trash for good; the timeline still has it", 204),
+		func(ctx context.Context, r *struct {
+			In
+			ID choir.ID `query:"id" doc:"Only this item."`
+		}) (*struct{}, error) {
+			c, p, err := a.enter(ctx, r.Computer)
+			if err != nil {
+				return nil, err
+			}
+			if err := c.EmptyTrash(ctx, p.Role, r.ID); err != nil {
+				return nil, ProblemOf(err)
+			}
+			return nil, nil
+		})
+}
+
+func (a *API) trashFiles(ctx context.Context, r *struct {
+	In
+	Body TrashRequest
+}) (*body[Trash], error) {
+	c, p, err := a.enter(ctx, r.Computer)
+	if err != nil {
+		return nil, err
+	}
+	items := make([]computer.Discarding, 0, len(r.Body.Items))
+	for _, it := range r.Body.Items {
+		want, err := match("if_match", it.IfMatch)
+		if err != nil {
+			return nil, ProblemOf(err)
+		}
+		items = append(items, computer.Discarding{Path: it.Path, Want: want})
+	}
+	done, err := c.Discard(ctx, p.Role, items)
+	return answer(Trash{done}, err)
+}

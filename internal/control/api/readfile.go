@@ -1,0 +1,136 @@
+package api
+
+import (
+	"bytes"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"path"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"choiros/internal/choir"
+)
+
+// readFile streams a file of the workspace. What it is follows from its content.
+// Only the desktop may show it, and only what can run nothing: under the shell's
+// origin nothing that agents wrote is rendered.
+func (a *API) readFile(w http.ResponseWriter, r *http.Request) {
+	c, p, err := a.enter(r.Context(), choir.ID(r.PathValue("computer")))
+	if err != nil {
+		WriteProblem(w, err)
+		return
+	}
+	state, content, err := c.OpenFile(r.Context(), r.PathValue("path"))
+	if err != nil {
+		WriteProblem(w, err)
+		return
+	}
+	defer content.Close()
+	kind, err := sniff(content)
+	if err != nil {
+		WriteProblem(w, err)
+		return
+	}
+	h := w.Header()
+	shown := kind != "" && p.Role == choir.RoleDesktop && r.URL.Query().Get("download") != "true"
+	how := "attachment"
+	if shown {
+		how = "inline"
+	} else {
+		kind = "application/octet-stream"
+	}
+	if kind != "application/pdf" {
+		// A browser's own viewer of PDF does not start in a sandbox.
+		h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; sandbox")
+	}
+	h.Set("Content-Type", kind)
+	h.Set("Content-Disposition", how+"; filename*=UTF-8''"+url.PathEscape(path.Base(state.Path)))
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Cache-Control", "no-cache")
+	h.Set("ETag", `"`+string(state.Digest)+`"`)
+	http.ServeContent(w, r, "", time.Time{}, content)
+}
+
+// sniffed is how much of a file says what it is.
+const sniffed = 512
+
+// sniff is the type of content that a browser can show and that cannot run
+// anything there; empty for all else. Markup is text.
+func sniff(content io.ReadSeeker) (string, error) {
+	head := make([]byte, sniffed)
+	n, err := io.ReadFull(content, head)
+	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+		return "", err
+	}
+	if _, err := content.Seek(0, io.SeekStart); err != nil {
+		return "", err
+	}
+	return kindOf(head[:n], n < sniffed), nil
+}
+
+// magics are what the standard library does not know.
+var magics = []struct {
+	offset int
+	magic  string
+	kind   string
+}{
+	{4, "ftypavif", "image/avif"},
+	{4, "ftypM4A", "audio/mp4"},
+	{4, "ftypqt", "video/quicktime"},
+	{4, "ftypiso", "video/mp4"},
+	{0, "fLaC", "audio/flac"},
+	{0, "\xff\xfb", "audio/mpeg"},
+	{0, "\xff\xf3", "audio/mpeg"},
+	{0, "\xff\xf1", "audio/aac"},
+}
+
+func kindOf(head []byte, whole bool) string {
+	for _, m := range magics {
+		if len(head) > m.offset && bytes.HasPrefix(head[m.offset:], []byte(m.magic)) {
+			return m.kind
+		}
+	}
+	kind, _, err := mime.ParseMediaType(http.DetectContentType(head))
+	if err != nil {
+		return ""
+	}
+	switch major, _, _ := strings.Cut(kind, "/"); {
+	case isText(head, whole):
+		if isSVG(head) {
+			return "image/svg+xml" // its scripts do not run: the policy is a sandbox
+		}
+		return "text/plain; charset=utf-8"
+	case major == "image" || major == "audio" || major == "video", kind == "application/pdf":
+		return kind
+	case kind == "application/ogg":
+		return "audio/ogg"
+	}
+	return ""
+}
+
+// isText says whether this is the beginning of text in UTF-8; whole says that
+// nothing comes after it.
+func isText(head []byte, whole bool) bool {
+	if bytes.IndexByte(head, 0) >= 0 || bytes.HasPrefix(head, []byte("%PDF-")) {
+		return false
+	}
+	if !whole {
+		for cut := 0; cut < utf8.UTFMax && len(head) > 0 && !utf8.Valid(head); cut++ {
+			head = head[:len(head)-1] // a character may have been cut
+		}
+	}
+	return utf8.Valid(head)
+}
+
+// isSVG says whether a document's first element is an image.
+func isSVG(head []byte) bool {
+	at := bytes.Index(head, []byte("<svg"))
+	if at < 0 {
+		return false
+	}
+	before := strings.TrimSpace(string(head[:at]))
+	return before == "" || strings.HasPrefix(before, "<?xml") || strings.HasPrefix(before, "<!--") || strings.HasPrefix(before, "<!DOCTYPE svg")
+}
