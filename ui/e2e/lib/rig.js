@@ -12,10 +12,11 @@ export const skip = noBrowser || (existsSync(binary) ? false : `${binary} is not
 const PATIENCE_MS = 15_000;
 
 /**
- * Starts what a file's tests share, logged in, and ends it after them.
- * @param {{ model?: boolean, config?: string, browser?: object }} [wants]
+ * Starts what a file's tests share, logged in, and ends it after them. They
+ * begin in the shell's plain view, or with the desktop.
+ * @param {{ model?: boolean, config?: string, browser?: object, desktop?: boolean }} [wants]
  */
-export function rig({ model = false, config = "", browser = {} } = {}) {
+export function rig({ model = false, config = "", browser = {}, desktop = false } = {}) {
   const it = {};
   if (skip) return it;
   before(async () => {
@@ -25,7 +26,12 @@ export function rig({ model = false, config = "", browser = {} } = {}) {
     it.page.setDefaultTimeout(PATIENCE_MS);
     const began = performance.now();
     await it.page.goto(it.choir.login);
-    await it.page.waitForSelector("#prompt");
+    const prompt = (desktop ? it.page.frameLocator("iframe.desktop-frame") : it.page).locator("#prompt");
+    if (!desktop) {
+      await it.page.waitForSelector("iframe.desktop-frame");
+      await it.page.goto(`${it.choir.address}/plain`);
+    }
+    await prompt.waitFor();
     it.promptMs = performance.now() - began;
   });
   after(async () => {

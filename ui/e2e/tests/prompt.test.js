@@ -45,7 +45,7 @@ test("Ctrl+K opens the launcher, which acts by keyboard alone", { skip }, async 
   await launcher.waitFor();
   await page.keyboard.type("beginning");
   await page.keyboard.press("Enter");
-  await page.waitForURL("**/");
+  await page.waitForURL("**/plain");
   await page.keyboard.press("Control+k");
   await page.keyboard.press("Escape");
   await launcher.waitFor({ state: "detached" });
@@ -127,7 +127,7 @@ test("a prompt near its limit shows what is left, and beyond it cannot be sent",
 
 test("a second page shows what happens in the first", { skip }, async () => {
   const other = await it.context.newPage();
-  await other.goto(it.choir.address);
+  await other.goto(`${it.choir.address}/plain`);
   await other.waitForSelector("#prompt");
   const run = await ask(it.page, "hello from the first page");
   await other.locator(`a[href="/runs/${run}"]`).getByRole("img", { name: "Done" }).waitFor();

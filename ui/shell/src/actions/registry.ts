@@ -1,5 +1,5 @@
 import type { LucideIcon } from "lucide-react";
-import { Camera, History, House, MessageCircle, OctagonX, Play } from "lucide-react";
+import { AppWindow, Camera, History, House, LifeBuoy, MessageCircle, OctagonX, Play } from "lucide-react";
 import type { Session } from "../app/session";
 import { isOpen, type Run } from "../domain/views";
 import type { State } from "../state/store";
@@ -16,9 +16,10 @@ export interface Action {
   run(session: Session, state: State): Promise<void> | void;
 }
 
-/** The run that is shown and still works. */
+/** The run that is shown and still works; with the desktop, the newest that works. */
 export function openRun(state: State): Run | undefined {
   const { route } = state;
+  if (route.page === "desktop") return state.runs.find((r) => isOpen(r.state));
   return route.page === "run" ? state.runs.find((r) => r.id === route.run && isOpen(r.state)) : undefined;
 }
 
@@ -36,11 +37,18 @@ export const actions: readonly Action[] = [
     },
   },
   {
+    id: "desktop",
+    title: "Go to the desktop",
+    icon: AppWindow,
+    when: (s) => s.route.page !== "desktop",
+    run: (session) => session.go({ page: "desktop" }),
+  },
+  {
     id: "prompt.focus",
     title: "Write a prompt",
     icon: MessageCircle,
     keys: "Ctrl+J",
-    when: () => true,
+    when: (s) => s.route.page === "home" || s.route.page === "run",
     run: () => document.getElementById("prompt")?.focus(),
   },
   {
@@ -65,8 +73,15 @@ export const actions: readonly Action[] = [
     run: (session) => session.go({ page: "time" }),
   },
   {
+    id: "recover",
+    title: "Recover the desktop",
+    icon: LifeBuoy,
+    when: (s) => s.route.page !== "recover",
+    run: (session) => session.go({ page: "recover" }),
+  },
+  {
     id: "home",
-    title: "Go to the beginning",
+    title: "Go to the beginning of the plain view",
     icon: House,
     when: (s) => s.route.page !== "home",
     run: (session) => session.go({ page: "home" }),

@@ -28,7 +28,7 @@ export function App() {
     else open();
   }, [open]);
   const loggedIn = useCallback(() => {
-    useStore.getState().setRoute({ page: "home" });
+    useStore.getState().setRoute({ page: "desktop" });
     open();
   }, [open]);
   return (
@@ -53,7 +53,7 @@ async function openSession(): Promise<Stage> {
   const session = new Session(computer, queries, computer === computers[0]);
   await session.start(computer.head);
   const { route } = useStore.getState();
-  if (route.page === "login") session.go({ page: "home" });
+  if (route.page === "login") session.go({ page: "desktop" });
   if (route.page === "run") void session.read(route.run);
   return { is: "open", session };
 }

@@ -1,9 +1,12 @@
 import { lazy, Suspense, useEffect } from "react";
 import { useHotkeys } from "../actions/hotkeys";
 import { Composer } from "../apps/composer/Composer";
+import { DesktopFrame } from "../apps/desktop/DesktopFrame";
+import { Silent } from "../apps/desktop/Silent";
 import { Events } from "../apps/events/Events";
 import { Header } from "../apps/header/Header";
 import { Launcher } from "../apps/launcher/Launcher";
+import { Recover } from "../apps/recover/Recover";
 import { RunView } from "../apps/run/RunView";
 import { RunList } from "../apps/runs/RunList";
 import { Timeline } from "../apps/timeline/Timeline";
@@ -25,7 +28,7 @@ const sides = [
   { id: "events", title: "Events" },
 ] as const;
 
-/** The page of one open computer. */
+/** The page of one open computer: the bar, and the desktop or a page of the shell. */
 export function Desk() {
   useHotkeys();
   useHistory();
@@ -42,6 +45,23 @@ export function Desk() {
           The log takes no more events: {readOnly}
         </p>
       )}
+      {route.page === "desktop" && <Silent />}
+      <DesktopFrame shown={route.page === "desktop" && !launcher} />
+      {route.page === "recover" && (
+        <main className="desk-main desk-page">
+          <Recover />
+        </main>
+      )}
+      {(route.page === "home" || route.page === "run" || route.page === "time") && <Plain page={route.page} />}
+      {launcher && <Launcher />}
+    </div>
+  );
+}
+
+/** The plain view: everything without the desktop. */
+function Plain({ page }: { page: "home" | "run" | "time" }) {
+  return (
+    <>
       <div className="desk-body">
         <aside className="desk-runs">
           <RunList />
@@ -50,7 +70,7 @@ export function Desk() {
           <div className="desk-view main">
             <Page />
           </div>
-          {route.page !== "time" && (
+          {page !== "time" && (
             <div className="desk-composer">
               <Composer />
             </div>
@@ -59,8 +79,7 @@ export function Desk() {
         <Side />
       </div>
       <Screens />
-      {launcher && <Launcher />}
-    </div>
+    </>
   );
 }
 

@@ -175,7 +175,7 @@ export class Session {
     void this.queries.invalidateQueries({ queryKey: ["computers"] });
     notifyDone(`“${made.name}” is ready`, {
       label: "Open",
-      run: () => location.assign(`/?computer=${made.id}`),
+      run: () => location.assign(`${pathOf({ page: "home" })}?computer=${made.id}`),
     });
   }
 

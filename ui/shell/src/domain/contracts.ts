@@ -629,6 +629,14 @@ export interface SnapshotTaken {
   bytes: number;
 }
 
+/** CachesLeftOut says which caches snapshots leave out from here on, because they have more than the limit; none when the list is empty. */
+export interface CachesLeftOut {
+  /** Folders below the workspace root, escaped; the first hundred. */
+  paths?: string[];
+  /** Bytes that a cache may have to be kept; 0 is no limit. */
+  limit: number;
+}
+
 /** DocumentCreated begins a living document; its version 0 is the prompt. */
 export interface DocumentCreated {
   /** The document. */
@@ -1187,6 +1195,8 @@ export interface PayloadByType {
   "file.removed": FileRemoved;
   /** The whole workspace, exactly, is in the store. */
   "snapshot.taken": SnapshotTaken;
+  /** Snapshots leave other caches out than before: those with more than storage.cache_mb. */
+  "caches.left_out": CachesLeftOut;
   /** A living document exists. */
   "document.created": DocumentCreated;
   /** A document has a new immutable version. */

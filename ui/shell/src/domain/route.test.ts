@@ -3,7 +3,9 @@ import { pathOf, type Route, readComputer, readRoute } from "./route";
 import { RUN } from "./testing";
 
 const routes: Route[] = [
+  { page: "desktop" },
   { page: "home" },
+  { page: "recover" },
   { page: "login" },
   { page: "time" },
   { page: "time", seq: 42 },
@@ -12,8 +14,8 @@ const routes: Route[] = [
 
 it.each(routes)("reads the address it wrote: %o", (route) => expect(readRoute(pathOf(route))).toEqual(route));
 
-it.each(["/time/0", "/time/x", "/time/1/2", "/runs/1", "/else"])("is at home for %s", (path) =>
-  expect(readRoute(path)).toEqual({ page: "home" }),
+it.each(["/time/0", "/time/x", "/time/1/2", "/runs/1", "/else"])("is at the desktop for %s", (path) =>
+  expect(readRoute(path)).toEqual({ page: "desktop" }),
 );
 
 it("knows which computer an address names", () => {

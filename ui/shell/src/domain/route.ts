@@ -1,15 +1,23 @@
 import type { ID } from "./contracts";
 
 /** What the address shows. */
-export type Route = { page: "home" } | { page: "run"; run: ID } | { page: "time"; seq?: number } | { page: "login" };
+export type Route =
+  | { page: "desktop" }
+  | { page: "home" }
+  | { page: "recover" }
+  | { page: "run"; run: ID }
+  | { page: "time"; seq?: number }
+  | { page: "login" };
 
-/** Reads a path; anything unknown is the home page. */
+/** Reads a path; anything unknown is the desktop. */
 export function readRoute(path: string): Route {
   if (path === "/login") return { page: "login" };
+  if (path === "/plain") return { page: "home" };
+  if (path === "/recover") return { page: "recover" };
   const time = /^\/time(?:\/([1-9]\d{0,15}))?$/.exec(path);
   if (time) return time[1] ? { page: "time", seq: Number(time[1]) } : { page: "time" };
   const run = /^\/runs\/([0-9a-f-]{36})$/.exec(path)?.[1];
-  return run ? { page: "run", run } : { page: "home" };
+  return run ? { page: "run", run } : { page: "desktop" };
 }
 
 /** The path of a route. */
@@ -21,6 +29,10 @@ export function pathOf(route: Route): string {
       return route.seq === undefined ? "/time" : `/time/${route.seq}`;
     case "login":
       return "/login";
+    case "home":
+      return "/plain";
+    case "recover":
+      return "/recover";
     default:
       return "/";
   }

@@ -48,10 +48,13 @@ const sentences: Sentences = {
   "window.opened": (p) => `A window was opened: ${clip(p.title || p.app)}`,
   "window.moved": (p) => `A window was moved to ${p.bounds.x}, ${p.bounds.y}`,
   "window.shown": (p) => `A window was ${shown[p.state]}`,
+  "window.retitled": (p) => `A window shows something else: ${clip(p.title || p.subject || "")}`,
   "window.focused": () => "A window came to the top",
   "window.closed": () => "A window was closed",
   "theme.changed": (p) => `The theme became ${clip(p.name)}`,
   "setting.changed": (p) => (p.value ? `${p.key} became ${clip(p.value)}` : `${p.key} went back to its default`),
+  "terminal.opened": (p) => `A terminal was opened: ${clip(p.title)}`,
+  "terminal.closed": (p) => `A terminal ended (${p.reason})`,
   "repo.added": (p) => `The project ${p.name} was added, ${count(p.files, "file")}`,
   "repo.exported": (p) => `Work on ${p.name} left as a ${p.format}`,
   "egress.refused": (p) => `Something wanted ${p.host}; the policy is ${p.policy}, so it was refused`,
@@ -61,7 +64,7 @@ const sentences: Sentences = {
 
 const outcomes = { done: "well", failed: "without success", cancelled: "because you stopped it" };
 const statuses = { ok: "done", needs_input: "needing your answer", failed: "failed" };
-const shown = { normal: "restored", minimised: "minimised", maximised: "maximised" };
+const shown = { normal: "restored", minimised: "minimised", maximised: "maximised", snapped: "snapped" };
 const verdicts = { accept: "accepted", revise: "wants a correction of", abort: "gave up on" };
 
 /** One event in a sentence for people. */

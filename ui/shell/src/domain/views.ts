@@ -43,6 +43,15 @@ export interface Run {
   usage: Usage;
 }
 
+/** A snapshot with a name. */
+export interface Checkpoint {
+  id: ID;
+  seq: number;
+  at: Time;
+  subject: string;
+  verified: boolean;
+}
+
 /** A task as the server shows it. */
 export interface Task {
   id: ID;

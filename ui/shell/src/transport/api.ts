@@ -1,6 +1,7 @@
 import { PATIENCE_MS } from "../domain/backoff";
 import type { AssociateResult, Digest, FileState, ID, RepoAdded } from "../domain/contracts";
 import type {
+  Checkpoint,
   Computer,
   DocumentVersion,
   EventPage,
@@ -18,6 +19,11 @@ import { ask, askBytes, askText } from "./http";
 /** Trades a one-time token for a session cookie. */
 export function login(token: string): Promise<void> {
   return ask("/auth/login", { method: "POST", body: { token } });
+}
+
+/** Ends this session, and those of the desktops it let in. */
+export function logout(): Promise<void> {
+  return ask("/auth/logout", { method: "POST" });
 }
 
 /** The computers of whoever is logged in; given up when it takes longer than people wait. */
@@ -44,6 +50,13 @@ export class ComputerAPI {
   credentials(): Promise<Grant> {
     // One that hangs must not use up all patience.
     return ask(`${this.base}/bus`, { method: "POST", signal: AbortSignal.timeout(4_000) });
+  }
+  /** Where the desktop's frame begins: works once, within 30 seconds. */
+  ticket(): Promise<{ url: string }> {
+    return ask(`${this.base}/ticket`, { method: "POST" });
+  }
+  checkpoints(): Promise<Checkpoint[]> {
+    return list(`${this.base}/checkpoints?limit=10`);
   }
   runs(): Promise<Run[]> {
     return list(`${this.base}/runs?limit=200`);

@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Check, ChevronDown, Download, Monitor } from "lucide-react";
 import { useSession } from "../../app/session";
+import { pathOf, type Route } from "../../domain/route";
 import { Popover } from "../../kit/Popover";
 import { useStore } from "../../state/store";
 import { listComputers } from "../../transport/api";
@@ -9,6 +10,8 @@ import { listComputers } from "../../transport/api";
 export function Computers() {
   const session = useSession();
   const mine = useStore((s) => s.computer);
+  // From the desktop to the other's desktop, from the plain view to its plain view.
+  const page: Route = useStore((s) => s.route.page === "desktop") ? { page: "desktop" } : { page: "home" };
   const { data: computers = [] } = useQuery({ queryKey: ["computers"], queryFn: listComputers });
   if (!mine) return null;
   return (
@@ -30,7 +33,7 @@ export function Computers() {
                 {/* A page of its own, so that two can stand side by side. */}
                 <a
                   className="computers-item"
-                  href={i === 0 ? "/" : `/?computer=${c.id}`}
+                  href={`${pathOf(page)}${i === 0 ? "" : `?computer=${c.id}`}`}
                   aria-current={c.id === mine.id ? "true" : undefined}
                 >
                   {c.id === mine.id ? (

@@ -4,9 +4,12 @@ import { useStore } from "../../state/store";
 import { Computers } from "./Computers";
 import { Connection } from "./Connection";
 import { Isolation } from "./Isolation";
+import { Pages } from "./Pages";
+import { RunStatus } from "./RunStatus";
+import { Who } from "./Who";
 import "./header.css";
 
-/** The top of the page: which computer, how safe, how well reached. */
+/** The bar that is always there: which computer, what works in it, how safe, how well reached. */
 export function Header() {
   const session = useSession();
   const setLauncher = useStore((s) => s.setLauncher);
@@ -14,22 +17,25 @@ export function Header() {
     <header className="header">
       <a
         className="header-home"
-        href={session.addressOf({ page: "home" })}
-        aria-label="Beginning"
+        href={session.addressOf({ page: "desktop" })}
+        aria-label="Desktop"
         onClick={(e) => {
           e.preventDefault();
-          session.go({ page: "home" });
+          session.go({ page: "desktop" });
         }}
       >
         <img src="/icon.svg" alt="" width="24" height="24" />
       </a>
       <Computers />
+      <RunStatus />
       <button type="button" className="header-search" onClick={() => setLauncher(true)}>
         <Search size={15} aria-hidden />
         <span>Launcher</span>
         <kbd>Ctrl K</kbd>
       </button>
+      <Pages />
       <div className="header-facts">
+        <Who />
         <Isolation />
         <Connection />
       </div>

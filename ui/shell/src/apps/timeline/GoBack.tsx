@@ -9,7 +9,17 @@ import { useStore } from "../../state/store";
 import { Files } from "./Files";
 
 /** Says what going back would change, then goes back. */
-export function GoBack({ seq, when, onClose }: { seq: number; when: string; onClose(): void }) {
+export function GoBack({
+  seq,
+  when,
+  onClose,
+  onDone,
+}: {
+  seq: number;
+  when: string;
+  onClose(): void;
+  onDone?(): void;
+}) {
   const session = useSession();
   const [busy, setBusy] = useState(false);
   const { data, error } = useQuery({
@@ -23,6 +33,7 @@ export function GoBack({ seq, when, onClose }: { seq: number; when: string; onCl
     try {
       await session.rewind(seq, `You went back to ${when}`);
       onClose();
+      onDone?.();
     } catch (error) {
       setBusy(false);
       notifyProblem(error);

@@ -1,0 +1,36 @@
+import { AppWindow, History, LifeBuoy, ListTree } from "lucide-react";
+import { useSession } from "../../app/session";
+import type { Route } from "../../domain/route";
+import { useStore } from "../../state/store";
+
+const pages = [
+  { title: "Desktop", icon: AppWindow, route: { page: "desktop" } },
+  { title: "Timeline", icon: History, route: { page: "time" } },
+  { title: "Plain view", icon: ListTree, route: { page: "home" } },
+  { title: "Recover", icon: LifeBuoy, route: { page: "recover" } },
+] as const satisfies readonly { title: string; icon: unknown; route: Route }[];
+
+/** The desktop and the pages of the shell. */
+export function Pages() {
+  const session = useSession();
+  const page = useStore((s) => (s.route.page === "run" ? "home" : s.route.page));
+  return (
+    <nav className="pages" aria-label="Pages of the shell">
+      {pages.map(({ title, icon: Icon, route }) => (
+        <a
+          key={title}
+          href={session.addressOf(route)}
+          title={title}
+          aria-current={page === route.page ? "page" : undefined}
+          onClick={(e) => {
+            e.preventDefault();
+            session.go(route);
+          }}
+        >
+          <Icon size={16} aria-hidden />
+          <span className="header-word">{title}</span>
+        </a>
+      ))}
+    </nav>
+  );
+}

@@ -1,0 +1,41 @@
+import { OctagonX } from "lucide-react";
+import { usePerform } from "../../actions/hotkeys";
+import { actions, openRun } from "../../actions/registry";
+import { useSession } from "../../app/session";
+import { isOpen } from "../../domain/views";
+import { Button } from "../../kit/Button";
+import { useStore } from "../../state/store";
+
+const stop = actions.find((a) => a.id === "run.stop");
+
+/** What works now, and the way to stop it: in the bar, where no desktop can reach. */
+export function RunStatus() {
+  const session = useSession();
+  const perform = usePerform();
+  const run = useStore(openRun);
+  const more = useStore((s) => s.runs.filter((r) => isOpen(r.state)).length - 1);
+  return (
+    <div className="run-status" role="status" aria-label="Runs at work">
+      {run && (
+        <>
+          <a
+            href={session.addressOf({ page: "run", run: run.id })}
+            onClick={(e) => {
+              e.preventDefault();
+              session.go({ page: "run", run: run.id });
+            }}
+          >
+            {run.state === "waiting" ? "Waits for you: " : "At work: "}
+            {run.prompt.split("\n")[0]}
+            {more > 0 && ` and ${more} more`}
+          </a>
+          {stop && (
+            <Button look="danger" title="Ctrl+." onClick={() => void perform(stop)}>
+              <OctagonX size={15} aria-hidden /> Stop
+            </Button>
+          )}
+        </>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,69 @@
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { useSession } from "../../app/session";
+import { clock } from "../../domain/time";
+import type { Checkpoint } from "../../domain/views";
+import { Button } from "../../kit/Button";
+import { useStore } from "../../state/store";
+import { GoBack } from "../timeline/GoBack";
+import "./recover.css";
+
+/** Ways out when the desktop does not work: begin anew, go back, or do without. */
+export function Recover() {
+  const session = useSession();
+  const frame = useStore((s) => s.frame);
+  const computer = useStore((s) => s.computer?.id);
+  const reopen = () => {
+    useStore.getState().reopen();
+    session.go({ page: "desktop" });
+  };
+  const { data = [], isPending } = useQuery({
+    queryKey: ["checkpoints", computer],
+    queryFn: () => session.api.checkpoints(),
+    gcTime: 0,
+  });
+  return (
+    <div className="recover scroll">
+      <div className="recover-inner">
+        <h1>Recover the desktop</h1>
+        <p>
+          {frame === "silent"
+            ? "The desktop’s page did not say that it is ready. It can be rewritten, so it can break; this page cannot."
+            : "The desktop’s page answers. If it still does not do what it should:"}
+        </p>
+        <section aria-label="Ways out">
+          <Button look="primary" onClick={reopen}>
+            Open the desktop again
+          </Button>
+          <Button onClick={() => session.go({ page: "home" })}>Go on in the plain view</Button>
+          <Button onClick={() => session.go({ page: "time" })}>Choose a moment on the timeline</Button>
+        </section>
+        <h2>Go back to a checkpoint</h2>
+        {data.length === 0 && <p>{isPending ? "Looking for checkpoints…" : "There is no checkpoint yet."}</p>}
+        <ul className="recover-list" aria-label="Checkpoints">
+          {data.map((c, i) => (
+            <Row key={c.id} checkpoint={c} last={i === data.findIndex((d) => d.verified)} onDone={reopen} />
+          ))}
+        </ul>
+      </div>
+    </div>
+  );
+}
+
+function Row({ checkpoint, last, onDone }: { checkpoint: Checkpoint; last: boolean; onDone(): void }) {
+  const [asking, setAsking] = useState(false);
+  const when = clock(checkpoint.at);
+  return (
+    <li>
+      <span className="recover-subject">{checkpoint.subject}</span>
+      <small>
+        {when}
+        {last ? " · the last good one" : checkpoint.verified ? " · verified" : ""}
+      </small>
+      <Button look={last ? "primary" : "plain"} onClick={() => setAsking(true)}>
+        Go back
+      </Button>
+      {asking && <GoBack seq={checkpoint.seq} when={when} onClose={() => setAsking(false)} onDone={onDone} />}
+    </li>
+  );
+}

@@ -1,0 +1,48 @@
+import { expect, it } from "vitest";
+import { readMessage, writeMessage } from "./messages";
+
+it.each([
+  [{ choir: 1, kind: "ready" }, { kind: "ready" }],
+  [
+    { choir: 1, kind: "chord", chord: "stop" },
+    { kind: "chord", chord: "stop" },
+  ],
+  [
+    { choir: 1, kind: "open", page: "timeline", seq: 7 },
+    { kind: "open", route: { page: "time", seq: 7 } },
+  ],
+  [
+    { choir: 1, kind: "open", page: "models" },
+    { kind: "open", route: { page: "home" } },
+  ],
+  [
+    { choir: 1, kind: "draft", text: "half a" },
+    { kind: "draft", text: "half a" },
+  ],
+])("reads %o", (data, message) => expect(readMessage(data)).toEqual(message));
+
+it.each([
+  undefined,
+  null,
+  "ready",
+  [],
+  {},
+  { kind: "ready" },
+  { choir: 2, kind: "ready" },
+  { choir: 1, kind: "rewind", to_seq: 1 },
+  { choir: 1, kind: "chord", chord: "approve" },
+  { choir: 1, kind: "open", page: "login" },
+  { choir: 1, kind: "open", page: "constructor" },
+  { choir: 1, kind: "open", page: "https://evil.example" },
+  { choir: 1, kind: "draft", text: 1 },
+  { choir: 1, kind: "draft", text: "x".repeat(100_001) },
+])("makes nothing of %o", (data) => expect(readMessage(data)).toBeUndefined());
+
+it.each([-1, 0, 1.5, "7", 2 ** 60])("goes to no moment called %o", (seq) =>
+  expect(readMessage({ choir: 1, kind: "open", page: "timeline", seq })).toEqual({
+    kind: "open",
+    route: { page: "time" },
+  }),
+);
+
+it("marks what it says", () => expect(writeMessage({ kind: "focus" })).toEqual({ choir: 1, kind: "focus" }));

@@ -1,0 +1,44 @@
+import type { Route } from "./route";
+
+/** What a desktop may say to the shell around it. None of it acts but by stopping a run. */
+export type FromDesktop =
+  | { kind: "ready" }
+  | { kind: "chord"; chord: "stop" | "launcher" }
+  | { kind: "open"; route: Route }
+  | { kind: "draft"; text: string };
+
+/** What the shell says to the desktop. */
+export type ToDesktop = { kind: "draft"; text: string } | { kind: "focus" };
+
+/** The longest draft that is kept, in characters. */
+const MAX_DRAFT = 100_000;
+
+/** The pages of the shell a desktop may ask for by name: to look at, never to act. */
+const pages: Record<string, Route> = {
+  models: { page: "home" },
+  limits: { page: "home" },
+  timeline: { page: "time" },
+  checkpoint: { page: "time" },
+  recover: { page: "recover" },
+  plain: { page: "home" },
+};
+
+/** Reads a message of a page that nobody vouches for; undefined for what means nothing. */
+export function readMessage(data: unknown): FromDesktop | undefined {
+  if (typeof data !== "object" || data === null) return undefined;
+  const { choir, kind, chord, page, text, seq } = data as Record<string, unknown>;
+  if (choir !== 1) return undefined;
+  if (kind === "ready") return { kind };
+  if (kind === "chord" && (chord === "stop" || chord === "launcher")) return { kind, chord };
+  if (kind === "draft" && typeof text === "string" && text.length <= MAX_DRAFT) return { kind, text };
+  if (kind !== "open" || typeof page !== "string" || !Object.hasOwn(pages, page)) return undefined;
+  const route = pages[page];
+  if (route?.page === "time" && Number.isSafeInteger(seq) && Number(seq) > 0)
+    return { kind, route: { page: "time", seq: Number(seq) } };
+  return route && { kind, route };
+}
+
+/** A message as it is sent. */
+export function writeMessage(message: ToDesktop): object {
+  return { choir: 1, ...message };
+}
