@@ -10,9 +10,8 @@ OUT := .cache/test
 REPORT := .cache/testreport
 GO_FOLDERS := $(wildcard bench cmd internal tools)
 
-SHELL_DIST := internal/webui/dist/shell/index.html
-# Only the folders that exist: the rules below stand still without a UI.
-UI := $(wildcard ui/shell/package.json)
+# Both user interfaces, each built into internal/webui/dist.
+UIS := shell desktop
 # The browser tests are a package of their own, or a script of the shell's; run
 # by vitest or by node --test.
 E2E := $(if $(wildcard ui/e2e/package.json),ui/e2e,$(if $(shell grep -s '"e2e":' ui/shell/package.json),ui/shell))
@@ -20,7 +19,7 @@ E2E_SCRIPT := $(if $(filter ui/e2e,$(E2E)),test,e2e)
 E2E_READER := $(if $(and $(E2E),$(shell grep -s '"$(E2E_SCRIPT)":.*vitest' $(E2E)/package.json)),vitest,tap)
 # The packages that biome formats and checks.
 LINTED := $(patsubst %/biome.json,%,$(wildcard ui/*/biome.json))
-UI_SOURCES := $(if $(UI),$(shell find ui/shell -path '*/node_modules' -prune -o -type f -print))
+sources = $(shell find ui/$(1) -path '*/node_modules' -prune -o -type f -print)
 
 .PHONY: help up build test bench crash crash-short soak fmt clean prereqs fresh guest ui choir lint lint-go lint-ui unit race ui-test e2e generate
 
@@ -55,7 +54,7 @@ fmt: ## format Go and the UI
 	@for folder in $(LINTED); do $(MAKE) $$folder/node_modules && (cd $$folder && npx biome check --write .); done
 
 clean: ## remove what was built
-	@rm -rf bin .cache internal/webui/dist/shell
+	@rm -rf bin .cache $(UIS:%=internal/webui/dist/%)
 	@find internal/guestbin/bin -type f ! -name .keep -delete
 
 # ---- internal ----
@@ -79,11 +78,14 @@ guest:
 choir:
 	@CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o bin/choir ./cmd/choir
 
-ui: $(if $(UI),$(SHELL_DIST))
+ui: $(UIS:%=internal/webui/dist/%/index.html)
 
-$(SHELL_DIST): $(UI_SOURCES) | ui/shell/node_modules
-	@cd ui/shell && npm run --silent build -- --outDir $(CURDIR)/internal/webui/dist/shell --emptyOutDir --logLevel warn
-	@touch $@
+define build-ui
+internal/webui/dist/$(1)/index.html: $(call sources,$(1)) | ui/$(1)/node_modules
+	@cd ui/$(1) && npm run --silent build -- --outDir $(CURDIR)/internal/webui/dist/$(1) --emptyOutDir --logLevel warn
+	@touch $$@
+endef
+$(foreach name,$(UIS),$(eval $(call build-ui,$(name))))
 
 # npm ci empties the folder first, so the stamp is written last.
 %/node_modules: %/package-lock.json
@@ -114,9 +116,11 @@ race:
 crash-short:
 	@$(call check,crash) tools/crash.sh -short -workers 4
 
-ui-test: $(if $(UI),ui/shell/node_modules)
-	@$(if $(UI),cd ui/shell && $(if $(REPORTED),VITEST_OUTPUT=$(CURDIR)/$(OUT)/vitest.out $(CURDIR)/$(REPORT) vitest $(CURDIR)/$(OUT) ui --) \
-		npm test $(if $(REPORTED),-- --reporter=json --outputFile=$(CURDIR)/$(OUT)/vitest.out))
+ui-test: $(UIS:%=ui/%/node_modules)
+	@failed=; for name in $(UIS); do \
+		(cd ui/$$name && $(if $(REPORTED),VITEST_OUTPUT=$(CURDIR)/$(OUT)/vitest-$$name.out $(CURDIR)/$(REPORT) vitest $(CURDIR)/$(OUT) ui-$$name --) \
+			npm test $(if $(REPORTED),-- --reporter=json --outputFile=$(CURDIR)/$(OUT)/vitest-$$name.out)) || failed=yes; \
+	done; test -z "$$failed"
 
 E2E_FLAGS := $(if $(filter vitest,$(E2E_READER)),-- --reporter=json --outputFile=$(CURDIR)/$(OUT)/e2e.out)
 E2E_ENV := $(if $(filter tap,$(E2E_READER)),NODE_OPTIONS=--test-reporter=tap,VITEST_OUTPUT=$(CURDIR)/$(OUT)/e2e.out)

@@ -1,5 +1,5 @@
 // Command contracts writes what follows from the Go types of the vocabulary:
-// JSON Schemas, the TypeScript types of the shell, and docs/CONTRACTS.md. With
+// JSON Schemas, the TypeScript types of shell and desktop, and docs/CONTRACTS.md. With
 // -check it writes nothing and exits 1 when a copy in the tree is stale.
 package main
 
@@ -59,6 +59,7 @@ func generate(root string) ([]output, error) {
 	}
 	return append(files,
 		output{"ui/shell/src/domain/contracts.ts", v.typeScript()},
+		output{"ui/desktop/src/domain/contracts.ts", v.typeScript()},
 		output{"docs/CONTRACTS.md", v.markdown()}), nil
 }
 

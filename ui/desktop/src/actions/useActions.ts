@@ -1,0 +1,45 @@
+import { useEffect, useMemo } from "react";
+import { type Session, useSession } from "../app/session";
+import { isChord } from "../domain/chord";
+import { notifyProblem } from "../kit/notify";
+import { useStore } from "../state/store";
+import { type Action, actions, type Here } from "./registry";
+
+/** What stands around an action now. */
+export function hereOf(session: Session): Here {
+  return { session, state: useStore.getState(), win: session.windows.focused() };
+}
+
+/** Performs actions and says what went wrong. */
+export function usePerform(): (action: Action) => void {
+  const session = useSession();
+  return useMemo(() => (action) => void Promise.resolve(action.run(hereOf(session))).catch(notifyProblem), [session]);
+}
+
+/** Listens for the keys of all actions. */
+export function useHotkeys(): void {
+  const session = useSession();
+  const perform = usePerform();
+  useEffect(() => {
+    const press = (e: KeyboardEvent) => {
+      if (!e.ctrlKey && !e.metaKey) return;
+      const pressed = {
+        key: e.key,
+        code: e.code,
+        ctrlKey: e.ctrlKey,
+        metaKey: e.metaKey,
+        altKey: e.altKey,
+        shiftKey: e.shiftKey,
+        altGraph: e.getModifierState("AltGraph"),
+      };
+      const action = actions.find((a) => a.keys && isChord(pressed, a.keys) && a.when(hereOf(session)));
+      if (!action) return;
+      e.preventDefault();
+      e.stopPropagation();
+      perform(action);
+    };
+    // Before the app that has the focus, which may take keys of its own.
+    document.addEventListener("keydown", press, true);
+    return () => document.removeEventListener("keydown", press, true);
+  }, [session, perform]);
+}

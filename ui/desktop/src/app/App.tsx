@@ -1,0 +1,52 @@
+import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
+import { useCallback, useEffect, useState } from "react";
+import { explain } from "../domain/problem";
+import { deskWords } from "../i18n/desk";
+import { useWords } from "../i18n/words";
+import { Failed } from "../kit/States";
+import { Desk } from "../shell/Desk";
+import { type DesktopState, desk } from "../transport/desk";
+import { Session, SessionContext } from "./session";
+
+const queries = new QueryClient({ defaultOptions: { queries: { retry: 1, refetchOnWindowFocus: false } } });
+
+/** The whole page: nothing until the desktop is known, then all of it at once. */
+export function App({ first }: { first: Promise<DesktopState> }) {
+  const [session, setSession] = useState<Session>();
+  const [failed, setFailed] = useState<unknown>();
+  const t = useWords(deskWords);
+  const open = useCallback((state: Promise<DesktopState>) => {
+    state.then(
+      (known) => {
+        const made = new Session(queries);
+        made.start(known);
+        setFailed(undefined);
+        setSession(made);
+      },
+      (error) => setFailed(error ?? true),
+    );
+  }, []);
+  useEffect(() => open(first), [open, first]);
+  useEffect(() => () => session?.stop(), [session]);
+  if (failed) {
+    const { title, remedy } = explain(failed);
+    return (
+      <main className="page-failed">
+        <Failed
+          title={t("notOpened")}
+          why={[title, remedy].filter(Boolean).join(": ")}
+          again={t("tryAgain")}
+          onAgain={() => open(desk.state())}
+        />
+      </main>
+    );
+  }
+  if (!session) return null;
+  return (
+    <QueryClientProvider client={queries}>
+      <SessionContext value={session}>
+        <Desk />
+      </SessionContext>
+    </QueryClientProvider>
+  );
+}

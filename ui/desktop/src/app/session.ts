@@ -1,0 +1,146 @@
+import type { QueryClient } from "@tanstack/react-query";
+import { createContext, useContext } from "react";
+import type { Event } from "../domain/contracts";
+import { progressOf } from "../domain/progress";
+import { isOpen, type Run } from "../domain/views";
+import { deskWords } from "../i18n/desk";
+import { say } from "../i18n/words";
+import { notifyAnswer, notifyDone } from "../kit/notify";
+import { useStore } from "../state/store";
+import { api } from "../transport/api";
+import { type DesktopState, desk } from "../transport/desk";
+import { Feed } from "../transport/feed";
+import { Windows } from "./windows";
+
+/** This computer, opened in this page: what a person can do with it. */
+export class Session {
+  readonly windows = new Windows();
+  private readonly queries: QueryClient;
+  private readonly listeners = new Set<(event: Event) => void>();
+  private feed: Feed | undefined;
+
+  constructor(queries: QueryClient) {
+    this.queries = queries;
+  }
+
+  /** Takes over what lies on the desktop, then follows what happens. */
+  start(state: DesktopState): void {
+    this.know(state);
+    void this.readRuns();
+    this.connect(state.seq);
+  }
+
+  /** Calls back for every event from now on; gives what ends it. */
+  listen(heard: (event: Event) => void): () => void {
+    this.listeners.add(heard);
+    return () => this.listeners.delete(heard);
+  }
+
+  /** The newest run that still works. */
+  openRun(): Run | undefined {
+    return useStore.getState().runs.find((r) => isOpen(r.state));
+  }
+
+  async stopRun(): Promise<void> {
+    const run = this.openRun();
+    if (run) await api.cancel(run.id);
+  }
+
+  async checkpoint(): Promise<void> {
+    const result = await api.checkpoint("");
+    const { language } = useStore.getState();
+    notifyDone(
+      result.checkpoint
+        ? say(deskWords, language, "checkpointMade", { id: result.checkpoint.slice(0, 7) })
+        : result.summary,
+    );
+  }
+
+  /** Begins a run. */
+  async prompt(text: string, key: string): Promise<void> {
+    await api.prompt(text, "", key);
+  }
+
+  private connect(after: number): void {
+    const store = useStore.getState();
+    const parts = {
+      credentials: api.credentials,
+      events: (cursor: number) => api.events(cursor),
+      // The bus is not needed to show the desktop.
+      open: async (...args: Parameters<typeof import("../transport/bus").openLine>) =>
+        (await import("../transport/bus")).openLine(...args),
+      onEvents: (events: Event[]) => this.hear(events),
+      onLive: () => {},
+      onState: store.setConnection,
+      now: Date.now,
+      chance: Math.random,
+      sleep: (ms: number) => new Promise<void>((done) => setTimeout(done, ms)),
+    };
+    this.feed = new Feed(parts, after);
+    void this.feed.run().then(() => {
+      // It gives up when it never was live; a desktop goes on trying.
+      if (useStore.getState().connection === "given_up") setTimeout(() => this.connect(after), 5000);
+    });
+  }
+
+  stop(): void {
+    this.feed?.stop();
+  }
+
+  private know(state: DesktopState): void {
+    const store = useStore.getState();
+    store.setKnown(state.windows ?? [], state.seq);
+    store.setTheme(state.theme);
+    store.setSettings(state.settings ?? []);
+  }
+
+  private async readRuns(): Promise<void> {
+    try {
+      const [computer, runs] = await Promise.all([api.show(), api.runs()]);
+      useStore.getState().setComputer(computer);
+      useStore.getState().setRuns(runs);
+    } catch {
+      // The feed says when the computer cannot be reached; the next look reads them.
+    }
+  }
+
+  private hear(events: Event[]): void {
+    const store = useStore.getState();
+    store.hear(events);
+    for (const event of events) {
+      this.hearOne(event);
+      for (const heard of this.listeners) heard(event);
+    }
+    this.refresh(events);
+  }
+
+  private hearOne(event: Event): void {
+    const store = useStore.getState();
+    if (event.type.startsWith("window.")) store.hearWindow(event);
+    else if (event.type === "theme.changed") store.setTheme(event.payload);
+    else if (event.type === "setting.changed") store.setSetting(event.payload.key, event.payload.value ?? "");
+    else if (event.type === "toast.shown") notifyAnswer(event.payload.text);
+    else if (event.type === "timeline.rewound") void desk.state().then((s) => this.know(s));
+    const line = progressOf(event);
+    if (line) store.say(line);
+  }
+
+  /** What is shown of files, documents and checkpoints is read again once it may differ. */
+  private refresh(events: readonly Event[]): void {
+    const begins = (kind: string) => events.some((e) => e.type.startsWith(kind));
+    const stale: string[] = [];
+    if (begins("file.") || begins("timeline.")) stale.push("files");
+    if (begins("document.") || begins("timeline.")) stale.push("documents");
+    if (begins("repo.")) stale.push("repos");
+    for (const key of stale) void this.queries.invalidateQueries({ queryKey: [key] });
+  }
+}
+
+export const SessionContext = createContext<Session | undefined>(undefined);
+
+/** The session around a component. */
+export function useSession(): Session {
+  const session = useContext(SessionContext);
+  if (!session) throw new Error("this part stands outside of a session");
+  return session;
+}

@@ -1,0 +1,201 @@
+import type { Manifest } from "../apps/manifest";
+import { appOf, bestFor } from "../apps/registry";
+import type { ID, Rect } from "../domain/contracts";
+import { pace, pageClock } from "../domain/pace";
+import { maximisedOf, minimisedOf, restoredOf, type Snap, snappedOf, type Win } from "../domain/windows";
+import { focusedOf, onDesktop } from "../domain/wmorder";
+import { cascade } from "../domain/wmplace";
+import { notifyProblem } from "../kit/notify";
+import { useStore } from "../state/store";
+import { desk } from "../transport/desk";
+import { Sender } from "./sending";
+
+/** Milliseconds between two moves of one drag that the server hears of; it takes 600 changes a minute. */
+const MOVE_MS = 120;
+
+const state = () => useStore.getState();
+
+/** Says of a window what became of it; set by the desk, which has the words. */
+export type Tell = (what: "opened" | "closed" | "minimised" | "maximised" | "restored" | "snapped", win: Win) => void;
+
+/** What a person does with windows: here at once, then on the server. */
+export class Windows {
+  tell: Tell = () => {};
+  private top = Number.MAX_SAFE_INTEGER / 2;
+  private readonly sender = new Sender({
+    settled: (id, win, seq) => {
+      // Nothing was different there, so what is known stays.
+      if (seq === 0) state().letGo(id);
+      else state().settle(id, win, seq);
+    },
+    dropped: (id, error) => {
+      state().letGo(id);
+      if (error) notifyProblem(error);
+    },
+    sleep: (ms) => new Promise((done) => setTimeout(done, ms)),
+  });
+
+  private readonly moves = pace<{ id: ID; bounds: Rect }>(MOVE_MS, pageClock, ({ id, bounds }) => {
+    const win = this.get(id);
+    if (win) this.change({ ...win, bounds }, "move", () => desk.move(id, { bounds }));
+  });
+
+  get(id: ID): Win | undefined {
+    return state().windows.find((w) => w.id === id);
+  }
+
+  /** The windows of an app, the lowest first. */
+  of(app: string): Win[] {
+    return state().windows.filter((w) => w.app === app);
+  }
+
+  focused(): Win | undefined {
+    return focusedOf(state().windows, state().desktop);
+  }
+
+  /** Opens an app, or brings up the window that shows the same already. */
+  async open(app: string, subject = "", title = ""): Promise<void> {
+    const manifest = appOf(app);
+    if (!manifest) return;
+    const there = state().windows.find((w) => w.app === app && (manifest.single || (subject && w.subject === subject)));
+    if (there) {
+      if (subject && there.subject !== subject) this.retitle(there.id, title, subject);
+      return this.focus(there.id);
+    }
+    try {
+      await this.openNew(manifest, subject, title);
+    } catch (error) {
+      notifyProblem(error);
+    }
+  }
+
+  /** Opens a subject in the app that opens it best. */
+  async openSubject(subject: string, title = ""): Promise<void> {
+    const app = bestFor(subject);
+    if (app) await this.open(app.id, subject, title);
+  }
+
+  private async openNew(manifest: Manifest, subject: string, title: string): Promise<void> {
+    const { area, desktop, windows } = state();
+    const top = focusedOf(windows, desktop);
+    const bounds = cascade(manifest.size, top?.state === "normal" ? top.bounds : undefined, area);
+    const { window, seq } = await desk.open({ app: manifest.id, subject, title, bounds, desktop }, crypto.randomUUID());
+    state().settle(window.id, window, seq);
+    state().want(window.id);
+    this.tell("opened", window);
+  }
+
+  focus(id: ID): void {
+    const win = this.get(id);
+    if (!win) return;
+    state().want(id);
+    if (this.focused()?.id === id) return;
+    const desktop = win.desktop ?? 0;
+    if (desktop !== state().desktop) this.goTo(desktop);
+    this.change(this.raised(win.state === "minimised" ? restoredOf(win) : win), "focus", () => desk.show(id, "focus"));
+  }
+
+  minimise(id: ID): void {
+    this.toState(id, minimisedOf, "minimise", "minimised");
+    this.focusNext();
+  }
+
+  maximise(id: ID): void {
+    this.toState(id, (w) => this.raised(maximisedOf(w)), "maximise", "maximised");
+  }
+
+  restore(id: ID): void {
+    this.toState(id, (w) => this.raised(restoredOf(w)), "restore", "restored");
+    state().want(id);
+  }
+
+  /** The keyboard goes to the window that is on top now, else to the prompt. */
+  private focusNext(): void {
+    state().want(this.focused()?.id ?? null);
+  }
+
+  close(id: ID): void {
+    const win = this.get(id);
+    if (!win) return;
+    state().goAhead(id, undefined);
+    this.focusNext();
+    this.sender.put({ window: id, name: "close", send: () => desk.show(id, "close") });
+    this.tell("closed", win);
+  }
+
+  snap(id: ID, to: Snap): void {
+    const win = this.get(id);
+    if (!win || (win.state === "snapped" && win.snap === to)) return;
+    this.change(this.raised(snappedOf(win, to)), "snap", () => desk.snap(id, to));
+    this.tell("snapped", win);
+  }
+
+  /** Gives a window bounds; during a drag the server hears of it now and then. */
+  move(id: ID, bounds: Rect, dragging = false): void {
+    const win = this.get(id);
+    if (!win) return;
+    if (dragging) {
+      this.moves.put({ id, bounds });
+      return;
+    }
+    this.moves.flush();
+    const normal = win.state === "normal" ? win : restoredOf({ ...win, state: "normal" });
+    this.change({ ...normal, bounds }, "move", () => desk.move(id, { bounds }));
+  }
+
+  toDesktop(id: ID, desktop: number): void {
+    const win = this.get(id);
+    if (win) this.change({ ...win, desktop }, "desktop", () => desk.move(id, { desktop }));
+  }
+
+  retitle(id: ID, title: string, subject: string): void {
+    const win = this.get(id);
+    if (!win || ((win.title ?? "") === title && (win.subject ?? "") === subject)) return;
+    this.change({ ...win, title, subject }, "title", () => desk.retitle(id, title, subject));
+  }
+
+  /** Shows another virtual desktop, in every browser. */
+  goTo(desktop: number): void {
+    this.set("desktop.current", desktop === 0 ? "" : String(desktop));
+  }
+
+  set(key: string, value: string): void {
+    state().setSetting(key, value);
+    desk.set(key, value).catch(notifyProblem);
+  }
+
+  private hidden: ID[] = [];
+
+  /** Minimises all windows of the desktop, or brings back those it minimised. */
+  showDesktop(): void {
+    const open = onDesktop(state().windows, state().desktop).filter((w) => w.state !== "minimised");
+    if (open.length > 0) {
+      this.hidden = open.map((w) => w.id);
+      for (const win of open) this.minimise(win.id);
+      return;
+    }
+    for (const id of this.hidden) if (this.get(id)?.state === "minimised") this.restore(id);
+    this.hidden = [];
+  }
+
+  private toState(
+    id: ID,
+    make: (win: Win) => Win,
+    how: "minimise" | "maximise" | "restore",
+    said: Parameters<Tell>[0],
+  ): void {
+    const win = this.get(id);
+    if (!win) return;
+    this.change(make(win), how, () => desk.show(id, how));
+    this.tell(said, win);
+  }
+
+  private raised(win: Win): Win {
+    return { ...win, focused_seq: ++this.top };
+  }
+
+  private change(win: Win, name: string, send: Parameters<Sender["put"]>[0]["send"]): void {
+    state().goAhead(win.id, win);
+    this.sender.put({ window: win.id, name, send });
+  }
+}

@@ -1,0 +1,42 @@
+import type { LucideIcon } from "lucide-react";
+import type { ComponentType } from "react";
+import type { Named } from "../i18n/words";
+
+/** A key of an app, for its help. */
+export interface KeyHelp {
+  /** As it is written on the keys: "Ctrl+S"; Ctrl is Cmd on a Mac. */
+  keys: string;
+  does: Named;
+}
+
+/** What the desktop knows of an app before it is loaded. */
+export interface Manifest {
+  /** Lower-case letters, digits and dash; the name in events. */
+  id: string;
+  title: Named;
+  icon: LucideIcon;
+  /** Size of a new window and the least one, in CSS pixels. */
+  size: { width: number; height: number };
+  least: { width: number; height: number };
+  /** What the app listens to. */
+  keys: readonly KeyHelp[];
+  /** How well it opens a subject, 0 for not at all; a document is `document:<id>`, a run `run:<id>`, else a path. */
+  opens?(subject: string): number;
+  /** Only one window of it, whatever the subject. */
+  single?: boolean;
+  /** Not among the apps of dock and launcher: it only opens things. */
+  hidden?: boolean;
+  /** Loads the app itself. */
+  load(): Promise<{ default: ComponentType }>;
+}
+
+/** One state of an app that the accessibility test puts it into. */
+export interface AppState {
+  name: string;
+  /** What the window is opened with. */
+  subject?: string;
+  /** What the network does meanwhile: answers, never answers, or refuses. */
+  network: "answers" | "hangs" | "fails";
+  /** Selector of what is there once the state is reached, within the window. */
+  shows: string;
+}

@@ -1,0 +1,21 @@
+import type { Manifest } from "./manifest";
+import { manifest as settings } from "./settings/manifest";
+
+/** All apps. Their code is loaded when they are opened. */
+export const apps: readonly Manifest[] = [settings];
+
+/** The app of a name. */
+export function appOf(id: string): Manifest | undefined {
+  return apps.find((a) => a.id === id);
+}
+
+/** The apps that open a subject, the best first. */
+export function openersOf(subject: string): Manifest[] {
+  const rated = apps.map((app) => ({ app, how: app.opens?.(subject) ?? 0 })).filter(({ how }) => how > 0);
+  return rated.sort((a, b) => b.how - a.how).map(({ app }) => app);
+}
+
+/** The app that opens a subject best. */
+export function bestFor(subject: string): Manifest | undefined {
+  return openersOf(subject)[0];
+}

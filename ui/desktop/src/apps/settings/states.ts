@@ -1,0 +1,3 @@
+import type { AppState } from "../manifest";
+
+export const states: readonly AppState[] = [];

@@ -1,0 +1,45 @@
+import type { Code } from "./contracts";
+
+/** A refusal of the server: RFC 9457 with a stable code. */
+export interface ProblemDocument {
+  status: number;
+  detail: string;
+  code: Code;
+  field?: string;
+  remedy?: string;
+  /** Paths that were changed on both sides, of an undo: nothing was done. */
+  conflicts?: { path: string }[];
+  /** Content that is really there, of a save that came too late. */
+  digest?: string;
+}
+
+/** The paths that stood in the way of what was refused. */
+export function conflictsOf(error: unknown): string[] {
+  return error instanceof Refusal ? (error.problem.conflicts ?? []).map((c) => c.path) : [];
+}
+
+/** A request that was refused, or could not be made (status 0). */
+export class Refusal extends Error {
+  readonly problem: ProblemDocument;
+  /** Seconds after which it may be tried again, where the server says so. */
+  readonly retryAfter: number | undefined;
+
+  constructor(problem: ProblemDocument, retryAfter?: number) {
+    super(problem.detail);
+    this.problem = problem;
+    this.retryAfter = retryAfter;
+  }
+}
+
+/** What happened and what to do next, for people. */
+export function explain(error: unknown): { title: string; remedy?: string } {
+  if (error instanceof Refusal) {
+    const { detail, remedy } = error.problem;
+    return { title: capital(detail), ...(remedy ? { remedy: capital(remedy) } : {}) };
+  }
+  return { title: error instanceof Error ? capital(error.message) : "Something unexpected happened" };
+}
+
+function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

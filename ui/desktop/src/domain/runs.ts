@@ -1,0 +1,60 @@
+import type { Event } from "./contracts";
+import type { Run, RunState } from "./views";
+
+const noUsage = {
+  calls: 0,
+  failed: 0,
+  input_tokens: 0,
+  output_tokens: 0,
+  cached_tokens: 0,
+  cost_usd: 0,
+  duration_ms: 0,
+};
+
+/** The list of runs, newest first, after one more event. */
+export function listRuns(runs: readonly Run[], event: Event): readonly Run[] {
+  if (!event.run) return runs;
+  if (event.type === "prompt.submitted") return begin(runs, event);
+  const at = runs.findIndex((r) => r.id === event.run);
+  const run = runs[at];
+  if (!run || event.seq <= run.last_seq) return runs;
+  const next = [...runs];
+  next[at] = advance(run, event);
+  return next;
+}
+
+function begin(runs: readonly Run[], event: Extract<Event, { type: "prompt.submitted" }>): readonly Run[] {
+  if (!event.run || runs.some((r) => r.id === event.run)) return runs;
+  const run: Run = {
+    id: event.run,
+    prompt: event.payload.text,
+    state: "planning",
+    first_seq: event.seq,
+    last_seq: event.seq,
+    started_at: event.time,
+    usage: noUsage,
+  };
+  if (event.payload.repo) run.repo = event.payload.repo;
+  return [run, ...runs];
+}
+
+function advance(run: Run, event: Event): Run {
+  const next = { ...run, last_seq: event.seq };
+  switch (event.type) {
+    case "plan.made":
+    case "task.dispatched":
+      return { ...next, state: open(run.state, "running") };
+    case "question.asked":
+      return { ...next, state: open(run.state, "waiting"), question: event.payload.question };
+    case "question.answered":
+      return { ...next, state: open(run.state, "running") };
+    case "run.finished":
+      return { ...next, state: event.payload.outcome, finished_at: event.time, answer: event.payload.answer };
+    default:
+      return next;
+  }
+}
+
+function open(now: RunState, next: RunState): RunState {
+  return now === "planning" || now === "running" || now === "waiting" ? next : now;
+}

@@ -1,0 +1,91 @@
+import type { Rect } from "./contracts";
+import type { Snap, Win } from "./windows";
+
+/** The space windows live in, in CSS pixels. */
+export interface Area {
+  width: number;
+  height: number;
+}
+
+/** So much of a title bar can always be reached. */
+export const GRIP = 80;
+
+/** Height of a title bar. */
+export const BAR = 40;
+
+const between = (value: number, low: number, high: number) => Math.max(low, Math.min(value, high));
+
+/** Bounds moved so far that the title bar can be reached; the size stays. */
+export function reachable(bounds: Rect, area: Area): Rect {
+  const grip = Math.min(GRIP, area.width);
+  return {
+    ...bounds,
+    x: between(bounds.x, grip - bounds.width, area.width - grip),
+    y: between(bounds.y, 0, Math.max(0, area.height - BAR)),
+  };
+}
+
+/** The rectangle of one part of the desktop. */
+export function partOf(snap: Snap, { width, height }: Area): Rect {
+  const left = Math.floor(width / 2);
+  const top = Math.floor(height / 2);
+  const x = snap.endsWith("right") ? left : 0;
+  const y = snap.startsWith("bottom") ? top : 0;
+  const wide = snap === "top" || snap === "bottom";
+  const tall = snap === "left" || snap === "right";
+  return {
+    x: wide ? 0 : x,
+    y: tall ? 0 : y,
+    width: wide ? width : x === 0 ? left : width - left,
+    height: tall ? height : y === 0 ? top : height - top,
+  };
+}
+
+/** Where a window is drawn; undefined while it is minimised. */
+export function placed(win: Win, area: Area): Rect | undefined {
+  switch (win.state) {
+    case "minimised":
+      return undefined;
+    case "maximised":
+      return { x: 0, y: 0, width: area.width, height: area.height };
+    case "snapped":
+      return partOf(win.snap ?? "left", area);
+    case "normal":
+      return reachable(win.bounds, area);
+  }
+}
+
+/** Pixels by which one new window lies below and beside the last. */
+const STEP = 32;
+
+/** Where a new window of a size goes: a step from the top one, never outside. */
+export function cascade(size: { width: number; height: number }, top: Rect | undefined, area: Area): Rect {
+  const width = Math.min(size.width, area.width);
+  const height = Math.min(size.height, area.height);
+  const middle = {
+    x: Math.round((area.width - width) / 2),
+    y: Math.max(0, Math.round((area.height - height) / 2.6)),
+  };
+  if (!top) return { ...middle, width, height };
+  const x = top.x + STEP;
+  const y = top.y + STEP;
+  // One that would hang over the edge begins again at the top left.
+  const fits = x + width <= area.width && y + height <= area.height && x >= 0;
+  return fits ? { x, y, width, height } : { x: Math.min(STEP, area.width - width), y: 0, width, height };
+}
+
+/** Cells that show `count` windows beside each other, as wide as their shape allows. */
+export function overviewOf(count: number, area: Area, gap = 24): Rect[] {
+  if (count === 0) return [];
+  const columns = Math.ceil(Math.sqrt((count * area.width) / Math.max(1, area.height)));
+  const across = Math.min(count, Math.max(1, columns));
+  const rows = Math.ceil(count / across);
+  const width = (area.width - gap * (across + 1)) / across;
+  const height = (area.height - gap * (rows + 1)) / rows;
+  return Array.from({ length: count }, (_, i) => ({
+    x: Math.round(gap + (i % across) * (width + gap)),
+    y: Math.round(gap + Math.floor(i / across) * (height + gap)),
+    width: Math.max(1, Math.round(width)),
+    height: Math.max(1, Math.round(height)),
+  }));
+}

@@ -1,0 +1,37 @@
+import { type ReactNode, useEffect, useRef } from "react";
+import "./dialog.css";
+
+/** A modal dialog; it holds the focus until it is closed. */
+export function Dialog({
+  label,
+  className = "",
+  onClose,
+  children,
+}: {
+  label: string;
+  className?: string;
+  onClose(): void;
+  children: ReactNode;
+}) {
+  const ref = useRef<HTMLDialogElement>(null);
+  useEffect(() => {
+    const dialog = ref.current;
+    dialog?.showModal();
+    return () => dialog?.close();
+  }, []);
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: Escape closes it, which the browser does by itself
+    <dialog
+      ref={ref}
+      className={`dialog ${className}`}
+      aria-label={label}
+      onCancel={(e) => {
+        e.preventDefault();
+        onClose();
+      }}
+      onClick={(e) => e.target === e.currentTarget && onClose()}
+    >
+      <div className="dialog-body">{children}</div>
+    </dialog>
+  );
+}

@@ -1,0 +1,49 @@
+import { useMemo } from "react";
+import { type DiffFile, type DiffLine, readDiff } from "../domain/diff";
+import "./diff.css";
+
+const marks = { add: "+", remove: "−", context: " ", hunk: " ", note: " " } as const;
+
+/** A unified diff, one block for each file; `folded` shows no lines until asked. */
+export function DiffView({ text, folded = false }: { text: string; folded?: boolean }) {
+  const files = useMemo(() => readDiff(text), [text]);
+  if (files.length === 0) return <pre className="diff-raw">{text}</pre>;
+  return (
+    <div className="diff">
+      {files.map((file) => (
+        <FileBlock key={file.path} file={file} folded={folded} />
+      ))}
+    </div>
+  );
+}
+
+function FileBlock({ file, folded }: { file: DiffFile; folded: boolean }) {
+  return (
+    <details className="diff-file" open={!folded}>
+      <summary>
+        <code>{file.path}</code>
+        <span className="diff-stat">
+          <span className="diff-added">+{file.added}</span> <span className="diff-removed">−{file.removed}</span>
+        </span>
+      </summary>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by keyboard */}
+      <section className="diff-lines" aria-label={`Changes in ${file.path}`} tabIndex={0}>
+        {file.lines.map((line, at) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: the lines of a diff never change places
+          <Line key={at} line={line} />
+        ))}
+      </section>
+    </details>
+  );
+}
+
+function Line({ line }: { line: DiffLine }) {
+  return (
+    <div className={`diff-line diff-${line.kind}`}>
+      <span className="diff-number">{line.before}</span>
+      <span className="diff-number">{line.after}</span>
+      <span className="diff-mark">{marks[line.kind]}</span>
+      <code>{line.text || " "}</code>
+    </div>
+  );
+}

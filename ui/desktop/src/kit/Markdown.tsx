@@ -1,0 +1,16 @@
+import { lazy, Suspense } from "react";
+import "./markdown.css";
+
+// Its parser is half of all the script, and the first screen needs none of it.
+const Rendered = lazy(() => import("./MarkdownRendered"));
+
+/** Markdown as a document. What agents wrote is never taken as HTML. */
+export function Markdown({ text }: { text: string }) {
+  return (
+    <div className="markdown">
+      <Suspense fallback={<p className="markdown-plain">{text}</p>}>
+        <Rendered text={text} />
+      </Suspense>
+    </div>
+  );
+}

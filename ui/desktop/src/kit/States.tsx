@@ -1,0 +1,58 @@
+import { CircleAlert } from "lucide-react";
+import type { ReactNode } from "react";
+import { explain } from "../domain/problem";
+import { deskWords } from "../i18n/desk";
+import { useWords } from "../i18n/words";
+import { Button } from "./Button";
+import "./states.css";
+
+/** Nothing is there yet, and what can be done about it. */
+export function Empty({ icon, title, children }: { icon?: ReactNode; title: string; children?: ReactNode }) {
+  return (
+    <div className="state" data-state="empty">
+      {icon && <span className="state-icon-large">{icon}</span>}
+      <p className="state-title">{title}</p>
+      {children && <div className="state-more">{children}</div>}
+    </div>
+  );
+}
+
+/** It is being read. */
+export function Loading({ label }: { label?: string }) {
+  const t = useWords(deskWords);
+  return (
+    <div className="state" data-state="loading" role="status">
+      <span className="state-spinner" aria-hidden />
+      <span className="visually-hidden">{label ?? t("loading")}</span>
+    </div>
+  );
+}
+
+/** It did not work, why, and the way to try it again. */
+export function Failed({
+  title,
+  why,
+  again,
+  onAgain,
+}: {
+  title: string;
+  why?: string;
+  again: string;
+  onAgain(): void;
+}) {
+  return (
+    <div className="state" data-state="error" role="alert">
+      <CircleAlert className="state-bad" size={26} aria-hidden />
+      <p className="state-title">{title}</p>
+      {why && <p className="state-why">{why}</p>}
+      <Button onClick={onAgain}>{again}</Button>
+    </div>
+  );
+}
+
+/** What the server refused. */
+export function Trouble({ error, onAgain }: { error: unknown; onAgain(): void }) {
+  const t = useWords(deskWords);
+  const { title, remedy } = explain(error);
+  return <Failed title={title} {...(remedy ? { why: remedy } : {})} again={t("tryAgain")} onAgain={onAgain} />;
+}

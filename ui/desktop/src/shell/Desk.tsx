@@ -1,0 +1,94 @@
+import { lazy, Suspense, useEffect, useLayoutEffect, useRef } from "react";
+import { Toaster } from "sonner";
+import { useHotkeys } from "../actions/useActions";
+import { useSession } from "../app/session";
+import { useLook } from "../app/useLook";
+import { appOf } from "../apps/registry";
+import { deskWords } from "../i18n/desk";
+import { useNamed, useWords } from "../i18n/words";
+import { useStore } from "../state/store";
+import { Bar } from "./Bar";
+import { Stage } from "./Stage";
+import "../kit/toast.css";
+import "./desk.css";
+
+const Launcher = lazy(() => import("./Launcher"));
+const Overview = lazy(() => import("./Overview"));
+const Keys = lazy(() => import("./Keys"));
+
+/** Wallpaper, windows, and the bar with the prompt. */
+export function Desk() {
+  const panel = useStore((s) => s.panel);
+  const announced = useStore((s) => s.announced);
+  const area = useRef<HTMLDivElement>(null);
+  useHotkeys();
+  useLook();
+  useArea(area);
+  useTelling();
+  useWantedPrompt();
+  return (
+    <main className="desk">
+      <div className="desk-area" ref={area}>
+        <Stage />
+      </div>
+      <Bar />
+      <Suspense fallback={null}>
+        {panel === "launcher" && <Launcher />}
+        {panel === "overview" && <Overview />}
+        {panel === "keys" && <Keys />}
+      </Suspense>
+      <p className="visually-hidden" role="status" aria-live="polite">
+        {announced}
+      </p>
+      <Toaster position="top-right" closeButton offset={16} />
+    </main>
+  );
+}
+
+/** The store knows how much space windows have. */
+function useArea(ref: React.RefObject<HTMLDivElement | null>): void {
+  const setArea = useStore((s) => s.setArea);
+  useLayoutEffect(() => {
+    const element = ref.current;
+    if (!element) return;
+    const measure = () => setArea({ width: element.clientWidth, height: element.clientHeight });
+    measure();
+    const watch = new ResizeObserver(measure);
+    watch.observe(element);
+    return () => watch.disconnect();
+  }, [ref, setArea]);
+}
+
+const sayings = {
+  opened: "saidOpened",
+  closed: "saidClosed",
+  minimised: "saidMinimised",
+  maximised: "saidMaximised",
+  restored: "saidRestored",
+  snapped: "saidSnapped",
+} as const;
+
+/** What becomes of windows is said to those who do not see it. */
+function useTelling(): void {
+  const { windows } = useSession();
+  const announce = useStore((s) => s.announce);
+  const t = useWords(deskWords);
+  const named = useNamed();
+  useEffect(() => {
+    windows.tell = (what, win) => {
+      const app = appOf(win.app);
+      announce(t(sayings[what], { title: win.title || (app ? named(app.title) : win.app) }));
+    };
+  });
+}
+
+/** With no window left the keyboard is at the prompt. */
+function useWantedPrompt(): void {
+  const wanted = useStore((s) => s.wanted);
+  const want = useStore((s) => s.want);
+  useEffect(() => {
+    if (wanted !== null) return;
+    document.getElementById("prompt")?.focus();
+    want(undefined);
+  }, [wanted, want]);
+}

@@ -1,0 +1,1 @@
+export { OverviewPanel as default } from "./OverviewPanel";

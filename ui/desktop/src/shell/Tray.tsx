@@ -1,0 +1,68 @@
+import { CloudOff } from "lucide-react";
+import { useEffect, useState } from "react";
+import { useSession } from "../app/session";
+import { deskWords } from "../i18n/desk";
+import { useWords } from "../i18n/words";
+import { useStore } from "../state/store";
+
+/** Virtual desktops, the connection and the time. */
+export function Tray() {
+  const { windows } = useSession();
+  const t = useWords(deskWords);
+  const desktop = useStore((s) => s.desktop);
+  const desktops = useStore((s) => s.desktops);
+  const used = useStore((s) => s.windows.map((w) => w.desktop ?? 0).join());
+  const language = useStore((s) => s.language);
+  return (
+    <div className="tray">
+      <Connection />
+      <fieldset className="tray-desktops">
+        <legend className="visually-hidden">{t("desktopsLabel")}</legend>
+        {Array.from({ length: desktops }, (_, n) => (
+          <button
+            // biome-ignore lint/suspicious/noArrayIndexKey: a virtual desktop is its number
+            key={n}
+            type="button"
+            aria-label={t("desktopN", { n: n + 1 })}
+            aria-pressed={n === desktop}
+            data-used={used.split(",").includes(String(n))}
+            onClick={() => windows.goTo(n)}
+          >
+            {n + 1}
+          </button>
+        ))}
+      </fieldset>
+      <Clock language={language} />
+    </div>
+  );
+}
+
+function Clock({ language }: { language: string }) {
+  const [now, setNow] = useState(() => new Date());
+  useEffect(() => {
+    const timer = setTimeout(() => setNow(new Date()), 60_000 - (Date.now() % 60_000));
+    return () => clearTimeout(timer);
+  });
+  return (
+    <time className="tray-clock" dateTime={now.toISOString()}>
+      <b>{now.toLocaleTimeString(language, { hour: "2-digit", minute: "2-digit" })}</b>
+      <span>{now.toLocaleDateString(language, { weekday: "short", day: "numeric", month: "short" })}</span>
+    </time>
+  );
+}
+
+/** Says when the computer is out of reach. */
+export function Connection() {
+  const t = useWords(deskWords);
+  const connection = useStore((s) => s.connection);
+  const away = connection === "reconnecting" || connection === "given_up" || connection === "logged_out";
+  return (
+    <span className="tray-connection" role="status">
+      {away && (
+        <span className="tray-away" title={t(connection === "logged_out" ? "loggedOut" : "offline")}>
+          <CloudOff size={16} aria-hidden /> {t(connection === "logged_out" ? "loggedOut" : "reconnecting")}
+        </span>
+      )}
+    </span>
+  );
+}

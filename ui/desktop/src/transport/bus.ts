@@ -1,0 +1,53 @@
+import { jwtAuthenticator, type NatsConnection, type Subscription, wsconnect } from "@nats-io/nats-core";
+import type { Event } from "../domain/contracts";
+import type { Grant } from "../domain/views";
+
+/** What arrives on one connection. */
+export interface Hear {
+  event(event: Event): void;
+  /** Streaming text of one role in a run. */
+  live(run: string, role: string, text: string): void;
+}
+
+/** One connection to the bus. */
+export interface Line {
+  /** Settles when the connection has ended, for whatever reason. */
+  ended: Promise<void>;
+  /** Hears what is under way, then ends. */
+  drain(): Promise<void>;
+}
+
+/** Opens a connection with credentials of its own and hears all this computer tells. */
+export async function openLine(grant: Grant, hear: Hear): Promise<Line> {
+  const scheme = location.protocol === "https:" ? "wss" : "ws";
+  const nc = await wsconnect({
+    servers: [`${scheme}://${location.host}/bus`],
+    authenticator: jwtAuthenticator(grant.jwt, new TextEncoder().encode(grant.seed)),
+    inboxPrefix: grant.inbox,
+    // Every connection needs credentials of its own, so we connect again ourselves.
+    reconnect: false,
+    ignoreClusterUpdates: true,
+    pingInterval: 15_000,
+    maxPingOut: 2,
+    timeout: 4_000,
+  });
+  listen(nc, grant, hear);
+  // The subscriptions are in force once the server has answered.
+  await nc.flush();
+  return { ended: nc.closed().then(() => undefined), drain: () => nc.drain() };
+}
+
+function listen(nc: NatsConnection, { user, computer }: Grant, hear: Hear): void {
+  // Exactly as wide as the permissions: a wider or narrower wildcard is refused.
+  for (const subject of [`user.${user}.${computer}.>`, `agent.${user}.${computer}.*.>`]) {
+    pump(nc.subscribe(subject), (_, data) => hear.event(JSON.parse(data) as Event));
+  }
+  pump(nc.subscribe(`live.${user}.${computer}.*.*`), (subject, data) => {
+    const [, , , role = "", run = ""] = subject.split(".");
+    hear.live(run, role, data);
+  });
+}
+
+async function pump(sub: Subscription, take: (subject: string, data: string) => void): Promise<void> {
+  for await (const message of sub) take(message.subject, message.string());
+}

@@ -1,0 +1,44 @@
+import type { ID, Rect, ThemeChanged } from "../domain/contracts";
+import type { Snap, Win } from "../domain/windows";
+import { base } from "./address";
+import { ask } from "./http";
+
+/** What lies on the desktop after event `seq`. */
+export interface DesktopState {
+  seq: number;
+  windows: Win[] | null;
+  theme?: ThemeChanged;
+  settings: { key: string; value?: string }[] | null;
+}
+
+/** A window after a change, and the event that made it; 0 when nothing changed. */
+export interface Changed {
+  window: Win;
+  seq: number;
+}
+
+/** A window that is to be opened. */
+export interface Opening {
+  app: string;
+  title?: string;
+  subject?: string;
+  bounds: Rect;
+  desktop?: number;
+}
+
+const at = (window: ID) => `${base}/windows/${window}`;
+const post = <T>(path: string, body?: object, key?: ID) =>
+  ask<T>(path, { method: "POST", ...(body ? { body } : {}), ...(key ? { key } : {}) });
+
+/** Windows, theme and settings on the server. */
+export const desk = {
+  state: () => ask<DesktopState>(`${base}/desktop`),
+  open: (window: Opening, key: ID) => post<Changed>(`${base}/windows`, window, key),
+  move: (window: ID, change: { bounds?: Rect; desktop?: number }) => post<Changed>(`${at(window)}/move`, change),
+  show: (window: ID, how: "minimise" | "maximise" | "restore" | "focus" | "close") =>
+    post<Changed>(`${at(window)}/${how}`),
+  snap: (window: ID, to: Snap) => post<Changed>(`${at(window)}/snap`, { to }),
+  retitle: (window: ID, title: string, subject: string) => post<Changed>(`${at(window)}/title`, { title, subject }),
+  setTheme: (theme: ThemeChanged) => post<{ seq: number }>(`${base}/theme`, theme),
+  set: (key: string, value: string) => post<{ seq: number }>(`${base}/settings`, { key, value }),
+};

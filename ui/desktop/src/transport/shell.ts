@@ -1,0 +1,41 @@
+import { shellOrigin } from "./address";
+
+/** What this desktop says to the shell around it. */
+export type ToShell =
+  | { kind: "ready" }
+  | { kind: "chord"; chord: "stop" | "launcher" }
+  | { kind: "open"; page: Page; seq?: number }
+  | { kind: "draft"; text: string };
+
+/** A page of the shell that may be asked for: to look at, never to act. */
+export type Page = "models" | "limits" | "timeline" | "checkpoint" | "recover" | "plain";
+
+/** What the shell says. */
+export type FromShell = { kind: "draft"; text: string } | { kind: "focus" };
+
+const origin = shellOrigin(globalThis.location ?? { protocol: "http:", port: "" });
+
+/** Says something to the shell; nothing happens without one. */
+export function tellShell(message: ToShell): void {
+  if (window.parent !== window) window.parent.postMessage({ choir: 1, ...message }, origin);
+}
+
+/** Reads a message; undefined for what means nothing. */
+export function readMessage(data: unknown): FromShell | undefined {
+  if (typeof data !== "object" || data === null) return undefined;
+  const { choir, kind, text } = data as Record<string, unknown>;
+  if (choir !== 1) return undefined;
+  if (kind === "focus") return { kind };
+  return kind === "draft" && typeof text === "string" ? { kind, text } : undefined;
+}
+
+/** Listens to the shell, and to nobody else; gives what ends it. */
+export function hearShell(heard: (message: FromShell) => void): () => void {
+  const hear = (e: MessageEvent) => {
+    if (e.origin !== origin || e.source !== window.parent) return;
+    const message = readMessage(e.data);
+    if (message) heard(message);
+  };
+  addEventListener("message", hear);
+  return () => removeEventListener("message", hear);
+}
