@@ -138,6 +138,9 @@ func runMoment(ctx context.Context, a *app, c *client, seq uint64, _ string) err
 		a.printf("The files of this moment were collected.\n")
 	}
 	a.printf("%d files, %d bytes, snapshot %s of event %d\n", m.Files, m.Bytes, m.Snapshot, m.TakenSeq)
+	for _, path := range m.LeftOut {
+		a.printf("left out  a cache over storage.cache_mb, which stays as it is: %s\n", path)
+	}
 	for _, d := range m.Documents {
 		a.printf("document  version %d  %s  %s\n", d.Version, d.Title, d.ID)
 	}

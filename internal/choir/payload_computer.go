@@ -43,6 +43,13 @@ type SnapshotTaken struct {
 	Bytes    int64  `json:"bytes" choir:"range=0..9007199254740991" doc:"Bytes of content in the tree."`
 }
 
+// CachesLeftOut says which caches snapshots leave out from here on, because they
+// have more than the limit; none when the list is empty.
+type CachesLeftOut struct {
+	Paths []string `json:"paths,omitempty" choir:"len=0..100,each=1..16384" doc:"Folders below the workspace root, escaped; the first hundred."`
+	Limit int64    `json:"limit" choir:"range=0..9007199254740991" doc:"Bytes that a cache may have to be kept; 0 is no limit."`
+}
+
 // FileWritten lists files that are new or changed. Paths are below the
 // workspace root and escaped as in FileChange.
 type FileWritten struct {
@@ -132,6 +139,9 @@ func (SandboxStopped) EventType() Type { return "sandbox.stopped" }
 
 // EventType implements Payload.
 func (SnapshotTaken) EventType() Type { return "snapshot.taken" }
+
+// EventType implements Payload.
+func (CachesLeftOut) EventType() Type { return "caches.left_out" }
 
 // EventType implements Payload.
 func (FileWritten) EventType() Type { return "file.written" }

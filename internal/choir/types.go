@@ -98,6 +98,7 @@ var types = []TypeInfo{
 	{Type: "file.written", Class: ClassState, Roles: anyWriter, Sample: FileWritten{}, Doc: "Files are new or changed, seen by comparing the tree."},
 	{Type: "file.removed", Class: ClassState, Roles: anyWriter, Sample: FileRemoved{}, Doc: "Files are gone, seen by comparing the tree."},
 	{Type: "snapshot.taken", Class: ClassFact, Roles: control, Sample: SnapshotTaken{}, Doc: "The whole workspace, exactly, is in the store."},
+	{Type: "caches.left_out", Class: ClassFact, Roles: control, Sample: CachesLeftOut{}, Doc: "Snapshots leave other caches out than before: those with more than storage.cache_mb."},
 	{Type: "document.created", Class: ClassState, Run: true, Roles: director, Sample: DocumentCreated{}, Doc: "A living document exists."},
 	{Type: "document.versioned", Class: ClassState, Run: true, Roles: director, Sample: DocumentVersioned{}, Doc: "A document has a new immutable version."},
 	{Type: "checkpoint.created", Class: ClassFact, Roles: []Role{RoleAssociate}, Sample: CheckpointCreated{}, Doc: "A snapshot with a name, and its git commits."},

@@ -49,6 +49,11 @@ func (c *Computer) apply(ctx context.Context, role choir.Role, s step, dryRun bo
 	if err != nil {
 		return Applied{}, err
 	}
+	for _, root := range []*choir.Digest{&s.base, &s.theirs} {
+		if *root, err = c.without(ctx, *root, now.Left); err != nil {
+			return Applied{}, err
+		}
+	}
 	at := c.cfg.Now()
 	m, err := timeline.Merge(ctx, c.keeper, s.base, s.theirs, now.Root, snapshot.Stamp{Sec: at.Unix(), Nsec: uint32(at.Nanosecond() / int(time.Millisecond) * int(time.Millisecond))})
 	if err != nil {

@@ -46,6 +46,9 @@ type Config struct {
 	// KeepCalls is how long the moments between tool calls are kept; zero is for
 	// ever.
 	KeepCalls time.Duration
+	// CacheLimit is how many bytes a cache in the workspace may have until
+	// snapshots leave it out; 0 keeps all.
+	CacheLimit int64
 	// MaxUpload bounds a project or a file that a person brings, in bytes; 0 is
 	// no limit but the disk's.
 	MaxUpload int64

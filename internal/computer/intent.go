@@ -104,7 +104,11 @@ func (c *Computer) recordIntent(ctx context.Context, in intent) error {
 	if err != nil {
 		return err
 	}
-	drafts, err := c.record(ctx, snapshot.Result{Root: in.Target, Files: files, Bytes: bytes}, in.Reason, false)
+	left, err := c.store.LeftOut(ctx, 0)
+	if err != nil {
+		return err
+	}
+	drafts, err := c.record(ctx, snapshot.Result{Root: in.Target, Files: files, Bytes: bytes, Left: left}, in.Reason, false)
 	if err != nil {
 		return err
 	}
@@ -200,6 +204,12 @@ func (c *Computer) recordOwners(ctx context.Context, now snapshot.Result) error 
 	}
 	if last == "" {
 		return c.appendAll(ctx, choir.RoleControl, drafts)
+	}
+	if drafts[0].Type == "caches.left_out" {
+		if err := c.appendAll(ctx, choir.RoleControl, drafts[:1]); err != nil {
+			return err
+		}
+		drafts = drafts[1:]
 	}
 	if err := c.appendAll(ctx, choir.RoleCLI, drafts[:len(drafts)-1]); err != nil {
 		return err

@@ -35,6 +35,7 @@ type labConfig struct {
 	HostUID        int
 	AutoCheckpoint AutoCheckpoint
 	KeepCalls      time.Duration
+	CacheLimit     int64
 	Collect        time.Duration
 	Boot           string
 }
@@ -107,8 +108,8 @@ func (cfg labConfig) open(ctx context.Context) (*Computer, *hub.Server, error) {
 		OpenBlobs: func(dir string) (blob.Store, error) { return fs.Open(dir) },
 		Egress:    refuseAll, AutoCheckpoint: cfg.AutoCheckpoint, MaxUpload: 1 << 20,
 		Patience:  Patience{Resend: 200 * time.Millisecond, Cancel: time.Second, Collect: cfg.Collect},
-		KeepCalls: cfg.KeepCalls,
-		Version:   "test", Boot: cfg.Boot, Now: time.Now, Random: rand.Reader, Log: slog.New(slog.DiscardHandler),
+		KeepCalls: cfg.KeepCalls, CacheLimit: cfg.CacheLimit,
+		Version: "test", Boot: cfg.Boot, Now: time.Now, Random: rand.Reader, Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		bus.Close()

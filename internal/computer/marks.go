@@ -26,13 +26,14 @@ const (
 	MarkImport     MarkKind = "import"
 	MarkRepo       MarkKind = "repo" // a project was added
 	MarkTheme      MarkKind = "theme"
+	MarkCaches     MarkKind = "caches" // snapshots leave other caches out than before
 )
 
 // Mark is a moment worth a place on the timeline, in the owner's words.
 type Mark struct {
 	Seq        uint64       `json:"seq" doc:"The moment: everything up to this event."`
 	At         choir.Time   `json:"at"`
-	Kind       MarkKind     `json:"kind" enum:"prompt,answer,task,call,files,outside,checkpoint,rewind,undo,take,fork,import,repo,theme"`
+	Kind       MarkKind     `json:"kind" enum:"prompt,answer,task,call,files,outside,checkpoint,rewind,undo,take,fork,import,repo,theme,caches"`
 	Source     choir.Source `json:"source" doc:"Who made it."`
 	Text       string       `json:"text" doc:"What happened."`
 	Run        choir.ID     `json:"run,omitempty"`
@@ -126,7 +127,7 @@ func (w *markWalk) take(e *choir.Event) error {
 var plainMarks = map[choir.Type]MarkKind{
 	"prompt.submitted": MarkPrompt, "run.finished": MarkAnswer, "timeline.rewound": MarkRewind, "timeline.undone": MarkUndo,
 	"changes.taken": MarkTake, "timeline.forked": MarkFork, "computer.forked": MarkFork, "computer.imported": MarkImport,
-	"repo.added": MarkRepo, "theme.changed": MarkTheme,
+	"repo.added": MarkRepo, "theme.changed": MarkTheme, "caches.left_out": MarkCaches,
 }
 
 func (w *markWalk) plain(e *choir.Event, kind MarkKind) error {

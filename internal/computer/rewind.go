@@ -106,6 +106,9 @@ func (c *Computer) rewind(ctx context.Context, role choir.Role, r Rewound, dryRu
 		return r, err
 	}
 	r.From = now.Root
+	if r.To, err = c.without(ctx, r.To, now.Left); err != nil {
+		return r, err
+	}
 	if r.Changes, err = snapshot.Diff(ctx, c.keeper, now.Root, r.To); err != nil || dryRun {
 		return r, err
 	}

@@ -170,6 +170,7 @@ func (s *seat) open(ctx context.Context) (*live, error) {
 	}
 	s.fail(nil)
 	l.client = guest.NewClient(l.sandbox.Dial)
+	l.client.LimitCaches(s.c.cfg.CacheLimit)
 	if l.attach, err = l.client.Attach(ctx); err == nil {
 		err = s.start(ctx, l, recovered)
 	}

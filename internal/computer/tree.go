@@ -38,16 +38,20 @@ func (c *Computer) record(ctx context.Context, now snapshot.Result, reason strin
 	if err != nil {
 		return nil, err
 	}
-	if last == now.Root && !always {
-		return nil, nil
+	caches, err := c.leftOut(ctx, now)
+	if err != nil || last == now.Root && !always && caches == nil {
+		return nil, err
 	}
 	var payloads []choir.Payload
+	if caches != nil {
+		payloads = append(payloads, caches)
+	}
 	if last != now.Root {
 		changes, err := c.changes(ctx, last, now.Root)
 		if err != nil {
 			return nil, err
 		}
-		payloads = fileEvents(changes, now.Root)
+		payloads = append(payloads, fileEvents(changes, now.Root)...)
 	}
 	return c.drafts(append(payloads, taken(now, reason)))
 }

@@ -25,6 +25,9 @@ func (c *Computer) wentDownSince(started *choir.Event) (bool, error) {
 // moment to go back to. The sandbox is not given out yet.
 func (c *Computer) putRight(ctx context.Context, client *guest.Client, found snapshot.Result) error {
 	last, err := c.lastSnapshot(ctx)
+	if err == nil && last != "" {
+		last, err = c.without(ctx, last, found.Left)
+	}
 	if err != nil || last == "" || last == found.Root {
 		return err
 	}

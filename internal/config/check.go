@@ -101,6 +101,7 @@ func (c Config) checkRanges() error {
 	}{
 		{"git.auto_commit_interval", float64(c.Git.AutoCommitInterval), 10, 86_400},
 		{"git.auto_commit_threshold", float64(c.Git.AutoCommitThreshold), 1, 100_000},
+		{"storage.cache_mb", float64(c.Storage.CacheMB), 0, 1 << 24},
 		{"storage.keep_days", float64(c.Storage.KeepDays), 0, 36_500},
 		{"limits.processes", float64(l.Processes), 16, 1 << 20},
 		{"limits.memory_mb", float64(l.MemoryMB), 64, 1 << 24},

@@ -45,6 +45,7 @@ type Runtime struct {
 type Storage struct {
 	BlobsURL   string `toml:"blobs_url" doc:"Where blobs go; empty means the data folder."`
 	Durability string `toml:"durability" doc:"What an acknowledgement waits for: local (this disk), or replicated (also a majority of bus.cluster)."`
+	CacheMB    int    `toml:"cache_mb" doc:"Size in MiB from which a cache in the workspace (node_modules, a folder with CACHEDIR.TAG, ...) is left out of snapshots; a rewind leaves it as it is. 0 keeps all."`
 	KeepDays   int    `toml:"keep_days" doc:"Days after which the moments between the tool calls of a task are let go and the content only they need is removed; 0 keeps all."`
 }
 
@@ -125,7 +126,7 @@ type MicroVM struct {
 func Default() Config {
 	return Config{
 		Runtime: Runtime{Mode: "local"},
-		Storage: Storage{Durability: "local"},
+		Storage: Storage{Durability: "local", CacheMB: 1024},
 		Git:     Git{AutoCommitInterval: 300, AutoCommitThreshold: 50},
 		Listen:  Listen{Address: "127.0.0.1:8080", Shell: "choir.localhost"},
 		Auth:    Auth{Mode: "local"},

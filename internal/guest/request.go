@@ -47,6 +47,7 @@ type request struct {
 	Narrow      bool            `json:"narrow,omitempty"`
 	Only        []string        `json:"only,omitempty" choir:"len=0..64,each=1..12288"`
 	Port        int             `json:"port,omitempty" choir:"range=0..65535"`
+	CacheLimit  int64           `json:"cache_limit,omitempty" choir:"range=0..9007199254740991"`
 	Target      choir.Digest    `json:"target,omitempty" choir:"digest"`
 	Find        *FindSpec       `json:"find,omitempty"`
 }

@@ -39,6 +39,7 @@ func (s *Server) restore(ctx context.Context, w *wire, r *request) (any, error) 
 		return nil, err
 	}
 	defer giveBack()
+	tree.scanner.LimitCaches(r.CacheLimit)
 	result, err := tree.scanner.Restore(ctx, r.Target, remoteGetter{w}, opts)
 	if err != nil {
 		return nil, err
@@ -119,7 +120,7 @@ func (g remoteGetter) get(d choir.Digest, manifest bool) (snapshot.Object, error
 // Restore makes the workspace what a snapshot says, in place. See
 // snapshot.Scanner.Restore for its promises and errors.
 func (c *Client) Restore(ctx context.Context, target choir.Digest, keeper *snapshot.Keeper, opts RestoreOptions) (snapshot.RestoreResult, error) {
-	s, err := c.open(ctx, &request{Op: opRestore, Target: target, Narrow: opts.Narrow})
+	s, err := c.open(ctx, &request{Op: opRestore, Target: target, Narrow: opts.Narrow, CacheLimit: c.cacheLimit})
 	if err != nil {
 		return snapshot.RestoreResult{}, err
 	}

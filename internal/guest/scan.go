@@ -19,6 +19,7 @@ const maxSkipped = 1000
 type scanReply struct {
 	Root     choir.Digest `json:"root" choir:"digest"`
 	Hashed   int64        `json:"hashed,omitempty" choir:"range=0..9007199254740991"`
+	Left     []string     `json:"left,omitempty" choir:"len=0..1000,each=1..16384"`
 	Skipped  []string     `json:"skipped,omitempty" choir:"len=0..1000,each=1..16384"`
 	Unstable []string     `json:"unstable,omitempty" choir:"len=0..1000,each=1..16384"`
 }
@@ -36,6 +37,7 @@ func (s *Server) scan(ctx context.Context, w *wire, r *request) (any, error) {
 		return nil, err
 	}
 	defer giveBack()
+	tree.scanner.LimitCaches(r.CacheLimit)
 	if err := tree.scanOnce(ctx, w, only); err != nil {
 		return nil, err
 	}
@@ -79,7 +81,7 @@ func (t *tree) scanOnce(ctx context.Context, w *wire, only []string) error {
 		return err
 	}
 	return w.writeJSON(frameRoot, &scanReply{
-		Root: result.Root, Hashed: result.Hashed,
+		Root: result.Root, Hashed: result.Hashed, Left: firstPaths(result.Left),
 		Skipped: firstPaths(result.Skipped), Unstable: firstPaths(result.Unstable),
 	})
 }

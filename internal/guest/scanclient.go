@@ -25,7 +25,7 @@ func (c *Client) Scan(ctx context.Context, keeper *snapshot.Keeper) (snapshot.Re
 // ScanOnly is Scan that looks at nothing but these folders (escaped paths) and
 // takes the rest to be as the last scan saw it; none is everything.
 func (c *Client) ScanOnly(ctx context.Context, keeper *snapshot.Keeper, only []string) (snapshot.Result, error) {
-	s, err := c.open(ctx, &request{Op: opScan, Only: only})
+	s, err := c.open(ctx, &request{Op: opScan, Only: only, CacheLimit: c.cacheLimit})
 	if err != nil {
 		return snapshot.Result{}, err
 	}
@@ -89,7 +89,7 @@ func (f *intakeFeed) root(payload []byte) error {
 	if err := choir.DecodeStrict(payload, &r); err != nil {
 		return choir.Under("root", err)
 	}
-	f.result.Root, f.result.Skipped, f.result.Unstable = r.Root, r.Skipped, r.Unstable
+	f.result.Root, f.result.Left, f.result.Skipped, f.result.Unstable = r.Root, r.Left, r.Skipped, r.Unstable
 	f.result.Hashed += r.Hashed
 	return nil
 }

@@ -30,14 +30,15 @@ func (f *folder) find(name string) *node {
 	return &f.nodes[i]
 }
 
-// node is what the scanner knows of one path. A zero Kind is a socket or a
-// device, which is remembered only so that the folder need not be listed again.
+// node is what the scanner knows of one path. A zero Kind is a socket, a
+// device or what is left out, remembered so that the folder need not be listed again.
 type node struct {
 	Entry
 	ctime Stamp
 	ino   uint64
 	read  Stamp // start of the scan that read it; zero when none did
 	dir   *folder
+	left  bool // a cache that is left out, or a folder with nothing but such; its Kind is zero
 }
 
 // granularity is how far a file system's clock may lag: one tick of the

@@ -29,13 +29,14 @@ const restoreTries = 3
 // Restore makes the tree what the snapshot says, in place: it rewrites only the
 // paths that differ, never follows a link, and leaves the cache up to date. The
 // tree is scanned again afterwards, so a restore that returns no error gave
-// exactly the snapshot. Sockets and devices in folders that stay are left alone.
+// exactly the snapshot. Sockets and devices in folders that stay are left alone,
+// and caches over the limit wherever they are: the snapshot that is given then is
+// the target without them.
 //
 // Errors: not_found or corrupt from get; conflict when the tree kept changing
 // meanwhile; no_space. After an error every path is as before or as wanted.
 func (s *Scanner) Restore(ctx context.Context, target choir.Digest, get Getter, opts RestoreOptions) (RestoreResult, error) {
-	sum, ok := target.Bytes()
-	if !ok {
+	if !target.Valid() {
 		return RestoreResult{}, choir.Invalid("target", "%q is not a digest", target)
 	}
 	fd, err := openRoot(s.path)
@@ -43,7 +44,8 @@ func (s *Scanner) Restore(ctx context.Context, target choir.Digest, get Getter, 
 		return RestoreResult{}, err
 	}
 	defer unix.Close(fd)
-	if _, err := s.run(ctx, fd, nil, true, nil); err != nil {
+	there, err := s.run(ctx, fd, nil, true, nil)
+	if err != nil {
 		return RestoreResult{}, err
 	}
 	r := &restore{ctx: ctx, get: get, only: opts.Only}
@@ -52,18 +54,19 @@ func (s *Scanner) Restore(ctx context.Context, target choir.Digest, get Getter, 
 		return RestoreResult{}, err
 	}
 	for range restoreTries {
-		if s.root.sum != sum {
+		r.left = there.Left
+		want, err := Without(ctx, get, target, there.Left, nil)
+		if err == nil && choir.DigestFrom(s.root.sum) != want {
 			err = r.folder(fd, s.root, &m, "")
 		}
 		if err != nil {
 			return r.result, err
 		}
-		found, err := s.run(ctx, fd, nil, false, nil)
-		if err != nil {
+		if there, err = s.run(ctx, fd, nil, false, nil); err != nil {
 			return r.result, err
 		}
-		r.result.Root = found.Root
-		if found.Root == target || opts.Only != nil {
+		r.result.Root = there.Root
+		if there.Root == want || opts.Only != nil {
 			return r.result, nil
 		}
 	}
@@ -76,6 +79,7 @@ type restore struct {
 	ctx    context.Context
 	get    Getter
 	only   func(path string) bool
+	left   leftOut
 	result RestoreResult
 	depth  int
 	temps  int // temporary names given out
@@ -143,8 +147,13 @@ func (r *restore) entries(fd int, f *folder, want []Entry, path string) error {
 // entry makes one path what e says; n is what is there, or nil.
 func (r *restore) entry(fd int, n *node, e *Entry, path string) error {
 	switch {
-	case n != nil && n.Kind == Dir && e.Kind == Dir:
+	case r.left.has(path) || n != nil && n.left && n.dir == nil:
+		return nil
+	case n != nil && n.left && e.Kind == Dir, n != nil && n.Kind == Dir && e.Kind == Dir:
 		return r.descend(fd, n.dir, e, path)
+	case r.left.below(path) && r.wants(path):
+		return &choir.Error{Op: "snapshot.restore", Code: choir.CodeConflict, Path: path,
+			Msg: "was no folder then, and now holds a cache that no snapshot has", Remedy: "remove the cache and try again"}
 	case n != nil && n.Kind == Dir:
 		// Also when the folder itself stays: what is in it may not.
 		if err := r.remove(fd, e.Name, path); err != nil || !r.wants(path) {

@@ -101,8 +101,11 @@ func (fd fdWriter) Write(b []byte) (int, error) {
 }
 
 // remove deletes a path and everything below it that is wanted away. A folder
-// in which something must stay stays too.
+// in which something must stay stays too, and so does what no snapshot has.
 func (r *restore) remove(dir int, name, path string) error {
+	if r.left.has(path) {
+		return nil
+	}
 	var st unix.Stat_t
 	if err := unix.Fstatat(dir, name, &st, unix.AT_SYMLINK_NOFOLLOW); err != nil {
 		return ignoreGone(pathError("look at", path, err))
@@ -119,7 +122,7 @@ func (r *restore) remove(dir int, name, path string) error {
 	}
 	fault.Point("restore.remove")
 	err := unix.Unlinkat(dir, name, flags)
-	if err == unix.ENOTEMPTY && r.only != nil {
+	if err == unix.ENOTEMPTY && (r.only != nil || r.left.below(path)) {
 		return nil
 	}
 	if err == nil {

@@ -16,6 +16,9 @@ type ScanConfig struct {
 	// Now is the clock that stamps files; default the kernel's coarse clock,
 	// which is what file systems use.
 	Now func() Stamp
+	// CacheLimit is how many bytes a cache may have, see FORMAT.md, until snapshots
+	// leave it out; 0 is no limit.
+	CacheLimit int64
 }
 
 // Scanner watches one tree through a stat cache. It is used by one goroutine at
@@ -27,6 +30,7 @@ type Scanner struct {
 	path string
 	cfg  ScanConfig
 	root *folder
+	left []string // as the last scan saw it
 }
 
 // Result of a scan.
@@ -36,6 +40,7 @@ type Result struct {
 	Bytes    int64    // content in the tree
 	Hashed   int64    // files whose content was read
 	Skipped  []string // sockets and devices, which no snapshot holds
+	Left     []string // caches over the limit, which this snapshot leaves out
 	Unstable []string // files that changed each time they were read; the last reading was taken
 }
 
@@ -47,6 +52,9 @@ func NewScanner(root string, cfg ScanConfig) *Scanner {
 	}
 	return &Scanner{path: root, cfg: cfg, root: &folder{}}
 }
+
+// LimitCaches changes ScanConfig.CacheLimit for the runs that follow.
+func (s *Scanner) LimitCaches(bytes int64) { s.cfg.CacheLimit = bytes }
 
 func coarseNow() Stamp {
 	var t unix.Timespec
@@ -78,7 +86,7 @@ func (s *Scanner) Scan(ctx context.Context, emit func(Object) error) (Result, er
 // error.
 func (s *Scanner) run(ctx context.Context, fd int, emit func(Object) error, tolerant bool, only []string) (Result, error) {
 	sc := &scan{ctx: ctx, rootFD: fd, start: s.cfg.Now(), shared: &shared{
-		helpers: make(chan struct{}, helpers), emit: emit, tolerant: tolerant, emitted: map[Sum]struct{}{},
+		helpers: make(chan struct{}, helpers), emit: emit, tolerant: tolerant, emitted: map[Sum]struct{}{}, cacheLimit: s.cfg.CacheLimit,
 	}}
 	var err error
 	if len(only) > 0 {
@@ -92,6 +100,12 @@ func (s *Scanner) run(ctx context.Context, fd int, emit func(Object) error, tole
 	sc.result.Root = choir.DigestFrom(s.root.sum)
 	sc.result.Files, sc.result.Bytes = s.root.files, s.root.bytes
 	slices.Sort(sc.result.Skipped)
+	if len(only) > 0 {
+		sc.result.Left = append(sc.result.Left, s.left...)
+	}
+	slices.Sort(sc.result.Left)
+	sc.result.Left = slices.Compact(sc.result.Left)
+	s.left = slices.Clone(sc.result.Left)
 	return sc.result, nil
 }
 
@@ -110,6 +124,7 @@ type scan struct {
 	start  Stamp
 	shared *shared
 	path   []byte // raw, of what is looked at
+	purse  *purse // what the cache that is looked at may still have; nil outside of one
 	depth  int
 	buf    []byte
 	result Result
@@ -120,7 +135,8 @@ type shared struct {
 	helpers chan struct{} // one slot for each helper that may run
 	emit    func(Object) error
 	// tolerant takes what may not be read for something unknown.
-	tolerant bool
+	tolerant   bool
+	cacheLimit int64 // see ScanConfig
 
 	// emitting guards emitted and lets one object be emitted at a time, which is
 	// what it is for: emit may be slow.

@@ -24,6 +24,11 @@ func (s *scan) node(fd int, n *node) (bool, error) {
 		}
 		return false, s.in(n.Name, func() error { return s.fail("stat", err) })
 	}
+	if kindOf(st.Mode) == File {
+		if err := s.purse.spend(st.Size); err != nil {
+			return false, err
+		}
+	}
 	if n.Kind != 0 && n.Kind != Dir && n.sameAs(&st) && (n.Kind == Fifo || !racy(n.ctime, n.read)) {
 		return false, nil
 	}
@@ -44,7 +49,7 @@ func (s *scan) knownDir(fd int, n *node) (changed bool, err error) {
 }
 
 // enter looks into a folder whose name is on the path already; ENOTDIR and
-// ELOOP mean that it is one no more.
+// ELOOP mean that it is one no more. What is left out has no kind then.
 func (s *scan) enter(fd int, n *node) (bool, error) {
 	child, err := s.openFolder(fd, n.Name)
 	switch err {
@@ -55,9 +60,28 @@ func (s *scan) enter(fd int, n *node) (bool, error) {
 		return false, s.fail("open", err)
 	}
 	defer unix.Close(child)
-	changed, err := s.folder(child, n.dir)
-	n.Sum = n.dir.sum
+	changed, err := s.inside(child, n)
+	if err == errOver && s.purse == nil {
+		s.leave(n)
+		return true, nil
+	}
+	if n.Sum = n.dir.sum; err == nil && n.dir.hollow() {
+		n.Kind, n.left, changed = 0, true, true
+	}
 	return changed, err
+}
+
+// inside brings what is in a folder up to date, within the limit if it is a cache.
+func (s *scan) inside(fd int, n *node) (bool, error) {
+	p, err := s.cache(fd, n)
+	if err != nil {
+		return false, err
+	}
+	if p != nil {
+		s.purse = p
+		defer func() { s.purse = nil }()
+	}
+	return s.folder(fd, n.dir)
 }
 
 func (s *scan) openFolder(fd int, name string) (int, error) {
@@ -81,6 +105,9 @@ func (s *scan) renew(fd int, n *node, st *unix.Stat_t) (bool, error) {
 		changed, err := s.enter(fd, n)
 		if err == unix.ENOTDIR || err == unix.ELOOP {
 			err = unix.ENOENT // replaced just now; the next scan sees by what
+		}
+		if n.left {
+			changed = before.Kind != 0
 		}
 		return changed, err
 	case 0:

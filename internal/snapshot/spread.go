@@ -72,7 +72,7 @@ func (s *scan) startHelper(running *sync.WaitGroup, p *part, fd int, nodes []nod
 	default:
 		return false
 	}
-	h := &scan{ctx: s.ctx, rootFD: s.rootFD, start: s.start, shared: s.shared, path: slices.Clone(s.path), depth: s.depth}
+	h := &scan{ctx: s.ctx, rootFD: s.rootFD, start: s.start, shared: s.shared, path: slices.Clone(s.path), depth: s.depth, purse: s.purse}
 	running.Go(func() {
 		p.changed, p.err = h.some(fd, nodes)
 		p.result = h.result
@@ -84,5 +84,6 @@ func (s *scan) startHelper(running *sync.WaitGroup, p *part, fd int, nodes []nod
 func (r *Result) add(o *Result) {
 	r.Hashed += o.Hashed
 	r.Skipped = append(r.Skipped, o.Skipped...)
+	r.Left = append(r.Left, o.Left...)
 	r.Unstable = append(r.Unstable, o.Unstable...)
 }

@@ -95,6 +95,11 @@ func sayFiles(p choir.Payload) string {
 		return fmt.Sprintf("project %s added: %d files", p.Name, p.Files)
 	case *choir.RepoExported:
 		return fmt.Sprintf("project %s exported as a %s", p.Name, p.Format)
+	case *choir.CachesLeftOut:
+		if len(p.Paths) == 0 {
+			return "every cache is kept again"
+		}
+		return fmt.Sprintf("not kept from here on, a cache of more than %d MiB: %s", p.Limit>>20, Paths(p.Paths, len(p.Paths)))
 	case *choir.DocumentCreated:
 		return "document begun: " + Line(p.Title)
 	}

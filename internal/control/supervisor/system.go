@@ -126,10 +126,11 @@ func (s *System) computerConfig(e entry, guest string) computer.Config {
 			Tasks: s.cfg.File.Git.AutoCommitThreshold,
 			Every: time.Duration(s.cfg.File.Git.AutoCommitInterval) * time.Second,
 		},
-		KeepCalls: time.Duration(s.cfg.File.Storage.KeepDays) * 24 * time.Hour,
-		MaxUpload: s.cfg.File.Limits.UploadMB << 20,
-		Cluster:   clusterConfig(s.cfg),
-		Version:   s.cfg.Version, Boot: s.cfg.Boot, Now: s.cfg.Now, Random: s.cfg.Random, Log: s.cfg.Log,
+		KeepCalls:  time.Duration(s.cfg.File.Storage.KeepDays) * 24 * time.Hour,
+		CacheLimit: int64(s.cfg.File.Storage.CacheMB) << 20,
+		MaxUpload:  s.cfg.File.Limits.UploadMB << 20,
+		Cluster:    clusterConfig(s.cfg),
+		Version:    s.cfg.Version, Boot: s.cfg.Boot, Now: s.cfg.Now, Random: s.cfg.Random, Log: s.cfg.Log,
 	}
 }
 

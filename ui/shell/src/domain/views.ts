@@ -113,7 +113,8 @@ export type MarkKind =
   | "fork"
   | "import"
   | "repo"
-  | "theme";
+  | "theme"
+  | "caches";
 
 /** A moment worth a place on the timeline. */
 export interface Mark {

@@ -9,6 +9,7 @@ import {
   Import,
   type LucideIcon,
   MessageCircle,
+  PackageX,
   Palette,
   Undo2,
   UserPen,
@@ -30,6 +31,7 @@ const icons: Record<MarkKind, LucideIcon> = {
   import: Import,
   repo: FolderGit2,
   theme: Palette,
+  caches: PackageX,
 };
 
 /** What kind of mark it is, for the eye; the words say the same. */

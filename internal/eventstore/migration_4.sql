@@ -1,0 +1,2 @@
+-- Which caches snapshots leave out, without reading the log.
+CREATE INDEX events_of_caches ON events (seq) WHERE type = 'caches.left_out';

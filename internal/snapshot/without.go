@@ -1,0 +1,67 @@
+package snapshot
+
+import (
+	"context"
+	"crypto/sha256"
+
+	"choiros/internal/choir"
+)
+
+// Without is the tree that is left of a snapshot without some paths (escaped) and
+// what is below them, as a scan gives it that leaves them out: folders around
+// them that hold nothing else are left out too. New manifests are given to emit,
+// which may be nil, those below before those above.
+func Without(ctx context.Context, get Getter, root choir.Digest, paths []string, emit func(Object) error) (choir.Digest, error) {
+	if len(paths) == 0 {
+		return root, nil
+	}
+	w := without{ctx: ctx, get: get, left: paths, emit: emit}
+	left, _, err := w.folder(root, "", 0)
+	return left, err
+}
+
+type without struct {
+	ctx  context.Context
+	get  Getter
+	left leftOut
+	emit func(Object) error
+}
+
+// folder gives a folder's manifest without the paths; empty says that nothing is
+// left of it.
+func (w *without) folder(d choir.Digest, path string, depth int) (left choir.Digest, empty bool, err error) {
+	m, err := readManifest(w.ctx, w.get, path, d, depth)
+	if err != nil {
+		return "", false, err
+	}
+	kept, changed := m.Entries[:0], false
+	for _, e := range m.Entries {
+		below := join(path, e.Name)
+		if w.left.has(below) {
+			changed = true
+			continue
+		}
+		if e.Kind == Dir && w.left.below(below) {
+			sub, gone, err := w.folder(e.Digest(), below, depth+1)
+			if err != nil {
+				return "", false, err
+			}
+			changed = changed || gone || sub != e.Digest()
+			if gone {
+				continue
+			}
+			e.Sum, _ = sub.Bytes()
+		}
+		kept = append(kept, e)
+	}
+	if !changed {
+		return d, len(m.Entries) == 0, nil
+	}
+	m.Entries = kept
+	raw := m.Encode()
+	left = choir.DigestFrom(sha256.Sum256(raw))
+	if w.emit != nil && (len(kept) > 0 || path == "") {
+		err = w.emit(Object{Digest: left, Manifest: true, Size: int64(len(raw)), Content: raw})
+	}
+	return left, len(kept) == 0, err
+}
