@@ -1,8 +1,5 @@
+import type { Language } from "../domain/language";
 import { useStore } from "../state/store";
-
-/** The languages there are. */
-export const languages = ["en", "de"] as const;
-export type Language = (typeof languages)[number];
 
 /** A text, or one for each number. */
 export type Text = string | { one: string; other: string };
@@ -54,10 +51,4 @@ export function useWords<K extends string>(words: Words<K>): Say<K> {
 export function useNamed(): (named: Named) => string {
   const language = useStore((s) => s.language);
   return (named) => named[language];
-}
-
-/** The language a setting names, else the first of those the browser wants that there is. */
-export function languageOf(setting: string, wanted: readonly string[]): Language {
-  const known = (tag: string) => languages.find((l) => tag === l || tag.startsWith(`${l}-`));
-  return known(setting) ?? wanted.map(known).find((l) => l !== undefined) ?? "en";
 }

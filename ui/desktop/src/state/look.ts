@@ -1,6 +1,6 @@
 import type { StateCreator } from "zustand";
 import type { ThemeChanged } from "../domain/contracts";
-import { type Language, languageOf } from "../i18n/words";
+import { type Language, languageOf } from "../domain/language";
 import type { State } from "./store";
 
 /** The theme and the settings, as the server keeps them. */
