@@ -2,6 +2,7 @@ package computer
 
 import (
 	"context"
+	"errors"
 	"io"
 	"path/filepath"
 
@@ -54,12 +55,12 @@ func (c *Computer) Exported(ctx context.Context, role choir.Role, e *timeline.Ex
 // in it is held against its manifest, the log against its chain, and what the log
 // leads to against what came. accept sees what the archive says of itself first,
 // and decides what the computer is called.
-func (n NewComputer) Import(ctx context.Context, r io.Reader, accept func(timeline.Archive) (name string, err error)) (timeline.Archive, error) {
+func (n NewComputer) Import(ctx context.Context, r io.Reader, accept func(timeline.Archive) (name string, err error)) (a timeline.Archive, err error) {
 	blobs, err := n.OpenBlobs(filepath.Join(n.Dir, "blobs"))
 	if err != nil {
-		return timeline.Archive{}, err
+		return a, err
 	}
-	var a timeline.Archive
+	defer func() { err = errors.Join(err, blob.Close(blobs)) }()
 	var digest choir.Digest
 	take := &taking{dir: filepath.Join(n.Dir, "journal"), blobs: blobs}
 	defer take.discard()

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"choiros/internal/blob/fs"
 	"choiros/internal/choir"
 )
 
@@ -98,6 +99,9 @@ func TestACollectionComesByItself(t *testing.T) {
 	}
 	// Everything was stored long ago.
 	old := time.Now().Add(-2 * fresh)
+	if err := l.blobs.(*fs.Store).Flush(); err != nil {
+		t.Fatal(err)
+	}
 	err := filepath.WalkDir(filepath.Join(l.cfg.Data, string(l.cfg.Computer), "blobs"), func(name string, e os.DirEntry, err error) error {
 		if err != nil || e.IsDir() {
 			return err

@@ -134,13 +134,13 @@ func Open(ctx context.Context, cfg Config) (*Computer, error) {
 		store.Replica = c.replica
 	}
 	if c.store, err = eventstore.Open(ctx, cfg.Dir, store); err != nil {
-		return nil, err
+		return nil, errorsJoin(err, blob.Close(blobs))
 	}
 	if err := c.mustBeOurs(ctx); err != nil {
-		return nil, errorsJoin(err, c.store.Close())
+		return nil, errorsJoin(err, c.store.Close(), blob.Close(blobs))
 	}
 	if err := c.begin(ctx); err != nil {
-		return nil, errorsJoin(err, c.store.Close())
+		return nil, errorsJoin(err, c.store.Close(), blob.Close(blobs))
 	}
 	if c.replica != nil && c.store.ReadOnly() == "" {
 		c.replica.Start(c.store)
@@ -177,7 +177,7 @@ func OpenReadOnly(ctx context.Context, cfg Config) (*Computer, error) {
 	c.reading = true
 	c.store, err = eventstore.OpenReadOnly(ctx, cfg.Dir)
 	if err != nil {
-		return nil, err
+		return nil, errorsJoin(err, blob.Close(blobs))
 	}
 	return c, nil
 }
@@ -247,12 +247,12 @@ func (c *Computer) Verify(ctx context.Context) (eventstore.Report, error) {
 // Replica is the copy of the log in a cluster; nil when there is none.
 func (c *Computer) Replica() *cluster.Replica { return c.replica }
 
-// Close closes the log. Serve must have returned.
+// Close closes the log and the content. Serve must have returned.
 func (c *Computer) Close() error {
 	if c.replica != nil {
 		c.replica.Close()
 	}
-	return c.store.Close()
+	return errorsJoin(c.store.Close(), blob.Close(c.blobs))
 }
 
 // newID makes an id now.

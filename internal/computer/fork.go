@@ -90,7 +90,7 @@ func (c *Computer) recordNow(ctx context.Context) error {
 
 // ForkInto lays out, in a new folder, a computer that begins with this one's
 // past up to a moment. Log and content are shared where the file system can.
-func (c *Computer) ForkInto(ctx context.Context, p ForkPoint, to NewComputer) error {
+func (c *Computer) ForkInto(ctx context.Context, p ForkPoint, to NewComputer) (err error) {
 	c.collecting.RLock()
 	defer c.collecting.RUnlock()
 	reached, err := c.reach(ctx, p)
@@ -101,6 +101,7 @@ func (c *Computer) ForkInto(ctx context.Context, p ForkPoint, to NewComputer) er
 	if err != nil {
 		return err
 	}
+	defer func() { err = errors.Join(err, blob.Close(blobs)) }()
 	if err := blob.Transfer(ctx, c.blobs, blobs, reached.Digests); err != nil {
 		return err
 	}

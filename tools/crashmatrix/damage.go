@@ -176,6 +176,26 @@ func spoilSQLite(b *bench) error {
 	return b.overwrite(path, []byte(strings.Repeat("this is no database\n", 500)))
 }
 
+// killInUse kills a choir that works, so that the next finds content in the log
+// of the blobs that has no file.
+func killInUse(b *bench) error {
+	if err := b.begin("kill blob.wal.synced 3"); err != nil {
+		return err
+	}
+	driver, err := start(exec.Command(b.machine.self, "drive", "-data", b.data, "-seed", b.seed+"-killed", "task,prompt"))
+	if err != nil {
+		return err
+	}
+	err = until(context.Background(), "choir is killed", func() bool { return b.up.ended() || driver.ended() })
+	if err == nil && !b.up.killed() {
+		err = errors.New("choir was not killed: " + b.last())
+	}
+	if kerr := driver.cmd.Process.Kill(); !errors.Is(kerr, os.ErrProcessDone) {
+		err = errors.Join(err, kerr)
+	}
+	return err
+}
+
 func (b *bench) forgeRow() error {
 	path, err := b.one("computers/*/store.sqlite")
 	if err != nil {

@@ -36,9 +36,14 @@ var points = []point{
 	{name: "store.committed"},
 	{name: "store.checkpoint"},
 	{name: "store.migrate", fresh: true, steps: beginning},
-	{name: "blob.batch.sync"},
+	{name: "blob.wal.create"},
+	{name: "blob.wal.sync"},
+	{name: "blob.wal.synced"},
+	{name: "blob.settle.sync"},
 	{name: "blob.rename"},
 	{name: "blob.folder.sync"},
+	{name: "blob.wal.remove"},
+	{name: "blob.recover", damage: killInUse},
 	{name: "bus.file.sync"},
 	{name: "bus.file.rename"},
 	{name: "bus.folder.sync"},
@@ -69,8 +74,8 @@ var points = []point{
 
 // unreached are the points that no verb of the driver comes to yet, and why.
 var unreached = map[string]string{
-	"blob.sync":           "single uploads: the driver uploads no file",
-	"blob.syncfs":         "more than 64 files in a batch; syncfs does not reach powercut",
+	"blob.batch.sync":     "more than 1 MiB or 256 files at once: the driver writes little",
+	"blob.syncfs":         "much at once, as above; syncfs does not reach powercut",
 	"guest.file.rename":   "the driver writes no file by hand",
 	"guest.rename":        "the driver moves no file by hand",
 	"guest.copy.rename":   "the driver copies no file by hand",

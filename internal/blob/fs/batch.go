@@ -1,40 +1,28 @@
 package fs
 
 import (
+	"bytes"
 	"context"
-	"maps"
-	"os"
-	"path/filepath"
-	"slices"
-
-	"golang.org/x/sync/errgroup"
-	"golang.org/x/sys/unix"
 
 	"choiros/internal/blob"
 	"choiros/internal/choir"
-	"choiros/internal/fault"
 )
 
-const (
-	// fewFiles is up to how many files a sync of each is cheaper than one of the
-	// whole file system, which also waits for what others wrote.
-	fewFiles = 64
-	// syncs is how many run at the same time: the file system makes one
-	// transaction of those that wait together.
-	syncs = 16
-)
+// batchRecords is how much content of a batch goes through the log at most.
+const batchRecords = 256
 
 // Batch implements blob.Batcher.
 func (s *Store) Batch(ctx context.Context) (blob.Batch, error) {
-	return &batch{ctx: ctx, store: s, added: map[choir.Digest]*temporary{}}, nil
+	return &batch{ctx: ctx, store: s, seen: map[choir.Digest]bool{}}, nil
 }
 
-// batch holds content in temporary files. A nil entry was there already.
+// batch holds little in memory and much in temporary files.
 type batch struct {
 	ctx   context.Context
 	store *Store
-	added map[choir.Digest]*temporary
-	made  int // how many of added are not nil
+	parts parts
+	seen  map[choir.Digest]bool
+	bytes int // of small parts, as records
 }
 
 // Add implements blob.Batch.
@@ -45,93 +33,41 @@ func (b *batch) Add(d choir.Digest, content []byte) error {
 	if choir.DigestOf(content) != d {
 		return choir.E("blob.batch", choir.CodeCorrupt, "content has digest %s, not %s", choir.DigestOf(content), d)
 	}
-	if _, ok := b.added[d]; ok {
+	if b.seen[d] {
 		return nil
 	}
-	if b.store.has(d, int64(len(content))) {
-		b.added[d] = nil
-		return nil
-	}
-	t, err := b.store.create()
-	if err != nil {
+	if err := b.add(d, content); err != nil {
 		return fail("blob.batch", err, b.store.dir)
 	}
-	if _, err := t.file.Write(content); err != nil {
-		t.drop()
-		return fail("blob.batch", err, b.store.dir)
-	}
-	b.added[d] = t
-	if b.made++; b.made > fewFiles {
-		t.file.Close() // one sync of the file system covers it; open files are few
-	}
+	b.seen[d] = true
 	return nil
 }
 
-// Commit implements blob.Batch: all content first, then the names.
+func (b *batch) add(d choir.Digest, content []byte) error {
+	if b.store.has(d, int64(len(content))) {
+		b.parts.known = append(b.parts.known, d)
+		return nil
+	}
+	b.bytes += recordHeader + len(content)
+	if len(b.parts.files) == 0 && len(content) <= maxRecord && b.bytes <= groupBytes && len(b.parts.small) < batchRecords {
+		b.parts.small = append(b.parts.small, record{d, bytes.Clone(content)})
+		return nil
+	}
+	if err := b.store.spill(&b.parts); err != nil {
+		return err
+	}
+	return b.store.spillOne(&b.parts, record{d, content})
+}
+
+// Commit implements blob.Batch.
 func (b *batch) Commit() error {
 	defer b.Discard()
-	if err := b.syncContent(); err != nil {
-		return fail("blob.batch", err, b.store.dir)
-	}
-	folders := map[string]bool{}
-	for d, t := range b.added {
-		if t != nil {
-			if err := b.store.settle(t, d); err != nil {
-				return fail("blob.batch", err, b.store.dir)
-			}
-		}
-		folders[b.store.folder(d)] = true
-	}
-	if len(folders) > fewFiles {
-		return fail("blob.batch", syncFileSystem(b.store.dir), b.store.dir)
-	}
-	return fail("blob.batch", together(slices.Collect(maps.Keys(folders)), syncDir), b.store.dir)
-}
-
-func (b *batch) syncContent() error {
-	fault.Point("blob.batch.sync")
-	if b.made > fewFiles {
-		return syncFileSystem(filepath.Join(b.store.dir, tempDir))
-	}
-	files := make([]*os.File, 0, b.made)
-	for _, t := range b.added {
-		if t != nil {
-			files = append(files, t.file)
-		}
-	}
-	return together(files, (*os.File).Sync)
-}
-
-// together syncs all at about the same time and gives the first error.
-func together[T any](all []T, sync func(T) error) error {
-	if len(all) == 1 {
-		return sync(all[0])
-	}
-	var g errgroup.Group
-	g.SetLimit(syncs)
-	for _, one := range all {
-		g.Go(func() error { return sync(one) })
-	}
-	return g.Wait()
+	return fail("blob.batch", b.store.keep(&b.parts), b.store.dir)
 }
 
 // Discard implements blob.Batch.
 func (b *batch) Discard() {
-	for _, t := range b.added {
-		if t != nil {
-			t.drop()
-		}
-	}
-	clear(b.added)
-	b.made = 0
-}
-
-func syncFileSystem(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	fault.Point("blob.syncfs")
-	return unix.Syncfs(int(d.Fd()))
+	b.parts.drop()
+	b.parts, b.bytes = parts{}, 0
+	clear(b.seen)
 }

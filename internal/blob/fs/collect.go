@@ -14,15 +14,27 @@ import (
 
 // Each implements blob.Collector.
 func (s *Store) Each(ctx context.Context, fn func(blob.Info) error) error {
+	recent := s.recent.list()
+	for _, info := range recent {
+		if err := fn(info); err != nil {
+			return err
+		}
+	}
 	folders, err := os.ReadDir(s.dir)
 	if err != nil {
 		return fail("blob.list", err, s.dir)
 	}
+	once := func(info blob.Info) error {
+		if _, ok := recent[info.Digest]; ok {
+			return nil
+		}
+		return fn(info)
+	}
 	for _, folder := range folders {
-		if folder.Name() == tempDir || !folder.IsDir() {
+		if folder.Name() == tempDir || folder.Name() == walDir || !folder.IsDir() {
 			continue
 		}
-		if err := s.eachOf(ctx, folder.Name(), fn); err != nil {
+		if err := s.eachOf(ctx, folder.Name(), once); err != nil {
 			return err
 		}
 	}
@@ -57,14 +69,18 @@ func (s *Store) eachOf(ctx context.Context, folder string, fn func(blob.Info) er
 }
 
 // Remove implements blob.Collector. It is not durable: what comes back after a
-// power cut is removed by the next collection.
+// power cut, or because the log still had it, is removed by the next collection.
 func (s *Store) Remove(_ context.Context, d choir.Digest, before time.Time) (bool, error) {
 	if !d.Valid() {
 		return false, choir.Invalid("digest", "%q is not a SHA-256", d)
 	}
+	removed, kept := s.recent.remove(d, before)
+	if kept {
+		return false, nil
+	}
 	info, err := os.Stat(s.path(d))
 	if errors.Is(err, os.ErrNotExist) {
-		return false, nil
+		return removed, nil
 	}
 	if err == nil && !info.ModTime().Before(before) {
 		return false, nil
@@ -80,6 +96,9 @@ func (s *Store) Remove(_ context.Context, d choir.Digest, before time.Time) (boo
 func (s *Store) Touch(_ context.Context, d choir.Digest) error {
 	if !d.Valid() {
 		return choir.Invalid("digest", "%q is not a SHA-256", d)
+	}
+	if s.recent.touch(d) {
+		return nil
 	}
 	now := time.Now()
 	return fail("blob.touch", os.Chtimes(s.path(d), now, now), string(d))

@@ -19,6 +19,7 @@ func TestWhatIsOldIsListedAndRemoved(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { s.Close() })
 	put := func(content string) choir.Digest {
 		d, _, err := s.Put(ctx, strings.NewReader(content))
 		if err != nil {
@@ -27,6 +28,9 @@ func TestWhatIsOldIsListedAndRemoved(t *testing.T) {
 		return d
 	}
 	old, fresh := put("old"), put("fresh")
+	if err := s.Flush(); err != nil {
+		t.Fatal(err)
+	}
 	long := time.Now().Add(-time.Hour)
 	if err := os.Chtimes(s.path(old), long, long); err != nil {
 		t.Fatal(err)
@@ -61,4 +65,35 @@ func TestWhatIsOldIsListedAndRemoved(t *testing.T) {
 	if err := s.Touch(ctx, old); choir.CodeOf(err) != choir.CodeNotFound {
 		t.Errorf("a touch of nothing: %v", err)
 	}
+}
+
+// What has no file yet is listed, kept while it is fresh, and removed.
+func TestWhatIsInTheLogIsCollectedToo(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	s := opened(t, t.TempDir())
+	t.Cleanup(func() { s.Close() })
+	commit(t, s, "settled")
+	if err := s.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	commit(t, s, "stays", "goes")
+	seen := map[choir.Digest]int{}
+	if err := s.Each(ctx, func(i blob.Info) error { seen[i.Digest]++; return nil }); err != nil || len(seen) != 3 {
+		t.Errorf("it lists %v: %v", seen, err)
+	}
+	goes := choir.DigestOf([]byte("goes"))
+	if gone, err := s.Remove(ctx, goes, time.Now().Add(-time.Hour)); gone || err != nil {
+		t.Errorf("what is fresh: removed %v, %v", gone, err)
+	}
+	if gone, err := s.Remove(ctx, goes, time.Now().Add(time.Hour)); !gone || err != nil {
+		t.Errorf("what is old: removed %v, %v", gone, err)
+	}
+	if err := s.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Size(ctx, goes); choir.CodeOf(err) != choir.CodeNotFound {
+		t.Errorf("it is back: %v", err)
+	}
+	wantRead(t, s, "settled", "stays")
 }

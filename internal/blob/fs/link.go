@@ -20,6 +20,13 @@ func (s *Store) Link(ctx context.Context, from blob.Store, digests []choir.Diges
 	if !ok {
 		return digests, nil
 	}
+	if err := other.Flush(); err != nil { // its content is to be durable in its files
+		return nil, fail("blob.link", err, other.dir)
+	}
+	if err := s.wal.begin(); err != nil {
+		return nil, fail("blob.link", err, s.dir)
+	}
+	s.unsynced.Add(1)
 	folders := map[string]bool{}
 	for _, d := range digests {
 		if err := ctx.Err(); err != nil {
@@ -39,7 +46,11 @@ func (s *Store) Link(ctx context.Context, from blob.Store, digests []choir.Diges
 			return nil, fail("blob.link", err, string(d))
 		}
 	}
-	return left, fail("blob.link", together(slices.Collect(maps.Keys(folders)), syncDir), s.dir)
+	if err := together(slices.Collect(maps.Keys(folders)), syncDir); err != nil {
+		return nil, fail("blob.link", err, s.dir)
+	}
+	s.unsynced.Add(-1)
+	return left, nil
 }
 
 var _ blob.Linker = (*Store)(nil)

@@ -27,6 +27,8 @@ func TestSharedContentOutlivesEitherStore(t *testing.T) {
 		}
 		all = append(all, d)
 	}
+	shut(t, from)
+	from = open(t, filepath.Join(top, "a"))
 	old := time.Now().Add(-48 * time.Hour)
 	if err := os.Chtimes(filepath.Join(top, "a", string(all[7][:2]), string(all[7])), old, old); err != nil {
 		t.Fatal(err)
@@ -54,6 +56,23 @@ func TestSharedContentOutlivesEitherStore(t *testing.T) {
 	missing := choir.DigestOf([]byte("missing"))
 	if err := blob.Transfer(ctx, from, to, []choir.Digest{missing}); choir.CodeOf(err) != choir.CodeNotFound {
 		t.Errorf("what is not there: %v", err)
+	}
+}
+
+// What is only in the log of a store is in its file before that is shared.
+func TestWhatWasJustPutIsShared(t *testing.T) {
+	t.Parallel()
+	top := t.TempDir()
+	from, to := open(t, filepath.Join(top, "a")), open(t, filepath.Join(top, "b"))
+	d, _, err := from.Put(t.Context(), strings.NewReader("hello"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if left, err := to.Link(t.Context(), from, []choir.Digest{d}); err != nil || len(left) > 0 {
+		t.Fatalf("left %v, %v", left, err)
+	}
+	if got, err := blob.ReadAll(t.Context(), to, d, 100); err != nil || string(got) != "hello" {
+		t.Errorf("%q, %v", got, err)
 	}
 }
 

@@ -1,8 +1,10 @@
-// Package fs keeps blobs as files: <dir>/<first two digits>/<sha256>, whole and
-// durable under their name or not there. docs/FORMAT.md has the layout.
+// Package fs keeps blobs as files: <dir>/<first two digits>/<sha256>. Small
+// content is made durable in a write-ahead log and synced under its name later;
+// what is larger is synced before it has a name. docs/FORMAT.md has the layout.
 package fs
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -11,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"sync"
 	"sync/atomic"
 
 	"golang.org/x/sys/unix"
@@ -20,28 +23,25 @@ import (
 )
 
 // Store is a blob.Store and a blob.Batcher on a folder. One process at a time
-// may have a folder open.
+// may write to a folder, and closes the store to leave nothing to put right.
 type Store struct {
-	dir  string
-	temp atomic.Uint64 // names of temporary files
+	dir    string
+	temp   atomic.Uint64 // names of temporary files
+	wal    *wal
+	recent recent
+	// unsynced counts names that were given and whose folders are not synced yet.
+	unsynced atomic.Int64
+	settleMu sync.Mutex // guards the turn of who syncs what the log holds
 }
 
 const tempDir = "tmp"
 
-// Open opens or creates a store in dir and removes what an interrupted Put left.
+// Open opens or creates a store in dir and puts right what an interrupted process
+// left: it removes what has no name and makes durable what has one.
 func Open(dir string) (*Store, error) {
 	s := &Store{dir: dir}
-	err := os.RemoveAll(filepath.Join(dir, tempDir))
-	if err == nil {
-		err = os.MkdirAll(filepath.Join(dir, tempDir), 0o700)
-	}
-	if err == nil {
-		err = s.makeFolders()
-	}
-	if err == nil {
-		err = syncDir(dir) // whoever made a folder may not have come to this
-	}
-	if err != nil {
+	s.wal = &wal{dir: filepath.Join(dir, walDir), logged: s.recent.add, onTimer: s.settleIdle}
+	if err := s.prepare(); err != nil {
 		return nil, fail("blob.open", err, dir)
 	}
 	return s, nil
@@ -51,53 +51,79 @@ func Open(dir string) (*Store, error) {
 // make one and wait until it is durable.
 func (s *Store) makeFolders() error {
 	there, err := os.ReadDir(s.dir)
-	if err != nil || len(there) > 256 { // and the temporary one
+	if err != nil || len(there) > 257 { // and those for temporary files and the log
 		return err
 	}
-	for i := range 256 {
-		err := os.Mkdir(filepath.Join(s.dir, fmt.Sprintf("%02x", i)), 0o700)
-		if err != nil && !errors.Is(err, os.ErrExist) {
+	for _, folder := range s.folders() {
+		if err := os.Mkdir(folder, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
 			return err
 		}
 	}
 	return nil
 }
 
+// folders are all that content can be in.
+func (s *Store) folders() []string {
+	out := make([]string, 256)
+	for i := range out {
+		out[i] = filepath.Join(s.dir, fmt.Sprintf("%02x", i))
+	}
+	return out
+}
+
 // Put implements blob.Store.
 func (s *Store) Put(ctx context.Context, content io.Reader) (choir.Digest, int64, error) {
+	d, n, err := s.put(ctx, &contextReader{ctx, content})
+	return d, n, fail("blob.put", err, s.dir)
+}
+
+func (s *Store) put(ctx context.Context, content io.Reader) (choir.Digest, int64, error) {
+	start, err := io.ReadAll(io.LimitReader(content, maxRecord+1))
+	if err != nil {
+		return "", 0, err
+	}
+	if len(start) > maxRecord {
+		return s.putLong(io.MultiReader(bytes.NewReader(start), content))
+	}
+	d, n := choir.DigestOf(start), int64(len(start))
+	if !s.has(d, n) {
+		return d, n, s.keep(&parts{small: []record{{d, start}}})
+	}
+	if err := s.Touch(ctx, d); err != nil {
+		return "", 0, err
+	}
+	return d, n, s.keep(&parts{known: []choir.Digest{d}})
+}
+
+// putLong is put of content that does not go through memory.
+func (s *Store) putLong(content io.Reader) (choir.Digest, int64, error) {
 	t, err := s.create()
 	if err != nil {
-		return "", 0, fail("blob.put", err, s.dir)
+		return "", 0, err
 	}
 	defer t.drop()
 	h := sha256.New()
-	n, err := io.Copy(io.MultiWriter(t.file, h), &contextReader{ctx, content})
+	n, err := io.Copy(io.MultiWriter(t.file, h), content)
 	if err != nil {
-		return "", 0, fail("blob.put", err, s.dir)
-	}
-	d := choir.DigestFrom([32]byte(h.Sum(nil)))
-	if !s.has(d, n) {
-		fault.Point("blob.sync")
-		if err := t.file.Sync(); err != nil {
-			return "", 0, fail("blob.put", err, s.dir)
-		}
-		if err := s.settle(t, d); err != nil {
-			return "", 0, fail("blob.put", err, s.dir)
-		}
-	} else if err := s.Touch(ctx, d); err != nil {
 		return "", 0, err
 	}
-	// Also for what was there: whoever put it may not have synced its name yet.
-	if err := syncDir(s.folder(d)); err != nil {
-		return "", 0, fail("blob.put", err, s.dir)
+	d := choir.DigestFrom([32]byte(h.Sum(nil)))
+	if s.has(d, n) {
+		if err := s.Touch(context.Background(), d); err != nil {
+			return "", 0, err
+		}
+		return d, n, s.keep(&parts{known: []choir.Digest{d}})
 	}
-	return d, n, nil
+	return d, n, s.keep(&parts{files: map[choir.Digest]*temporary{d: t}})
 }
 
 // Open implements blob.Store.
 func (s *Store) Open(_ context.Context, d choir.Digest) (io.ReadCloser, error) {
 	if !d.Valid() {
 		return nil, choir.Invalid("digest", "%q is not a SHA-256", d)
+	}
+	if b, ok := s.recent.get(d); ok {
+		return b.open(), nil
 	}
 	f, err := os.Open(s.path(d))
 	if err != nil {
@@ -110,6 +136,9 @@ func (s *Store) Open(_ context.Context, d choir.Digest) (io.ReadCloser, error) {
 func (s *Store) Size(_ context.Context, d choir.Digest) (int64, error) {
 	if !d.Valid() {
 		return 0, choir.Invalid("digest", "%q is not a SHA-256", d)
+	}
+	if b, ok := s.recent.get(d); ok {
+		return int64(len(b.content)), nil
 	}
 	st, err := os.Stat(s.path(d))
 	if err != nil {
@@ -124,12 +153,15 @@ func (s *Store) path(d choir.Digest) string   { return filepath.Join(s.dir, stri
 // has reports whether content is there in its full length. One that was cut off
 // is put again.
 func (s *Store) has(d choir.Digest, size int64) bool {
+	if s.recent.has(d) {
+		return true
+	}
 	st, err := os.Stat(s.path(d))
 	return err == nil && st.Size() == size
 }
 
-// settle gives synced content its name. The caller syncs the folder.
-func (s *Store) settle(t *temporary, d choir.Digest) error {
+// place gives content its name.
+func (s *Store) place(t *temporary, d choir.Digest) error {
 	fault.Point("blob.rename")
 	return os.Rename(t.name, s.path(d))
 }
@@ -143,10 +175,10 @@ type temporary struct {
 func (s *Store) create() (*temporary, error) {
 	name := filepath.Join(s.dir, tempDir, strconv.FormatUint(s.temp.Add(1), 10))
 	f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o400)
-	return &temporary{name, f}, err
+	return &temporary{name: name, file: f}, err
 }
 
-// drop closes the file and removes it unless it has been settled.
+// drop closes the file and removes it unless it has been placed.
 func (t *temporary) drop() {
 	t.file.Close() // whatever mattered has been synced
 	if err := os.Remove(t.name); err != nil && !errors.Is(err, os.ErrNotExist) {

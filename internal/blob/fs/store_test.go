@@ -21,7 +21,7 @@ import (
 	"choiros/internal/choir"
 )
 
-// putDir makes this test binary put one blob there and end: what strace sees.
+// putDir makes this test binary put what it reads there and end: what strace sees.
 const putDir = "CHOIR_BLOB_DIR"
 
 func TestMain(m *testing.M) {
@@ -35,12 +35,15 @@ func TestMain(m *testing.M) {
 func putOne(dir string) {
 	s, err := fs.Open(dir)
 	if err == nil {
-		_, _, err = s.Put(context.Background(), strings.NewReader("traced"))
+		_, _, err = s.Put(context.Background(), os.Stdin)
 	}
 	if err != nil {
 		panic(err)
 	}
 	os.Stdout.WriteString("put returned\n")
+	if err := s.Close(); err != nil {
+		panic(err)
+	}
 }
 
 func open(t *testing.T, dir string) *fs.Store {
@@ -49,7 +52,20 @@ func open(t *testing.T, dir string) *fs.Store {
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Errorf("close: %v", err)
+		}
+	})
 	return s
+}
+
+// shut closes a store, after which all content lies in its files.
+func shut(t *testing.T, s *fs.Store) {
+	t.Helper()
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func TestConformance(t *testing.T) {
@@ -83,6 +99,7 @@ func TestAFileIsNamedByItsContentAndNothingElseStays(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	shut(t, s)
 	d := string(choir.DigestOf([]byte("hello")))
 	if got := files(t, dir); len(got) != 1 || got[0] != d[:2]+"/"+d {
 		t.Errorf("the folder holds %v", got)
@@ -97,6 +114,8 @@ func TestDamageIsSeenWhenRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	shut(t, s)
+	s = open(t, dir)
 	path := filepath.Join(dir, string(d[:2]), string(d))
 	for _, content := range []string{"hellO", "hell", "hello!"} {
 		os.Chmod(path, 0o600)
@@ -118,7 +137,7 @@ func TestDamageIsSeenWhenRead(t *testing.T) {
 func TestOpenRemovesWhatAnInterruptedPutLeft(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	open(t, dir)
+	shut(t, open(t, dir))
 	left := filepath.Join(dir, "tmp", "7")
 	if err := os.WriteFile(left, []byte("half"), 0o600); err != nil {
 		t.Fatal(err)
@@ -138,7 +157,11 @@ func TestAFullDiskLeavesNothingBehind(t *testing.T) {
 	if err := unix.Mount("tmpfs", dir, "tmpfs", 0, "size=1m"); err != nil {
 		t.Skipf("mounting a small file system is not possible here: %v", err)
 	}
-	t.Cleanup(func() { unix.Unmount(dir, 0) })
+	t.Cleanup(func() {
+		if err := unix.Unmount(dir, 0); err != nil {
+			t.Errorf("unmount: %v", err)
+		}
+	})
 	s := open(t, filepath.Join(dir, "blobs"))
 	_, _, err := s.Put(context.Background(), io.LimitReader(endless{}, 4<<20))
 	if choir.CodeOf(err) != choir.CodeNoSpace {
@@ -156,11 +179,16 @@ func TestAFullDiskLeavesNothingBehind(t *testing.T) {
 		t.Errorf("got %v, wanted no_space", err)
 	}
 	b.Discard()
-	if got := files(t, dir); len(got) != 0 {
+	if got := files(t, filepath.Join(dir, "blobs", "tmp")); len(got) != 0 {
 		t.Errorf("the folder holds %v", got)
 	}
 	if _, _, err := s.Put(context.Background(), strings.NewReader("small")); err != nil {
 		t.Errorf("with space again: %v", err)
+	}
+	shut(t, s)
+	small := string(choir.DigestOf([]byte("small")))
+	if got := files(t, dir); len(got) != 1 || got[0] != filepath.Join("blobs", small[:2], small) {
+		t.Errorf("the folder holds %v", got)
 	}
 }
 
@@ -173,17 +201,43 @@ func (endless) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// The order that makes a name a promise: content synced, then renamed, then the
-// folder synced.
+// The order that makes a name a promise. Small content: synced in the log, and
+// before that is thrown away, synced in its file, renamed, and the folder synced.
+// Large content: the last three at once.
 func TestContentIsSyncedBeforeItsNameAndTheNameBeforePutReturns(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("strace"); err != nil {
 		t.Skip("strace is not installed: the order of syncs cannot be seen")
 	}
-	dir := t.TempDir()
-	out := filepath.Join(dir, "trace")
-	cmd := exec.Command("strace", "-f", "-y", "-e", "trace=fsync,rename,renameat,renameat2,write", "-o", out, os.Args[0])
-	cmd.Env = append(os.Environ(), putDir+"="+filepath.Join(dir, "blobs"))
+	for content, order := range map[string][]string{
+		"small": {"pwrite64(", "/blobs/wal/0>", "fdatasync(", "/blobs/wal/0>", "put returned",
+			"fsync(", "/blobs/tmp/", "rename", "NAME", "fsync(", "FOLDER>", "unlink", "/blobs/wal/0"},
+		strings.Repeat("large", 100_000): {"fsync(", "/blobs/wal>", "fsync(", "/blobs/tmp/", "rename", "NAME", "fsync(", "FOLDER>", "put returned"},
+	} {
+		dir := t.TempDir()
+		raw := trace(t, filepath.Join(dir, "blobs"), content)
+		d := string(choir.DigestOf([]byte(content)))
+		folder := filepath.Join(dir, "blobs", d[:2])
+		at := 0
+		for _, want := range order {
+			want = strings.NewReplacer("NAME", folder+"/"+d, "FOLDER", folder).Replace(want)
+			i := strings.Index(raw[at:], want)
+			if i < 0 {
+				t.Fatalf("%q does not follow in\n%s", want, raw[at:])
+			}
+			at += i + len(want)
+		}
+	}
+}
+
+// trace puts content in a process of its own and lists its system calls.
+func trace(t *testing.T, dir, content string) string {
+	t.Helper()
+	out := filepath.Join(t.TempDir(), "trace")
+	calls := "trace=fsync,fdatasync,rename,renameat,renameat2,unlink,unlinkat,write,pwrite64"
+	cmd := exec.Command("strace", "-f", "-y", "-e", calls, "-o", out, os.Args[0])
+	cmd.Env = append(os.Environ(), putDir+"="+dir)
+	cmd.Stdin = strings.NewReader(content)
 	if msg, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, msg)
 	}
@@ -191,16 +245,7 @@ func TestContentIsSyncedBeforeItsNameAndTheNameBeforePutReturns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := string(choir.DigestOf([]byte("traced")))
-	folder := filepath.Join(dir, "blobs", d[:2])
-	at := 0
-	for _, want := range []string{"fsync(", "/blobs/tmp/", "rename", folder + "/" + d, "fsync(", folder + ">", "write(1", "put returned"} {
-		i := strings.Index(string(raw[at:]), want)
-		if i < 0 {
-			t.Fatalf("%q does not follow in\n%s", want, raw)
-		}
-		at += i
-	}
+	return string(raw)
 }
 
 func TestASourceThatFailsLeavesNothing(t *testing.T) {
@@ -223,10 +268,7 @@ func (f failing) Read([]byte) (int, error) { return 0, f.err }
 // A batch with much that the store has already, and a little that is new, once
 // closed files that it wanted to sync.
 func TestBatchOfMostlyKnownContent(t *testing.T) {
-	s, err := fs.Open(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := open(t, t.TempDir())
 	for _, n := range []int{100, 103} {
 		b, err := s.Batch(t.Context())
 		if err != nil {
