@@ -70,7 +70,7 @@ export function cascade(size: { width: number; height: number }, top: Rect | und
   const x = top.x + STEP;
   const y = top.y + STEP;
   // One that would hang over the edge begins again at the top left.
-  const fits = x + width <= area.width && y + height <= area.height && x >= 0;
+  const fits = x + width <= area.width && y + height <= area.height && x >= 0 && y >= 0;
   return fits ? { x, y, width, height } : { x: Math.min(STEP, area.width - width), y: 0, width, height };
 }
 

@@ -1,0 +1,67 @@
+import { describe, expect, it } from "vitest";
+import { cssTrouble } from "./css";
+import { changeTo, readTheme, schemeOf, shipped, tokensOf } from "./theme";
+
+describe("themes", () => {
+  it("ships light, dark, high contrast and kintsugi, each of safe values only", () => {
+    expect(shipped.map((t) => t.name)).toEqual(["system", "light", "dark", "high-contrast", "kintsugi"]);
+    for (const theme of shipped) {
+      expect(readTheme(JSON.stringify(theme))).toEqual({ theme });
+      expect(tokensOf({ name: theme.name }).size).toBe(Object.keys(theme.tokens).length);
+    }
+  });
+
+  it.each([
+    ["url(http://evil.example/x)", "characters"],
+    ["url(x)", "function"],
+    ["URL(x)", "function"],
+    ["image-set(x)", "function"],
+    ["red; background: blue", "characters"],
+    ["red } body { color: red", "characters"],
+    ["expression(alert)", "function"],
+    ["red /* x */", "comment"],
+    ["rgb(1 2 3", "unbalanced"],
+    ["'open", "unbalanced"],
+    ["</style>", "characters"],
+    ["\\75rl(x)", "characters"],
+    ["", "length"],
+    ["a".repeat(201), "length"],
+  ])("refuses %s", (value, why) => expect(cssTrouble(value)).toBe(why));
+
+  it.each([
+    "#fff",
+    "rgb(1 2 3 / 40%)",
+    "calc(100% - (2px + 1px))",
+    "var(--ink)",
+    "'a (b'",
+    "repeating-linear-gradient(45deg, red 0 2px, blue 4px)",
+  ])("takes %s", (value) => expect(cssTrouble(value)).toBeUndefined());
+
+  it("leaves unsafe values of the log out and keeps the others", () => {
+    const tokens = tokensOf({
+      name: "mine",
+      tokens: [
+        { name: "ink", value: "#123456" },
+        { name: "desk", value: "url(x)" },
+      ],
+    });
+    expect([...tokens]).toEqual([["ink", "#123456"]]);
+  });
+
+  it("carries its scheme through the log", () => {
+    const read = readTheme('{"name":"mine","scheme":"dark","tokens":{"ink":"#fff"}}');
+    if (!("theme" in read)) throw new Error(read.trouble);
+    const change = changeTo(read.theme);
+    expect(schemeOf(change)).toBe("dark");
+    expect([...tokensOf(change)]).toEqual([["ink", "#fff"]]);
+    expect(schemeOf(undefined)).toBe("light dark");
+    expect(schemeOf({ name: "dark" })).toBe("dark");
+  });
+
+  it("says what is wrong with a file that is no theme", () => {
+    expect(readTheme("{")).toEqual({ trouble: "json" });
+    expect(readTheme('{"name":"A b"}')).toEqual({ trouble: "name" });
+    expect(readTheme('{"name":"a"}')).toEqual({ trouble: "tokens" });
+    expect(readTheme('{"name":"a","tokens":{"ink":"url(x)"}}')).toEqual({ trouble: "ink" });
+  });
+});
