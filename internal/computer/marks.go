@@ -43,6 +43,7 @@ type Mark struct {
 	Verified   bool         `json:"verified,omitempty" doc:"The change passed verification, says the Associate."`
 	Withheld   []string     `json:"withheld,omitempty" doc:"Paths that look like keys: in the snapshot, not in the commit."`
 	Files      int          `json:"files,omitempty" doc:"Paths that changed."`
+	ToSeq      uint64       `json:"to_seq,omitempty" doc:"The moment that a rewind went back to."`
 }
 
 // marksStep is how many events are read at a time.
@@ -140,7 +141,7 @@ func (w *markWalk) plain(e *choir.Event, kind MarkKind) error {
 	case *choir.PromptSubmitted:
 		m.Text = timeline.Line(p.Text)
 	case *choir.TimelineRewound:
-		m.Files = int(p.Files)
+		m.Files, m.ToSeq = int(p.Files), p.ToSeq
 	case *choir.TimelineUndone:
 		m.Files = int(p.Files)
 	case *choir.ChangesTaken:

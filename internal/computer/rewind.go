@@ -116,7 +116,7 @@ func (c *Computer) rewind(ctx context.Context, role choir.Role, r Rewound, dryRu
 	if err := c.recordOwners(ctx, now); err != nil {
 		return r, err
 	}
-	done, err := c.draft(choir.TimelineRewound{ToSeq: r.ToSeq, Snapshot: r.To, Before: now.Root, Files: int64(len(r.Changes))})
+	done, err := c.draft(choir.TimelineRewound{ToSeq: r.ToSeq, Snapshot: r.To, Before: now.Root, Files: countShown(r.Changes)})
 	if err == nil {
 		r.Receipt, err = c.carryOut(ctx, client, intent{Before: now.Root, Target: r.To, Role: role, Draft: done, Lacking: r.Lacking})
 	}

@@ -103,12 +103,28 @@ func (c *Computer) TextDiff(ctx context.Context, d Difference) (files []FileDiff
 	return textDiff(ctx, c.keeper, d)
 }
 
+// shown says that people see a change: folders, times and what git keeps for
+// itself are exact in the snapshots, and in no list.
+func shown(ch *snapshot.Change) bool {
+	return ch.Path != "" && !inGit(ch.Path) && !ch.TimeOnly() && !isDir(ch.Before) && !isDir(ch.After)
+}
+
+// countShown is how many changes a diff lists.
+func countShown(changes []snapshot.Change) (n int64) {
+	for i := range changes {
+		if shown(&changes[i]) {
+			n++
+		}
+	}
+	return n
+}
+
 func textDiff(ctx context.Context, keeper *snapshot.Keeper, d Difference) (files []FileDiff, cut bool, err error) {
 	files = []FileDiff{}
 	total := 0
 	for i := range d.Changes {
 		ch := &d.Changes[i]
-		if ch.Path == "" || inGit(ch.Path) || ch.TimeOnly() || isDir(ch.Before) || isDir(ch.After) {
+		if !shown(ch) {
 			continue
 		}
 		if len(files) == maxDiffFiles {

@@ -26,7 +26,7 @@ func TestTheAPI(t *testing.T) {
 		test func(*testing.T, *controltest.Plane)
 	}{
 		{"refusals", refusals}, {"lists", lists}, {"files", files}, {"folders", folders}, {"keys", keys}, {"prompts", prompts}, {"waiting", waiting}, {"tasks", tasks},
-		{"desktop", desktop},
+		{"desktop", desktop}, {"moments", moments},
 	} {
 		t.Run(c.name, func(t *testing.T) { c.test(t, p) })
 	}

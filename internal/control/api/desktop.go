@@ -50,8 +50,8 @@ type SnapRequest struct {
 	To choir.WindowSnap `json:"to" enum:"left,right,top,bottom,top_left,top_right,bottom_left,bottom_right" doc:"Part of the desktop it fills."`
 }
 
-// TitleRequest says what a window shows now.
-type TitleRequest struct {
+// RetitleRequest says what a window shows now.
+type RetitleRequest struct {
 	Title   string `json:"title,omitempty" maxLength:"200" doc:"What its bar says now."`
 	Subject string `json:"subject,omitempty" maxLength:"4096" doc:"What it shows now."`
 }
@@ -128,7 +128,7 @@ func (a *API) desktop(h huma.API) {
 	huma.Register(h, op("retitleWindow", http.MethodPost, base+"/windows/{window}/title", "Say what a window shows now", 200),
 		func(ctx context.Context, r *struct {
 			OnWindow
-			Body TitleRequest
+			Body RetitleRequest
 		}) (*body[WindowPlaced], error) {
 			return a.changeWindow(ctx, &r.OnWindow, "title", computer.RetitleWindow(r.Body.Title, r.Body.Subject))
 		})

@@ -48,15 +48,17 @@ describe("the words of a mark", () => {
   ])("%o", (m, words) => expect(say(m)).toBe(words));
 
   it("tell when one went back to, and what was undone", () => {
-    const back = mark(20, "rewind", "rewound to event 9: 3 paths", { files: 3 });
-    const undone = mark(23, "rewind", "rewound to event 19: 3 paths", { files: 3 });
+    const back = mark(20, "rewind", "rewound to event 9: 3 paths", { files: 3, to_seq: 9 });
+    const undone = mark(23, "rewind", "rewound to event 19: 3 paths", { files: 3, to_seq: 19 });
     const all = [...history, back, undone];
     expect(say(back, all)).toMatch(/^You went back to \d\d:\d\d:09$/);
     expect(say(undone, all)).toBe(`You undid: ${say(back, all)}`);
-    expect(say(mark(30, "rewind", "rewound to event 1: 1 paths"), history)).toBe("You went back to event 1");
-    const alone = mark(31, "rewind", "rewound to event 30: 1 paths", { source: "system" });
+    expect(say(mark(30, "rewind", "rewound to event 1: 1 paths", { to_seq: 1 }), history)).toBe(
+      "You went back to event 1",
+    );
+    const alone = mark(31, "rewind", "rewound to event 30: 1 paths", { source: "system", to_seq: 30 });
     expect(say(alone, history)).toContain("The machine went down");
-    expect(changedWords(back)).toBe("");
+    expect(changedWords(back)).toBe("3 files changed");
   });
 });
 

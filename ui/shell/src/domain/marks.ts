@@ -57,7 +57,7 @@ export function wordsOf(mark: Mark, marks: readonly Mark[], now: number): string
 // Going back to just before another step back is how that one is undone.
 function rewindWords(mark: Mark, marks: readonly Mark[], now: number): string {
   if (mark.source === "system") return "The machine went down; the files are again as the log has them";
-  const seq = Number(/\d+/.exec(mark.text)?.[0]);
+  const seq = mark.to_seq ?? 0;
   const place = placeOf(marks, seq);
   const next = marks[place + 1];
   if (next?.seq === seq + 1 && next.seq < mark.seq) {
@@ -78,8 +78,8 @@ function callWords(text: string, files: number): string {
 
 /** How much it changed, in few words; empty for nothing. */
 export function changedWords(mark: Mark): string {
-  // A project's own words say it; going back counts what git keeps for itself too.
-  return mark.files && mark.kind !== "repo" && mark.kind !== "rewind" ? `${count(mark.files, "file")} changed` : "";
+  // A project's own words say it.
+  return mark.files && mark.kind !== "repo" ? `${count(mark.files, "file")} changed` : "";
 }
 
 /** What can be taken back by itself: a task, or one call of a tool. */

@@ -35,6 +35,8 @@ const sentences: Sentences = {
   "file.written": (p) => `${files(p.files.map((f) => f.path))} written`,
   "file.removed": (p) => `${files(p.paths)} removed`,
   "snapshot.taken": (p) => `A snapshot of ${count(p.files, "file")} was taken (${p.reason.replaceAll("_", " ")})`,
+  "caches.left_out": (p) =>
+    p.paths?.length ? `Too large to be kept: ${p.paths.join(", ")}` : "Every cache is kept again",
   "document.created": (p) => `The document “${clip(p.title)}” was begun`,
   "document.versioned": (p) => `The document reached version ${p.version}${p.note ? `: ${clip(p.note)}` : ""}`,
   "checkpoint.created": (p) => `Checkpoint${p.verified ? ", verified" : ""}: ${clip(p.subject)}`,

@@ -132,6 +132,8 @@ export interface Mark {
   withheld?: string[];
   /** Paths that changed. */
   files?: number;
+  /** The moment that a rewind went back to. */
+  to_seq?: number;
 }
 
 /** A part of the timeline, newest first. */
