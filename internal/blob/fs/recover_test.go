@@ -178,6 +178,25 @@ func TestAnIdleStoreEmptiesItsLog(t *testing.T) {
 	wantFiles(t, s, "a", "b")
 }
 
+// A full log does not wait for the store to be idle.
+func TestAFullLogIsEmptiedAtOnce(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		s := opened(t, dir)
+		for i := range segmentBytes/100_000 + 1 {
+			commit(t, s, strings.Repeat(string(rune('A'+i)), 100_000))
+		}
+		time.Sleep(idle / 2)
+		s.settleMu.Lock() // until a settling that has begun is over
+		defer s.settleMu.Unlock()
+		if got := len(s.recent.all()); got != 1 {
+			t.Errorf("%d are still in memory", got)
+		}
+		s.crash()
+	})
+}
+
 func TestWhoOpensBesideAWriterReadsAndDoesNotWrite(t *testing.T) {
 	t.Parallel()
 	s := opened(t, t.TempDir())

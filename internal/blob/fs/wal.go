@@ -44,6 +44,7 @@ type wal struct {
 	broken   bool // nothing more is written here
 	closed   bool
 	timer    *time.Timer
+	full     bool // the timer is to fire at once
 }
 
 // group is records that share one write and one sync. The goroutine that begins
@@ -120,7 +121,9 @@ func (w *wal) write(g *group) error {
 		return err
 	}
 	w.logged(g.records)
-	w.timer.Reset(idle)
+	if !w.full {
+		w.timer.Reset(idle)
+	}
 	return nil
 }
 
@@ -133,6 +136,7 @@ func (w *wal) room(records, bytes int) (*segment, error) {
 		return nil, errNoRoom
 	}
 	if !w.active.fits(records, bytes) && w.turn() {
+		w.full = true
 		w.timer.Reset(0)
 	}
 	if !w.active.fits(records, bytes) {
@@ -203,6 +207,7 @@ func createSegments(dir string) (a, b *segment, err error) {
 func (w *wal) retire() *segment {
 	w.writeMu.Lock()
 	defer w.writeMu.Unlock()
+	w.full = false
 	if w.settling == nil {
 		w.turn()
 	}
