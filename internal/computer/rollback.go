@@ -34,6 +34,15 @@ func (c *Computer) taskRollback(ctx context.Context, id choir.ID, keep []string)
 		return choir.TaskRollbackReply{}, err
 	}
 	reply, err := c.takeBack(ctx, client, t.Base, now.Root, keep, w)
+	if choir.CodeOf(err) == choir.CodeCorrupt {
+		// What the workspace still has of it, a scan brings back.
+		if now, client, err = c.scan(ctx); err == nil {
+			reply, err = c.takeBack(ctx, client, t.Base, now.Root, keep, w)
+		}
+	}
+	if choir.CodeOf(err) == choir.CodeCorrupt {
+		return reply, c.leave(ctx, &t, err)
+	}
 	if err != nil {
 		return reply, err
 	}
@@ -41,6 +50,19 @@ func (c *Computer) taskRollback(ctx context.Context, id choir.ID, keep []string)
 		return reply, err
 	}
 	return reply, c.recordFor(ctx, now, "task_ended", &t)
+}
+
+// leave records the workspace as it is after a rollback that cannot be done,
+// because content of the base is damaged and nobody else has it.
+func (c *Computer) leave(ctx context.Context, t *eventstore.Task, why error) error {
+	now, _, err := c.scan(ctx)
+	if err == nil {
+		err = c.recordFor(ctx, now, "task_ended", t)
+	}
+	if err != nil {
+		return err
+	}
+	return choir.Wrap("computer.rollback", choir.CodeCorrupt, why, "the workspace was left as task %s made it", t.ID)
 }
 
 // takeBack restores the base around what is kept, and then what the owner wrote.

@@ -2,6 +2,7 @@ package computer
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"choiros/internal/choir"
@@ -106,7 +107,11 @@ func (c *Computer) mustBeIdle(ctx context.Context) error {
 // path of the other.
 func (c *Computer) changes(ctx context.Context, from, to choir.Digest) ([]snapshot.Change, error) {
 	if from != "" {
-		return snapshot.Diff(ctx, c.keeper, from, to)
+		out, err := snapshot.Diff(ctx, c.keeper, from, to)
+		if choir.CodeOf(err) == choir.CodeCorrupt {
+			return c.changesFromLog(ctx, to)
+		}
+		return out, err
 	}
 	var out []snapshot.Change
 	err := snapshot.Walk(ctx, c.keeper, to, func(path string, e *snapshot.Entry) error {
@@ -116,6 +121,39 @@ func (c *Computer) changes(ctx context.Context, from, to choir.Digest) ([]snapsh
 		}
 		return nil
 	})
+	return out, err
+}
+
+// changesFromLog is changes from the last snapshot to another when a folder of
+// the last is damaged: the log lists what was in it, except in .git folders.
+func (c *Computer) changesFromLog(ctx context.Context, to choir.Digest) ([]snapshot.Change, error) {
+	known := map[string]choir.FileState{}
+	for after := ""; ; {
+		files, err := c.store.Files(ctx, 0, "", choir.MaxEventsAfter, after)
+		if err != nil {
+			return nil, err
+		}
+		if len(files) == 0 {
+			break
+		}
+		for _, f := range files {
+			known[f.Path], after = f, f.Path
+		}
+	}
+	var out []snapshot.Change
+	err := snapshot.Walk(ctx, c.keeper, to, func(path string, e *snapshot.Entry) error {
+		before, there := known[path]
+		delete(known, path)
+		if path != "" && !inGit(path) && (!there || before != e.State(path)) {
+			now := *e
+			out = append(out, snapshot.Change{Path: path, Kind: choir.ChangeAdded, After: &now})
+		}
+		return nil
+	})
+	for path := range known {
+		out = append(out, snapshot.Change{Path: path, Kind: choir.ChangeDeleted, Before: &snapshot.Entry{}})
+	}
+	slices.SortFunc(out, func(a, b snapshot.Change) int { return strings.Compare(a.Path, b.Path) })
 	return out, err
 }
 

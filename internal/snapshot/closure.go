@@ -118,18 +118,28 @@ func (c *closure) manifest(sum Sum) ([]byte, error) {
 		return nil, choir.Wrap("snapshot.need", choir.CodeCancelled, err, "ended")
 	}
 	raw, err := c.keeper.Manifest(c.ctx, choir.DigestFrom(sum))
-	if choir.CodeOf(err) == choir.CodeNotFound {
+	if lost(err) {
 		return nil, c.lack(sum)
 	}
 	return raw, err
+}
+
+// lost reports whether an object is not there any more, or damaged: whoever has
+// it is asked for it again.
+func lost(err error) bool {
+	code := choir.CodeOf(err)
+	return code == choir.CodeNotFound || code == choir.CodeCorrupt
 }
 
 // content looks for a file's content, checks its size, and reports whether it
 // is there.
 func (c *closure) content(e *Entry) (bool, error) {
 	size, err := c.size(e)
-	if choir.CodeOf(err) == choir.CodeNotFound {
+	if lost(err) {
 		return false, c.lack(e.Sum)
+	}
+	if _, fresh := c.fresh[e.Sum]; err == nil && size < e.Size && !fresh {
+		return false, c.lack(e.Sum) // it was cut short
 	}
 	if err == nil && size != e.Size {
 		err = choir.Invalid("", "has %d bytes, its entry says %d", size, e.Size)

@@ -36,12 +36,40 @@ func NewKeeper(store blob.Store) *Keeper {
 
 // Manifest implements Getter.
 func (k *Keeper) Manifest(ctx context.Context, d choir.Digest) ([]byte, error) {
-	return blob.ReadAll(ctx, k.store, d, MaxManifestBytes)
+	raw, err := blob.ReadAll(ctx, k.store, d, MaxManifestBytes)
+	return raw, k.noticed(err)
 }
 
 // Content implements Getter.
 func (k *Keeper) Content(ctx context.Context, d choir.Digest) (io.ReadCloser, error) {
-	return k.store.Open(ctx, d)
+	r, err := k.store.Open(ctx, d)
+	if err != nil {
+		return nil, k.noticed(err)
+	}
+	return &noticing{r, k}, nil
+}
+
+// noticed forgets what is remembered of the store when something in it is
+// damaged, so that the next intake of a tree that has it asks for it.
+func (k *Keeper) noticed(err error) error {
+	if choir.CodeOf(err) == choir.CodeCorrupt {
+		k.Forget()
+	}
+	return err
+}
+
+// noticing is content that tells the keeper when it is damaged.
+type noticing struct {
+	io.ReadCloser
+	keeper *Keeper
+}
+
+func (n *noticing) Read(p []byte) (int, error) {
+	got, err := n.ReadCloser.Read(p)
+	if err == nil || err == io.EOF {
+		return got, err
+	}
+	return got, n.keeper.noticed(err)
 }
 
 // Size is the length of an object in bytes; code not_found when it is absent.
@@ -78,7 +106,7 @@ func (k *Keeper) Begin(ctx context.Context) (*Intake, error) {
 }
 
 // Forget drops what is remembered of the store, after something was removed from
-// it. No intake may be under way.
+// it and while no intake is under way, or after something in it was found damaged.
 func (k *Keeper) Forget() {
 	k.complete.clear()
 	k.stored.clear()

@@ -128,6 +128,9 @@ func (r *Runner) Do(ctx, work context.Context, dispatched choir.Event) error {
 	if errors.Is(err, errAnswered) {
 		return nil
 	}
+	if choir.CodeOf(err) == choir.CodeCorrupt {
+		result, err = j.giveUp(err)
+	}
 	if err != nil {
 		return err
 	}

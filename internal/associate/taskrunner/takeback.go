@@ -26,6 +26,21 @@ func (j *job) takeBack(f *failure) (choir.AssociateResult, error) {
 	return j.failedResult(f), nil
 }
 
+// giveUp ends a task that stored content of its base stands in the way of, because
+// it is damaged: to try again would stop the computer for ever. What can be put
+// back is.
+func (j *job) giveUp(why error) (choir.AssociateResult, error) {
+	f := fail(choir.ResultCrashed, "what the task began with is damaged: %v", why)
+	back, err := j.cfg.Tree.Rollback(j.life, j.event.Task, nil)
+	if choir.CodeOf(err) == choir.CodeCorrupt {
+		f.summary = "the workspace could not be put back and was left as the task made it: " + err.Error()
+		err = nil
+	}
+	j.result.Conflicts = back.Conflicts
+	j.result.Snapshot, j.result.Checkpoint, j.drafts = "", nil, nil
+	return j.failedResult(f), err
+}
+
 // attempted fills in what the task changed so far, and its artifacts.
 func (j *job) attempted() error {
 	if j.attempt == nil {

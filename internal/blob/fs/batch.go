@@ -44,7 +44,7 @@ func (b *batch) Add(d choir.Digest, content []byte) error {
 }
 
 func (b *batch) add(d choir.Digest, content []byte) error {
-	if b.store.has(d, int64(len(content))) {
+	if b.store.holds(record{d, content}) {
 		b.parts.known = append(b.parts.known, d)
 		return nil
 	}

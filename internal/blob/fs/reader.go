@@ -10,21 +10,27 @@ import (
 )
 
 // checkedReader hashes what it reads and refuses the end of content that is not
-// what its name says.
+// what its name says. The store then takes that content again.
 type checkedReader struct {
-	file *os.File
-	want choir.Digest
-	hash hash.Hash
+	store *Store
+	file  *os.File
+	want  choir.Digest
+	hash  hash.Hash
 }
 
 func (r *checkedReader) Read(p []byte) (int, error) {
 	n, err := r.file.Read(p)
 	r.hash.Write(p[:n])
 	if err == io.EOF && choir.DigestFrom([32]byte(r.hash.Sum(nil))) != r.want {
-		return n, choir.E("blob.read", choir.CodeCorrupt, "blob %s is damaged", r.want).
-			WithRemedy("restore it from a backup, or put the content again")
+		r.store.damaged.Store(r.want, true)
+		return n, errDamaged("blob.read", r.want)
 	}
 	return n, err
+}
+
+func errDamaged(op string, d choir.Digest) error {
+	return choir.E(op, choir.CodeCorrupt, "blob %s is damaged", d).
+		WithRemedy("restore it from a backup, or put the content again")
 }
 
 func (r *checkedReader) Close() error { return r.file.Close() }

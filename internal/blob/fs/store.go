@@ -32,6 +32,9 @@ type Store struct {
 	// unsynced counts names that were given and whose folders are not synced yet.
 	unsynced atomic.Int64
 	settleMu sync.Mutex // guards the turn of who syncs what the log holds
+	// damaged are the digests of content that was found damaged by whoever read
+	// it, until it is put again.
+	damaged sync.Map
 }
 
 const tempDir = "tmp"
@@ -86,7 +89,7 @@ func (s *Store) put(ctx context.Context, content io.Reader) (choir.Digest, int64
 		return s.putLong(io.MultiReader(bytes.NewReader(start), content))
 	}
 	d, n := choir.DigestOf(start), int64(len(start))
-	if !s.has(d, n) {
+	if !s.holds(record{d, start}) {
 		return d, n, s.keep(&parts{small: []record{{d, start}}})
 	}
 	if err := s.Touch(ctx, d); err != nil {
@@ -129,7 +132,7 @@ func (s *Store) Open(_ context.Context, d choir.Digest) (io.ReadCloser, error) {
 	if err != nil {
 		return nil, fail("blob.open", err, string(d))
 	}
-	return &checkedReader{file: f, want: d, hash: sha256.New()}, nil
+	return &checkedReader{store: s, file: f, want: d, hash: sha256.New()}, nil
 }
 
 // Size implements blob.Store.
@@ -139,6 +142,9 @@ func (s *Store) Size(_ context.Context, d choir.Digest) (int64, error) {
 	}
 	if b, ok := s.recent.get(d); ok {
 		return int64(len(b.content)), nil
+	}
+	if _, ok := s.damaged.Load(d); ok {
+		return 0, errDamaged("blob.size", d)
 	}
 	st, err := os.Stat(s.path(d))
 	if err != nil {
@@ -151,19 +157,29 @@ func (s *Store) folder(d choir.Digest) string { return filepath.Join(s.dir, stri
 func (s *Store) path(d choir.Digest) string   { return filepath.Join(s.dir, string(d[:2]), string(d)) }
 
 // has reports whether content is there in its full length. One that was cut off
-// is put again.
+// and one that was found damaged are put again.
 func (s *Store) has(d choir.Digest, size int64) bool {
 	if s.recent.has(d) {
 		return true
 	}
 	st, err := os.Stat(s.path(d))
-	return err == nil && st.Size() == size
+	_, damaged := s.damaged.Load(d)
+	return err == nil && st.Size() == size && !damaged
+}
+
+// holds is has for content in hand, which what is there is held against.
+func (s *Store) holds(r record) bool {
+	return s.has(r.digest, int64(len(r.content))) && (s.recent.has(r.digest) || len(r.content) > maxRecord || s.intact(r))
 }
 
 // place gives content its name.
 func (s *Store) place(t *temporary, d choir.Digest) error {
 	fault.Point("blob.rename")
-	return os.Rename(t.name, s.path(d))
+	err := os.Rename(t.name, s.path(d))
+	if err == nil {
+		s.damaged.Delete(d)
+	}
+	return err
 }
 
 // temporary is content without a name yet.

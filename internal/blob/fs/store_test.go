@@ -134,6 +134,30 @@ func TestDamageIsSeenWhenRead(t *testing.T) {
 	}
 }
 
+func TestDamagedContentIsTakenAgain(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	s := open(t, dir)
+	d, _, err := s.Put(t.Context(), strings.NewReader("whole"))
+	if err == nil {
+		err = s.Close()
+	}
+	path := filepath.Join(dir, string(d[:2]), string(d))
+	if err = errors.Join(err, os.Chmod(path, 0o600), os.WriteFile(path, []byte("whale"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	s = open(t, dir)
+	if _, _, err := s.Put(t.Context(), strings.NewReader("whole")); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if raw, err := blob.ReadAll(t.Context(), open(t, dir), d, 100); err != nil || string(raw) != "whole" {
+		t.Errorf("got %q, %v", raw, err)
+	}
+}
+
 func TestOpenRemovesWhatAnInterruptedPutLeft(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
