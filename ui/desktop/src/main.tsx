@@ -5,6 +5,7 @@ import { desk } from "./transport/desk";
 import "./styles/fonts.css";
 import "./styles/tokens.css";
 import "./styles/base.css";
+import "./styles/parts.css";
 
 // Asked for before anything is drawn, so that nothing is drawn without windows.
 const first = desk.state();

@@ -1,8 +1,9 @@
+import { manifest as files } from "./files/manifest";
 import type { Manifest } from "./manifest";
 import { manifest as settings } from "./settings/manifest";
 
 /** All apps. Their code is loaded when they are opened. */
-export const apps: readonly Manifest[] = [settings];
+export const apps: readonly Manifest[] = [files, settings];
 
 /** The app of a name. */
 export function appOf(id: string): Manifest | undefined {

@@ -761,7 +761,7 @@ export interface TimelineUndone {
   snapshot: Digest;
   /** The workspace just before, so that this can be rewound. */
   before: Digest;
-  /** Files and links that were rewritten, without what git keeps for itself. */
+  /** Paths that were rewritten. */
   files: number;
 }
 
@@ -819,7 +819,7 @@ export interface ChangesTaken {
   snapshot: Digest;
   /** The workspace just before, so that this can be rewound. */
   before: Digest;
-  /** Files and links that were rewritten, without what git keeps for itself. */
+  /** Paths that were rewritten. */
   files: number;
 }
 

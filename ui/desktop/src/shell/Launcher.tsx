@@ -14,7 +14,7 @@ import { Dialog } from "../kit/Dialog";
 import { isMac } from "../kit/platform";
 import { useStore } from "../state/store";
 import { api } from "../transport/api";
-import { findFiles } from "../transport/files";
+import { files as fileAPI } from "../transport/files";
 import "./launcher.css";
 
 /** Everything by name: apps, windows, files, documents, actions and past runs. */
@@ -32,7 +32,7 @@ export default function Launcher() {
   const files = useQuery({
     queryKey: ["files", "find", typed],
     enabled: typed.trim().length > 1,
-    queryFn: ({ signal }) => findFiles({ name: typed.trim(), limit: 12 }, signal),
+    queryFn: ({ signal }) => fileAPI.find({ name: typed.trim(), limit: 12 }, signal),
     placeholderData: (before) => before,
   });
   const go = (act: () => unknown) => () => {
@@ -85,7 +85,7 @@ export default function Launcher() {
             ))}
           </Command.Group>
           <Command.Group heading={t("groupFiles")}>
-            {(files.data ?? []).map((f) => (
+            {(files.data?.found ?? []).map(({ file: f }) => (
               <Item
                 key={f.path}
                 value={`file ${f.path}`}

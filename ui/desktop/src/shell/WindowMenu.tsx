@@ -5,7 +5,7 @@ import type { Snap, Win } from "../domain/windows";
 import { deskWords } from "../i18n/desk";
 import { useWords } from "../i18n/words";
 import { useStore } from "../state/store";
-import "./menu.css";
+import "../kit/menu.css";
 
 const snaps = [
   ["left", "snapLeft"],

@@ -1,6 +1,29 @@
-import type { FileState } from "../domain/contracts";
-import { base } from "./address";
-import { ask } from "./http";
+import type { Digest, FileState, ID, Time } from "../domain/contracts";
+import { base, inAddress } from "./address";
+import { ask, send } from "./http";
+
+/** One page of a folder. */
+export interface FolderPage {
+  folder: FileState;
+  entries: FileState[] | null;
+  more: boolean;
+}
+
+/** Something in the trash. */
+export interface Trashed {
+  id: ID;
+  from: string;
+  file: FileState;
+  at: Time;
+}
+
+/** From where to where. */
+export interface Transfer {
+  from: string;
+  to: string;
+  if_match: string;
+  replace?: string;
+}
 
 /** What to look for, below a folder. */
 export interface Wanted {
@@ -10,10 +33,78 @@ export interface Wanted {
   limit?: number;
 }
 
-/** Files by name or content. */
-export async function findFiles(wanted: Wanted, signal?: AbortSignal): Promise<FileState[]> {
-  const query = new URLSearchParams();
-  for (const [key, value] of Object.entries(wanted)) if (value) query.set(key, String(value));
-  const answer = await ask<{ found: { file: FileState }[] | null }>(`${base}/find?${query}`, signal ? { signal } : {});
-  return (answer.found ?? []).map((f) => f.file);
+const post = <T>(path: string, body?: object) =>
+  ask<T>(`${base}${path}`, { method: "POST", ...(body ? { body } : {}), key: crypto.randomUUID() });
+
+/** Where the content of a file lies. */
+export function fileAddress(path: string, download = false): string {
+  return `${base}/files/${inAddress(path)}${download ? "?download=true" : ""}`;
+}
+
+/** What is asked of a file so that nothing unseen is lost. */
+export function matchOf(file: FileState): string {
+  return file.digest ?? "*";
+}
+
+/** The files of the workspace. */
+export const files = {
+  folder: (path: string, after = "", signal?: AbortSignal) =>
+    ask<FolderPage>(
+      `${base}/folder?limit=5000&path=${encodeURIComponent(path)}&after=${encodeURIComponent(after)}`,
+      signal ? { signal } : {},
+    ),
+  makeFolder: (path: string) => post<FileState>("/folders", { path }),
+  move: (items: Transfer[]) => post<{ files: FileState[] }>("/moves", { items }),
+  copy: (items: Transfer[]) => post<{ files: FileState[] }>("/copies", { items }),
+  trashed: async () => (await ask<{ items: Trashed[] | null }>(`${base}/trash`)).items ?? [],
+  trash: async (items: { path: string; if_match: string }[]) =>
+    (await post<{ items: Trashed[] }>("/trash", { items })).items,
+  restore: (id: ID, to?: string) => post<FileState>(`/trash/${id}/restore`, to ? { to } : {}),
+  emptyTrash: (id?: ID) => ask<void>(`${base}/trash${id ? `?id=${id}` : ""}`, { method: "DELETE" }),
+  find: async (wanted: Wanted, signal?: AbortSignal) => {
+    const query = new URLSearchParams();
+    for (const [key, value] of Object.entries(wanted)) if (value) query.set(key, String(value));
+    const answer = await ask<{ found: Found[] | null; cut: boolean }>(
+      `${base}/find?${query}`,
+      signal ? { signal } : {},
+    );
+    return { found: answer.found ?? [], cut: answer.cut };
+  },
+  read: (path: string, signal?: AbortSignal) => send(fileAddress(path), signal ? { signal } : {}),
+  /** Writes a file: over what was seen, or where nothing is when `seen` is undefined. */
+  write: (path: string, content: Blob | string, seen: Digest | "*" | undefined) =>
+    ask<FileState>(fileAddress(path), {
+      method: "PUT",
+      content,
+      headers: seen === undefined ? { "If-None-Match": "*" } : { "If-Match": seen === "*" ? "*" : `"${seen}"` },
+    }),
+};
+
+/** A file that was found, and the line it was found in. */
+export interface Found {
+  file: FileState;
+  line?: number;
+  text?: string;
+}
+
+/** Writes a new file and tells how far it is, from 0 to 1; fetch cannot. */
+export function upload(path: string, content: Blob, onProgress: (part: number) => void): Promise<void> {
+  return new Promise((done, failed) => {
+    const request = new XMLHttpRequest();
+    request.open("PUT", fileAddress(path));
+    request.setRequestHeader("If-None-Match", "*");
+    request.setRequestHeader("Content-Type", "application/octet-stream");
+    request.upload.onprogress = (e) => e.lengthComputable && onProgress(e.loaded / e.total);
+    request.onerror = () => failed(new Error("the computer cannot be reached"));
+    request.onload = () => (request.status < 300 ? done() : failed(new Error(detailOf(request.responseText))));
+    request.send(content);
+  });
+}
+
+function detailOf(text: string): string {
+  try {
+    return (JSON.parse(text) as { detail?: string }).detail ?? text;
+  } catch {
+    return text;
+  }
 }

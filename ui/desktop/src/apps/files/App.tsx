@@ -1,0 +1,106 @@
+import { useEffect, useMemo, useRef, useState } from "react";
+import { useWindow } from "../../app/useWindow";
+import { nameOf, type SortBy, sorted } from "../../domain/path";
+import { kept, nothing } from "../../domain/selection";
+import { useWords } from "../../i18n/words";
+import { Loading, Trouble } from "../../kit/States";
+import { useStore } from "../../state/store";
+import { Actions, type Naming, type Shown } from "./Actions";
+import { Dropping } from "./Dropping";
+import { words } from "./i18n";
+import { Listing } from "./Listing";
+import { Preview } from "./Preview";
+import { placeOf, useContents } from "./place";
+import { Status } from "./Status";
+import { Toolbar } from "./Toolbar";
+import "./files.css";
+
+/** The files of the workspace: one folder, a search, or the trash. */
+export default function Files() {
+  const { subject, show, title } = useWindow();
+  const t = useWords(words);
+  const language = useStore((s) => s.language);
+  const place = useMemo(() => placeOf(subject), [subject]);
+  const { data, error, refetch } = useContents(place);
+  const [by, setBy] = useState<SortBy>("name");
+  const [down, setDown] = useState(false);
+  const [look, setLook] = useState<"list" | "grid">("list");
+  const [preview, setPreview] = useState(false);
+  const [selection, setSelection] = useState(nothing);
+  const [naming, setNaming] = useState<Naming>();
+  const search = useRef<HTMLInputElement>(null);
+
+  const items = useMemo(() => {
+    const order = sorted(
+      (data?.items ?? []).map((i) => i.file),
+      by,
+      down,
+      language,
+    );
+    const known = new Map(data?.items.map((i) => [i.file, i]));
+    return order.flatMap((file) => known.get(file) ?? []);
+  }, [data, by, down, language]);
+  const ids = useMemo(() => items.map((i) => i.id), [items]);
+  const held = useMemo(() => kept(ids, selection), [ids, selection]);
+  const chosen = useMemo(() => items.filter((i) => held.chosen.has(i.id)), [items, held]);
+
+  const called =
+    place.is === "trash" ? t("trash") : place.is === "search" ? place.name : nameOf(place.path) || t("home");
+  useEffect(() => {
+    if (title !== called) show(subject, called);
+  }, [called, title, show, subject]);
+  const go = (to: string) => {
+    setSelection(nothing);
+    show(to);
+  };
+  const shown: Shown = {
+    place,
+    items,
+    chosen,
+    go,
+    focusSearch: () => search.current?.focus(),
+    togglePreview: () => setPreview(!preview),
+    // Once the menu that asks is gone.
+    ask: (next) => void setTimeout(() => setNaming(next)),
+  };
+  return (
+    <div className="app files">
+      <Toolbar
+        place={place}
+        search={search}
+        look={look}
+        onLook={setLook}
+        preview={preview}
+        onPreview={setPreview}
+        shown={shown}
+      />
+      <Actions shown={shown} naming={naming}>
+        <Dropping place={place} items={items}>
+          <div className="files-body">
+            {error ? (
+              <Trouble error={error} onAgain={() => void refetch()} />
+            ) : data ? (
+              <Listing
+                place={place}
+                items={items}
+                look={look}
+                sort={{ by, down }}
+                onSort={(next) => {
+                  setDown(next === by ? !down : false);
+                  setBy(next);
+                }}
+                selection={held}
+                onSelect={setSelection}
+                shown={shown}
+              />
+            ) : (
+              <Loading />
+            )}
+            {preview && <Preview item={chosen[0]} />}
+          </div>
+        </Dropping>
+      </Actions>
+      <Status items={items} chosen={chosen} cut={data?.cut ?? false} search={place.is === "search"} />
+    </div>
+  );
+}

@@ -1,0 +1,32 @@
+import type { Time } from "./contracts";
+
+/** How long ago, in the fewest words of a language. */
+export function ago(time: Time | number, now: number, language: string): string {
+  const at = typeof time === "number" ? time : Date.parse(time);
+  const s = Math.max(0, Math.round((now - at) / 1000));
+  const words = new Intl.RelativeTimeFormat(language, { numeric: "auto", style: "narrow" });
+  if (s < 60) return words.format(-s, "second");
+  if (s < 3600) return words.format(-Math.floor(s / 60), "minute");
+  if (s < 86_400) return words.format(-Math.floor(s / 3600), "hour");
+  return new Date(at).toLocaleDateString(language, { day: "numeric", month: "short", year: "numeric" });
+}
+
+/** A number of bytes: 950 B, 12.3 kB, 4.1 MB. */
+export function bytes(n: number, language: string): string {
+  const units = ["byte", "kilobyte", "megabyte", "gigabyte"] as const;
+  const at = n < 1000 ? 0 : n < 1e6 ? 1 : n < 1e9 ? 2 : 3;
+  const value = n / 1000 ** at;
+  return value.toLocaleString(language, {
+    style: "unit",
+    unit: units[at] ?? "byte",
+    unitDisplay: at === 0 ? "narrow" : "short",
+    maximumFractionDigits: at === 0 || value >= 100 ? 0 : 1,
+  });
+}
+
+/** A span in the shortest words: 340 ms, 2.1 s, 4 min 10 s. */
+export function span(ms: number, language: string): string {
+  if (ms < 1000) return `${Math.round(ms)} ms`;
+  if (ms < 60_000) return `${(ms / 1000).toLocaleString(language, { maximumFractionDigits: 1 })} s`;
+  return `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1000)} s`;
+}

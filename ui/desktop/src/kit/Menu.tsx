@@ -1,0 +1,75 @@
+import { ContextMenu, DropdownMenu } from "radix-ui";
+import { Fragment, type ReactNode } from "react";
+import { written } from "../domain/chord";
+import { isMac } from "./platform";
+import "./menu.css";
+
+/** One entry of a menu; several below one when it has `items`. */
+export interface Entry {
+  id: string;
+  label: string;
+  keys?: string;
+  disabled?: boolean;
+  danger?: boolean;
+  /** A line stands above it. */
+  apart?: boolean;
+  run?(): void;
+  items?: Entry[];
+}
+
+/** A button that opens a menu. */
+export function MenuButton({ entries, children }: { entries: Entry[]; children: ReactNode }) {
+  return (
+    <DropdownMenu.Root modal={false}>
+      <DropdownMenu.Trigger asChild>{children}</DropdownMenu.Trigger>
+      <DropdownMenu.Portal>
+        <DropdownMenu.Content className="menu" align="end" sideOffset={4}>
+          <Entries entries={entries} parts={DropdownMenu} />
+        </DropdownMenu.Content>
+      </DropdownMenu.Portal>
+    </DropdownMenu.Root>
+  );
+}
+
+/** What a right click or the menu key opens. */
+export function MenuArea({ entries, children }: { entries: Entry[]; children: ReactNode }) {
+  return (
+    <ContextMenu.Root modal={false}>
+      <ContextMenu.Trigger asChild>{children}</ContextMenu.Trigger>
+      <ContextMenu.Portal>
+        <ContextMenu.Content className="menu">
+          <Entries entries={entries} parts={ContextMenu} />
+        </ContextMenu.Content>
+      </ContextMenu.Portal>
+    </ContextMenu.Root>
+  );
+}
+
+type Parts = Pick<typeof DropdownMenu, "Item" | "Sub" | "SubTrigger" | "SubContent" | "Portal" | "Separator">;
+
+function Entries({ entries, parts }: { entries: Entry[]; parts: Parts | typeof ContextMenu }) {
+  // The parts of both menus take the same properties.
+  const { Item, Sub, SubTrigger, SubContent, Portal, Separator } = parts as Parts;
+  return entries.map((e) => (
+    <Fragment key={e.id}>
+      {e.apart && <Separator className="menu-line" />}
+      {e.items ? (
+        <Sub>
+          <SubTrigger className="menu-item menu-sub" disabled={e.items.length === 0}>
+            {e.label}
+          </SubTrigger>
+          <Portal>
+            <SubContent className="menu">
+              <Entries entries={e.items} parts={parts} />
+            </SubContent>
+          </Portal>
+        </Sub>
+      ) : (
+        <Item className="menu-item" data-danger={e.danger} disabled={e.disabled ?? false} onSelect={() => e.run?.()}>
+          <span>{e.label}</span>
+          {e.keys && <kbd>{written(e.keys, isMac)}</kbd>}
+        </Item>
+      )}
+    </Fragment>
+  ));
+}
