@@ -1,9 +1,11 @@
+import { manifest as code } from "./code/manifest";
 import { manifest as files } from "./files/manifest";
 import type { Manifest } from "./manifest";
 import { manifest as settings } from "./settings/manifest";
+import { manifest as viewer } from "./viewer/manifest";
 
-/** All apps. Their code is loaded when they are opened. */
-export const apps: readonly Manifest[] = [files, settings];
+/** All apps, in the order of the dock. Their code is loaded when they are opened. */
+export const apps: readonly Manifest[] = [files, code, settings, viewer];
 
 /** The app of a name. */
 export function appOf(id: string): Manifest | undefined {

@@ -4,12 +4,12 @@ import { readDiff } from "./diff";
 const SHOWN = 400_000;
 
 /** Bytes as text when they are that: UTF-8 without NUL. */
-export function textOf(content: ArrayBuffer): { text: string; cut: boolean } | undefined {
+export function textOf(content: ArrayBuffer, shown = SHOWN): { text: string; cut: boolean } | undefined {
   try {
     const text = new TextDecoder("utf-8", { fatal: true }).decode(content);
     if (text.includes("\0")) return undefined;
-    return text.length > SHOWN
-      ? { text: text.slice(0, text.lastIndexOf("\n", SHOWN)), cut: true }
+    return text.length > shown
+      ? { text: text.slice(0, text.lastIndexOf("\n", shown)), cut: true }
       : { text, cut: false };
   } catch {
     return undefined;

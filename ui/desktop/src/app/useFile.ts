@@ -1,0 +1,35 @@
+import { useQuery } from "@tanstack/react-query";
+import type { Digest } from "../domain/contracts";
+import { textOf } from "../domain/text";
+import { files } from "../transport/files";
+
+/** The text of a file and what it was when it was read. */
+export interface TextFile {
+  text: string;
+  digest: Digest | undefined;
+}
+
+/** The file holds something else than text. */
+export class NotText extends Error {}
+
+/** Largest file that is read as text, in bytes. */
+const LARGEST = 8 << 20;
+
+/** Reads a file as text. */
+export async function readText(path: string, signal?: AbortSignal): Promise<TextFile> {
+  const response = await files.read(path, signal);
+  if (Number(response.headers.get("Content-Length") ?? 0) > LARGEST) throw new NotText(path);
+  const content = await response.arrayBuffer();
+  const text = textOf(content, Number.POSITIVE_INFINITY)?.text;
+  if (text === undefined) throw new NotText(path);
+  return { text, digest: response.headers.get("ETag")?.replaceAll('"', "") };
+}
+
+/** The text of a file, read again when files change. */
+export function useText(path: string) {
+  return useQuery({
+    queryKey: ["files", "text", path],
+    queryFn: ({ signal }) => readText(path, signal),
+    retry: (count, error) => !(error instanceof NotText) && count < 1,
+  });
+}

@@ -1,0 +1,110 @@
+import { FileCode, GitCompare, RotateCcw, Save } from "lucide-react";
+import { useEffect, useState } from "react";
+import { NotText } from "../../app/useFile";
+import { useWindow } from "../../app/useWindow";
+import { isChord } from "../../domain/chord";
+import { isDirty } from "../../domain/draft";
+import { nameOf } from "../../domain/path";
+import { useWords } from "../../i18n/words";
+import { Button } from "../../kit/Button";
+import { Empty, Loading, Trouble } from "../../kit/States";
+import { Editor } from "./Editor";
+import { words } from "./i18n";
+import { Merge } from "./Merge";
+import { useDraft } from "./useDraft";
+import "./code.css";
+
+/** Source files: written here, saved over what was seen and nothing else. */
+export default function Code() {
+  const { subject } = useWindow();
+  const t = useWords(words);
+  if (!subject) {
+    return (
+      <Empty icon={<FileCode size={38} strokeWidth={1.4} aria-hidden />} title={t("nothing")}>
+        {t("nothingMore")}
+      </Empty>
+    );
+  }
+  return <File key={subject} path={subject} />;
+}
+
+function File({ path }: { path: string }) {
+  const { title, show } = useWindow();
+  const t = useWords(words);
+  const { draft, error, retry, type, save, revert, decide } = useDraft(path);
+  const [comparing, setComparing] = useState(false);
+  const [place, setPlace] = useState({ line: 1, column: 1 });
+  const dirty = draft !== undefined && isDirty(draft);
+  const called = `${dirty ? "● " : ""}${nameOf(path)}`;
+  useEffect(() => {
+    if (title !== called) show(path, called);
+  }, [title, called, show, path]);
+  if (error instanceof NotText) return <Empty title={t("notText")}>{t("notTextMore", { path })}</Empty>;
+  if (error && !draft) return <Trouble error={error} onAgain={retry} />;
+  if (!draft) return <Loading />;
+  const other = draft.theirs ?? (comparing ? draft.base : undefined);
+  const press = (e: React.KeyboardEvent) => {
+    if (isChord(e.nativeEvent, "Ctrl+S")) void save();
+    else if (isChord(e.nativeEvent, "Ctrl+Shift+D")) setComparing(!comparing);
+    else return;
+    e.preventDefault();
+  };
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: the keys of the editor inside
+    <div className="app code" onKeyDown={press}>
+      <div className="app-tools">
+        <span className="code-path">{path}</span>
+        <span className="spread" />
+        <span className="code-state" role="status">
+          {t(draft.saving ? "saving" : dirty ? "unsaved" : "saved")}
+        </span>
+        <button
+          type="button"
+          className="tool"
+          aria-label={t("revert")}
+          title={t("revert")}
+          disabled={!dirty}
+          onClick={revert}
+        >
+          <RotateCcw size={16} aria-hidden />
+        </button>
+        <button type="button" className="tool" aria-pressed={comparing} onClick={() => setComparing(!comparing)}>
+          <GitCompare size={16} aria-hidden /> {t("compare")}
+        </button>
+        <Button look="primary" disabled={!dirty || draft.saving} onClick={() => void save()}>
+          <Save size={15} aria-hidden /> {t("save")}
+        </Button>
+      </div>
+      {draft.theirs && (
+        <div className="code-conflict" role="alert">
+          <p>{t("changedBelow")}</p>
+          <Button onClick={() => decide("theirs")}>{t("takeTheirs")}</Button>
+          <Button look="primary" onClick={() => decide("mine")}>
+            {t("keepMine")}
+          </Button>
+        </div>
+      )}
+      {other ? (
+        <Merge
+          path={path}
+          other={other.text}
+          mine={draft.text}
+          otherName={t(draft.theirs ? "theirs" : "onDisk")}
+          mineName={t("mine")}
+          onMine={type}
+        />
+      ) : (
+        <Editor
+          path={path}
+          text={draft.text}
+          label={t("text", { name: nameOf(path) })}
+          onText={type}
+          onPlace={setPlace}
+        />
+      )}
+      <footer className="app-status">
+        <span>{t("position", place)}</span>
+      </footer>
+    </div>
+  );
+}

@@ -1,0 +1,43 @@
+import { EditorState } from "@codemirror/state";
+import { EditorView } from "@codemirror/view";
+import { useEffect, useRef } from "react";
+import { setupFor } from "./setup";
+
+interface Props {
+  path: string;
+  text: string;
+  label: string;
+  onText(text: string): void;
+  onPlace(place: { line: number; column: number }): void;
+}
+
+/** The text of a file. What comes from outside replaces it only when it is another one. */
+export function Editor({ path, text, label, onText, onPlace }: Props) {
+  const box = useRef<HTMLDivElement>(null);
+  const view = useRef<EditorView>(undefined);
+  const told = useRef({ onText, onPlace });
+  told.current = { onText, onPlace };
+  const first = useRef(text);
+  first.current = text;
+  useEffect(() => {
+    if (!box.current) return;
+    const listen = EditorView.updateListener.of((u) => {
+      if (u.docChanged) told.current.onText(u.state.doc.toString());
+      if (u.docChanged || u.selectionSet) {
+        const head = u.state.selection.main.head;
+        const line = u.state.doc.lineAt(head);
+        told.current.onPlace({ line: line.number, column: head - line.from + 1 });
+      }
+    });
+    const state = EditorState.create({ doc: first.current, extensions: [setupFor(path, label), listen] });
+    const made = new EditorView({ state, parent: box.current });
+    view.current = made;
+    return () => made.destroy();
+  }, [path, label]);
+  useEffect(() => {
+    const there = view.current;
+    if (!there || there.state.doc.toString() === text) return;
+    there.dispatch({ changes: { from: 0, to: there.state.doc.length, insert: text } });
+  }, [text]);
+  return <div className="code-editor" ref={box} />;
+}

@@ -1,0 +1,43 @@
+import { MergeView } from "@codemirror/merge";
+import { EditorState } from "@codemirror/state";
+import { EditorView } from "@codemirror/view";
+import { useEffect, useRef } from "react";
+import { setupFor } from "./setup";
+
+interface Props {
+  path: string;
+  other: string;
+  mine: string;
+  otherName: string;
+  mineName: string;
+  onMine(text: string): void;
+}
+
+/** Two versions beside each other; parts of the other one can be taken over into mine. */
+export function Merge({ path, other, mine, otherName, mineName, onMine }: Props) {
+  const box = useRef<HTMLDivElement>(null);
+  const told = useRef(onMine);
+  told.current = onMine;
+  const first = useRef(mine);
+  useEffect(() => {
+    if (!box.current) return;
+    const listen = EditorView.updateListener.of((u) => u.docChanged && told.current(u.state.doc.toString()));
+    const view = new MergeView({
+      a: { doc: other, extensions: [setupFor(path, otherName), EditorState.readOnly.of(true)] },
+      b: { doc: first.current, extensions: [setupFor(path, mineName), listen] },
+      parent: box.current,
+      revertControls: "a-to-b",
+      collapseUnchanged: { margin: 3, minSize: 6 },
+    });
+    return () => view.destroy();
+  }, [path, other, otherName, mineName]);
+  return (
+    <div className="code-merge">
+      <div className="code-sides">
+        <span>{otherName}</span>
+        <span>{mineName}</span>
+      </div>
+      <div className="code-merge-body scroll" ref={box} />
+    </div>
+  );
+}
