@@ -64,7 +64,11 @@ func openServer(ctx context.Context, a *app, web bool) (*server, []net.Listener,
 		}
 		return nil, nil, err
 	}
-	driver := local.New(local.Config{StateDir: filepath.Join(a.data, "sandbox"), Toolchains: cfg.File.Runtime.Toolchains})
+	sandboxes := local.Config{StateDir: filepath.Join(a.data, "sandbox"), Toolchains: cfg.File.Runtime.Toolchains}
+	if cfg.Desktop.Modules != nil {
+		sandboxes.Modules = cfg.Desktop.Modules.Folder()
+	}
+	driver := local.New(sandboxes)
 	cfg.Driver = driver
 	sys, err := supervisor.Open(ctx, cfg)
 	if err != nil {
@@ -96,7 +100,7 @@ func openServer(ctx context.Context, a *app, web bool) (*server, []net.Listener,
 	}
 	gw := gateway.New(gateway.Config{
 		Host: cfg.File.Listen.Shell, Port: strconv.Itoa(ln.Addr().(*net.TCPAddr).Port), Shell: shell, Desktop: desktop,
-		API: s.api, System: sys, Auth: sys.Auth(), Bus: sys.Bus(), Log: cfg.Log,
+		Hosts: sys.Desktop, API: s.api, System: sys, Auth: sys.Auth(), Bus: sys.Bus(), Log: cfg.Log,
 	})
 	s.origin = gw.Origin()
 	s.web = &http.Server{Handler: gw, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute}

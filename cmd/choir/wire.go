@@ -19,11 +19,13 @@ import (
 	"choiros/internal/control/modelgw"
 	"choiros/internal/control/supervisor"
 	"choiros/internal/demo"
+	"choiros/internal/desktop"
 	"choiros/internal/model"
 	"choiros/internal/model/anthropic"
 	"choiros/internal/model/bedrock"
 	"choiros/internal/model/openai"
 	"choiros/internal/model/replay"
+	"choiros/internal/webui"
 )
 
 // loadConfig reads the configuration the flags ask for.
@@ -64,12 +66,22 @@ func (a *app) systemConfig() (supervisor.Config, error) {
 	return supervisor.Config{
 		Data: a.data, File: file, From: from,
 		OpenBlobs: openBlobs, Routes: routes, Models: state,
+		Desktop: a.desktop(),
 		Demo: supervisor.DemoConfig{
 			Name: demo.Name, Prompt: demo.Prompt, Notice: demo.Notice, At: demo.Stamp(), Recording: demo.Recording(), Repo: tar, Play: play,
 		},
 		Version: version, Boot: boot(), Now: now, Random: rand.Reader,
 		Log: slog.New(slog.NewTextHandler(a.err, &slog.HandlerOptions{Level: slog.LevelWarn})),
 	}, nil
+}
+
+// desktop is what this build carries of the desktop beside its bundle.
+func (a *app) desktop() supervisor.DesktopConfig {
+	c := supervisor.DesktopConfig{Source: webui.DesktopSource()}
+	if digest, open := webui.DesktopModules(); digest != "" {
+		c.Modules = desktop.NewModules(filepath.Join(a.data, "sandbox"), digest[:16], open)
+	}
+	return c
 }
 
 // boot names the time since the machine was started; empty where the kernel does

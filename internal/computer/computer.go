@@ -52,6 +52,8 @@ type Config struct {
 	// MaxUpload bounds a project or a file that a person brings, in bytes; 0 is
 	// no limit but the disk's.
 	MaxUpload int64
+	// Source is the desktop's source for a new workspace, as a tar; empty for none.
+	Source []byte
 	// Cluster keeps a second copy of the log, which acknowledgements wait for; nil
 	// for none.
 	Cluster *cluster.Config
@@ -102,6 +104,8 @@ type Computer struct {
 	projects repoIndex
 	// refusals bounds what a sandbox can write by asking for hosts.
 	refusals refusals
+	// shipped is the desktop's source as it came.
+	shipped shippedSource
 	// begins is the first event that it has alone; 0 until somebody asked.
 	begins atomic.Uint64
 	// recovered says that the session before did not end in order.

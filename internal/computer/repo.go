@@ -19,7 +19,10 @@ const projects = "workspace"
 
 // layOut makes the folders of a fresh workspace.
 func (c *Computer) layOut(ctx context.Context, client *guest.Client) error {
-	for _, dir := range []string{"choiros", "artifacts", projects} {
+	if err := c.shipSource(ctx, client); err != nil {
+		return err
+	}
+	for _, dir := range []string{Source, "artifacts", projects} {
 		if err := client.Mkdir(ctx, dir, 0o755); err != nil && choir.CodeOf(err) != choir.CodeConflict {
 			return err
 		}

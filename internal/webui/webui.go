@@ -4,6 +4,7 @@ package webui
 
 import (
 	"embed"
+	"io"
 	"io/fs"
 
 	"choiros/internal/choir"
@@ -17,6 +18,33 @@ func Shell() (fs.FS, error) { return built("shell") }
 
 // Desktop is the built desktop; code unavailable when this build has none.
 func Desktop() (fs.FS, error) { return built("desktop") }
+
+// Names of what tools/packdesktop leaves beside the bundles.
+const (
+	sourceName  = "dist/desktop-source.tar"
+	modulesName = "dist/desktop-modules.tar.zst"
+	sumSuffix   = ".sha256"
+)
+
+// DesktopSource is the source that new workspaces begin with, as a tar; nil when
+// this build has none.
+func DesktopSource() []byte {
+	raw, err := files.ReadFile(sourceName)
+	if err != nil {
+		return nil
+	}
+	return raw
+}
+
+// DesktopModules are the packages that serve a changed source, as a compressed
+// tar, and their digest, which is empty when this build has none.
+func DesktopModules() (digest string, open func() (io.ReadCloser, error)) {
+	sum, err := files.ReadFile(modulesName + sumSuffix)
+	if err != nil {
+		return "", nil
+	}
+	return string(sum), func() (io.ReadCloser, error) { return files.Open(modulesName) }
+}
 
 func built(name string) (fs.FS, error) {
 	sub, err := fs.Sub(files, "dist/"+name)

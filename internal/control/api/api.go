@@ -21,6 +21,7 @@ import (
 	"choiros/internal/computer"
 	"choiros/internal/config"
 	"choiros/internal/control/auth"
+	"choiros/internal/desktop"
 	"choiros/internal/sandbox"
 )
 
@@ -35,6 +36,7 @@ type System interface {
 	StartDemo(ctx context.Context, c *computer.Computer, role choir.Role, other DemoParts) (Demo, error)
 	NewLink() (string, error)
 	Fork(ctx context.Context, c *computer.Computer, role choir.Role, r ForkRequest) (Forked, error)
+	Source(ctx context.Context, c *computer.Computer) (desktop.Status, error)
 	Import(ctx context.Context, name string, r io.Reader) (Imported, error)
 }
 
@@ -129,6 +131,7 @@ func New(sys System, cfg Config) *API {
 	a.time(h)
 	a.desktop(h)
 	a.content(h)
+	a.source(h)
 	a.repos(a.mux, h)
 	a.files(a.mux, h)
 	a.folders(h)

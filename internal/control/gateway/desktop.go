@@ -63,7 +63,8 @@ func (g *Gateway) newDesktop() http.Handler {
 	mux.HandleFunc("GET /enter", g.enter)
 	mux.Handle("GET /bus", g.known(http.HandlerFunc(g.socket)))
 	mux.Handle("/api/", g.known(limitBody(rights(g.cfg.API))))
-	mux.Handle("/", g.entered(static(g.cfg.Desktop, "desktop")))
+	mux.Handle("POST "+ofComputer+"/previews", g.known(ownComputer(g.newPreview)))
+	mux.Handle("/", g.entered(g.desktopPage(static(g.cfg.Desktop, "desktop"))))
 	strict := ownOrigin(patient(mux))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		place, _ := placeIn(r.Context())
@@ -114,7 +115,14 @@ func (g *Gateway) giveTicket(w http.ResponseWriter, r *http.Request, place auth.
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(http.StatusCreated)
 	// A client that went away does not need the answer.
-	_ = json.NewEncoder(w).Encode(ticketURL{g.originOf(place) + "/enter?ticket=" + token})
+	_ = json.NewEncoder(w).Encode(ticketURL{g.originOf(place) + enterPath(place) + "?ticket=" + token})
+}
+
+func enterPath(place auth.Place) string {
+	if place.Port > 0 {
+		return previewEnter
+	}
+	return "/enter"
 }
 
 // enter trades a ticket for the place's cookie.
@@ -138,6 +146,10 @@ const enteredMark = "entered"
 // there is nothing to see.
 func (g *Gateway) entered(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if upgrades(r) {
+			g.known(next).ServeHTTP(w, r)
+			return
+		}
 		p, err := g.who(r)
 		if err == nil {
 			next.ServeHTTP(w, r.WithContext(auth.With(r.Context(), p)))

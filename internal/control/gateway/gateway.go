@@ -14,8 +14,10 @@ import (
 
 	"choiros/internal/bus/hub"
 	"choiros/internal/choir"
+	"choiros/internal/computer"
 	"choiros/internal/control/api"
 	"choiros/internal/control/auth"
+	"choiros/internal/desktop"
 )
 
 // maxBody bounds the body of a request that is not a stream, in bytes.
@@ -27,19 +29,22 @@ type Config struct {
 	Host, Port string
 	Shell      fs.FS // the built shell, or nil
 	Desktop    fs.FS // the built desktop, or nil
-	API        http.Handler
-	System     api.System
-	Auth       *auth.Local
-	Bus        *hub.Server
-	Log        *slog.Logger
+	// Hosts say what a computer's desktop is served from; nil for the bundle only.
+	Hosts  func(*computer.Computer) *desktop.Host
+	API    http.Handler
+	System api.System
+	Auth   *auth.Local
+	Bus    *hub.Server
+	Log    *slog.Logger
 }
 
 // Gateway routes by host name. It is an http.Handler.
 type Gateway struct {
-	cfg     Config
-	shell   http.Handler
-	desktop http.Handler
-	sockets sockets
+	cfg      Config
+	shell    http.Handler
+	desktop  http.Handler
+	previews http.Handler
+	sockets  sockets
 }
 
 // New makes a gateway.
@@ -57,7 +62,7 @@ func New(cfg Config) *Gateway {
 	mux.HandleFunc("/auth/", notHere)
 	mux.Handle("/", static(cfg.Shell, "shell"))
 	g.shell = headers(ownOrigin(patient(mux)), g.policy())
-	g.desktop = g.newDesktop()
+	g.desktop, g.previews = g.newDesktop(), g.newPreviews()
 	return g
 }
 
@@ -93,13 +98,18 @@ func (g *Gateway) elsewhere(w http.ResponseWriter, r *http.Request, host string)
 		_, err := g.cfg.System.Computer(place.Computer)
 		ok = err == nil
 	}
-	if !ok || place.Port > 0 {
+	if !ok {
 		headers(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			http.Error(w, "This name is not served here.", http.StatusMisdirectedRequest)
 		}), "default-src 'none'").ServeHTTP(w, r)
 		return
 	}
-	g.desktop.ServeHTTP(w, r.WithContext(at(r.Context(), place)))
+	r = r.WithContext(at(r.Context(), place))
+	if place.Port > 0 {
+		g.previews.ServeHTTP(w, r)
+		return
+	}
+	g.desktop.ServeHTTP(w, r)
 }
 
 func isLoopback(host string) bool {

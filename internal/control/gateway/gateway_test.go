@@ -50,6 +50,7 @@ func hosts(t *testing.T, p *controltest.Plane) {
 		{"08080--" + computer + port, "/", 421},
 		{"0--" + computer + port, "/", 421},
 		{"65536--" + computer + port, "/", 421},
+		{"8080--" + computer + port, "/", 401},
 		{"8080--x.localhost" + port, "/", 421},
 		{"127.0.0.1" + port, "/health", 503},
 		{"localhost" + port, "/health", 503},

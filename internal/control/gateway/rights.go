@@ -20,6 +20,7 @@ var desktopMay = []string{
 
 	// Windows, themes and settings.
 	"GET " + ofComputer + "/desktop",
+	"GET " + ofComputer + "/desktop/source",
 	"POST " + ofComputer + "/windows",
 	"POST " + ofComputer + "/windows/{window}/move",
 	"POST " + ofComputer + "/windows/{window}/snap",
@@ -45,6 +46,14 @@ var desktopMay = []string{
 	// Documents and files.
 	"GET " + ofComputer + "/documents",
 	"GET " + ofComputer + "/documents/{document}",
+	"POST " + ofComputer + "/documents",
+	"PUT " + ofComputer + "/documents/{document}/title",
+	"DELETE " + ofComputer + "/documents/{document}",
+	"GET " + ofComputer + "/documents/{document}/versions",
+	"PUT " + ofComputer + "/documents/{document}/versions/{version}",
+	"GET " + ofComputer + "/documents/{document}/overlays",
+	"POST " + ofComputer + "/documents/{document}/overlays",
+	"POST " + ofComputer + "/documents/{document}/overlays/{overlay}/settle",
 	"GET " + ofComputer + "/files",
 	"GET " + ofComputer + "/files/{path...}",
 	"PUT " + ofComputer + "/files/{path...}",
@@ -60,6 +69,13 @@ var desktopMay = []string{
 	"POST " + ofComputer + "/trash/{id}/restore",
 	"GET " + ofComputer + "/blobs/{digest}",
 	"GET " + ofComputer + "/repos",
+
+	// Terminals: a shell may do what a task may.
+	"GET " + ofComputer + "/terminals",
+	"POST " + ofComputer + "/terminals",
+	"DELETE " + ofComputer + "/terminals/{terminal}",
+	"POST " + ofComputer + "/terminals/{terminal}/size",
+	"GET " + ofComputer + "/terminals/{terminal}/socket",
 
 	// A checkpoint by hand, and looking at the past.
 	"GET " + ofComputer + "/checkpoints",
@@ -96,20 +112,25 @@ var ownerOnly = []string{
 func rights(next http.Handler) http.Handler {
 	mux := http.NewServeMux()
 	for _, route := range desktopMay {
-		mux.HandleFunc(route, func(w http.ResponseWriter, r *http.Request) {
-			place, _ := placeIn(r.Context())
-			if choir.ID(r.PathValue("computer")) != place.Computer {
-				api.WriteProblem(w, choir.E("gateway", choir.CodeForbidden, "this is the desktop of another computer"))
-				return
-			}
-			next.ServeHTTP(w, r)
-		})
+		mux.Handle(route, ownComputer(next.ServeHTTP))
 	}
 	for _, route := range ownerOnly {
 		mux.HandleFunc(route, refused)
 	}
 	mux.HandleFunc("/api/", refused)
 	return mux
+}
+
+// ownComputer refuses what is about another computer than the one whose desktop
+// asks.
+func ownComputer(next http.HandlerFunc) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if place, _ := placeIn(r.Context()); choir.ID(r.PathValue("computer")) != place.Computer {
+			api.WriteProblem(w, choir.E("gateway", choir.CodeForbidden, "this is the desktop of another computer"))
+			return
+		}
+		next(w, r)
+	})
 }
 
 func refused(w http.ResponseWriter, r *http.Request) {

@@ -12,6 +12,7 @@ import (
 	"choiros/internal/choir"
 	"choiros/internal/computer"
 	"choiros/internal/control/api"
+	"choiros/internal/desktop"
 )
 
 // Reader is a control plane that only reads: what the CLI uses when none runs.
@@ -90,6 +91,11 @@ func (r *Reader) Fork(context.Context, *computer.Computer, choir.Role, api.ForkR
 // Import is refused.
 func (r *Reader) Import(context.Context, string, io.Reader) (api.Imported, error) {
 	return api.Imported{}, r.refuse()
+}
+
+// Source is the shipped one: nothing serves another.
+func (r *Reader) Source(context.Context, *computer.Computer) (desktop.Status, error) {
+	return desktop.Status{Mode: desktop.ModeShipped}, nil
 }
 
 // NewLink is refused.

@@ -39,6 +39,7 @@ type Config struct {
 	Models api.ModelState
 	// Demo is what the recorded demo needs.
 	Demo    DemoConfig
+	Desktop DesktopConfig
 	Version string
 	// Boot names the time since the machine was started.
 	Boot   string
@@ -58,6 +59,7 @@ type System struct {
 
 	computers computers
 	gateways  gateways
+	desktops  desktops
 	guest     string // folder of the guest binaries
 	// demos guards the start of a demo: one at a time.
 	demos sync.Mutex
@@ -128,6 +130,7 @@ func (s *System) computerConfig(e entry, guest string) computer.Config {
 		},
 		KeepCalls:  time.Duration(s.cfg.File.Storage.KeepDays) * 24 * time.Hour,
 		CacheLimit: int64(s.cfg.File.Storage.CacheMB) << 20,
+		Source:     s.cfg.Desktop.Source,
 		MaxUpload:  s.cfg.File.Limits.UploadMB << 20,
 		Cluster:    clusterConfig(s.cfg),
 		Version:    s.cfg.Version, Boot: s.cfg.Boot, Now: s.cfg.Now, Random: s.cfg.Random, Log: s.cfg.Log,
@@ -159,6 +162,7 @@ func (watchdog) String() string { return "bus" }
 // have returned.
 func (s *System) Close() error {
 	var errs []error
+	s.desktops.close()
 	errs = append(errs, s.gateways.close())
 	for _, c := range s.computers.list() {
 		errs = append(errs, c.Close())

@@ -12,6 +12,9 @@ import (
 // Name is the rung.
 const Name = "local"
 
+// ModulesInside is where Node looks last for a package, from any folder.
+const ModulesInside = "/node_modules"
+
 // Config of the driver; only StateDir is required.
 type Config struct {
 	// StateDir is a folder below the data folder, kept by the driver: the
@@ -23,6 +26,10 @@ type Config struct {
 	// path, read-only, with their bin first in PATH. Whoever fills this in has
 	// checked that they show nothing else; see config.CheckToolchains.
 	Toolchains []string
+	// Modules is a folder of the host that an Associate sees as ModulesInside,
+	// read-only: what Node finds there needs no download. It may be filled while
+	// sandboxes run. Everybody must be able to enter it; empty for none.
+	Modules string
 	// Bwrap is the path of bubblewrap; empty looks it up in PATH.
 	Bwrap string
 	// Orphan is how long a sandbox outlives its control plane; zero means

@@ -49,7 +49,16 @@ func newMachine(cfg Config) (*machine, error) {
 	if err != nil {
 		return nil, err
 	}
-	rootWorkspace, err := prepareRoot(cfg.StateDir, append(toolchainPoints(toolchains), sandbox.WorkspaceInside))
+	points := append(toolchainPoints(toolchains), sandbox.WorkspaceInside)
+	shared := toolchainArgs(toolchains)
+	if cfg.Modules != "" {
+		if err := makePublic(cfg.Modules); err != nil {
+			return nil, choir.Wrap("local.setup", choir.CodeInternal, err, "make the folder of packages")
+		}
+		points = append(points, ModulesInside)
+		shared = append(shared, "--ro-bind", cfg.Modules, ModulesInside)
+	}
+	rootWorkspace, err := prepareRoot(cfg.StateDir, points)
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +68,7 @@ func newMachine(cfg Config) (*machine, error) {
 	}
 	m := &machine{
 		cfg: cfg, bwrap: bwrap, filter: filter,
-		common: commonArgs(root), commonWorkspace: append(commonArgs(rootWorkspace), toolchainArgs(toolchains)...), toolchains: toolchains,
+		common: commonArgs(root), commonWorkspace: append(commonArgs(rootWorkspace), shared...), toolchains: toolchains,
 		limits: findLimiter(cfg, groupLabel(cfg.StateDir)), root: os.Geteuid() == 0, bootID: bootID(),
 	}
 	m.limits.sweep()

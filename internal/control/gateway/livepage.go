@@ -1,0 +1,68 @@
+package gateway
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"choiros/internal/choir"
+	"choiros/internal/control/api"
+	"choiros/internal/control/auth"
+	"choiros/internal/desktop"
+)
+
+// liveHeaders are what a development server may say about its answers.
+var liveHeaders = []string{
+	"Content-Type", "Content-Length", "Content-Encoding", "Content-Range", "Accept-Ranges", "Etag", "Last-Modified", "Vary", "Location",
+	"Connection", "Upgrade", "Sec-Websocket-Accept", "Sec-Websocket-Protocol", "Sec-Websocket-Extensions",
+}
+
+// desktopPage serves a desktop's pages: its own source once that was changed,
+// else the bundle.
+func (g *Gateway) desktopPage(bundle http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Service-Worker") != "" {
+			// One would go on serving pages of a source that was taken back.
+			api.WriteProblem(w, choir.E("gateway.desktop", choir.CodeForbidden, "a desktop has no service worker"))
+			return
+		}
+		place, _ := placeIn(r.Context())
+		live, ok := g.liveDesktop(r, place)
+		if !ok {
+			bundle.ServeHTTP(w, r)
+			return
+		}
+		// The preamble of hot replacement is an inline script.
+		w.Header().Set("Content-Security-Policy", strings.Replace(g.desktopPolicy(place), "script-src 'self'", "script-src 'self' 'unsafe-inline'", 1))
+		proxy{
+			dial:     live.Dial,
+			answered: onlyLive,
+			failed: func(w http.ResponseWriter, _ *http.Request, err error) {
+				sayPlainly(w, http.StatusBadGateway, "The desktop did not answer", choir.ProblemOf(choir.Wrap("gateway.desktop", choir.CodeUnavailable, err, "ask the desktop's development server")))
+			},
+		}.ServeHTTP(w, r)
+	})
+}
+
+func (g *Gateway) liveDesktop(r *http.Request, place auth.Place) (*desktop.Live, bool) {
+	if g.cfg.Hosts == nil {
+		return nil, false
+	}
+	c, err := g.cfg.System.Computer(place.Computer)
+	if err != nil {
+		return nil, false
+	}
+	page := r.Header.Get("Sec-Fetch-Dest") == "iframe" || r.Header.Get("Sec-Fetch-Dest") == "document"
+	return g.cfg.Hosts(c).Live(r.Context(), page)
+}
+
+// onlyLive drops what would outlive the development server: what the browser
+// keeps must be asked for again, or a later bundle would not be the one it got.
+func onlyLive(h http.Header) {
+	for name := range h {
+		if !slices.Contains(liveHeaders, name) {
+			h.Del(name)
+		}
+	}
+	h.Set("Cache-Control", "no-cache")
+}

@@ -1,0 +1,88 @@
+package gateway
+
+import (
+	"context"
+	"io"
+	"net"
+	"net/http"
+
+	"choiros/internal/choir"
+	"choiros/internal/control/api"
+	"choiros/internal/control/auth"
+)
+
+// previewEnter is where a preview's ticket goes; an application has any other
+// path to itself.
+const previewEnter = "/__choir/enter"
+
+// previewRequest asks to see what listens at a port.
+type previewRequest struct {
+	Port int `json:"port"`
+}
+
+// newPreview lets a desktop into a preview of its own computer.
+func (g *Gateway) newPreview(w http.ResponseWriter, r *http.Request) {
+	var in previewRequest
+	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, 4096))
+	if err == nil {
+		err = choir.DecodeStrict(raw, &in)
+	}
+	if err != nil {
+		api.WriteProblem(w, choir.Wrap("gateway.preview", choir.CodeInvalid, err, "read what is to be previewed"))
+		return
+	}
+	if in.Port < 1 || in.Port > 65535 {
+		api.WriteProblem(w, choir.Invalid("port", "is 1 to 65535, not %d", in.Port))
+		return
+	}
+	g.giveTicket(w, r, auth.Place{Computer: choir.ID(r.PathValue("computer")), Port: in.Port})
+}
+
+// newPreviews serves the origins of what listens inside sandboxes. Such an
+// application gets and sends what it likes but for our cookies: it is as little
+// trusted as the desktop, and has an origin of its own.
+func (g *Gateway) newPreviews() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET "+previewEnter, g.enter)
+	mux.HandleFunc("/", g.showPort)
+	return mux
+}
+
+func (g *Gateway) showPort(w http.ResponseWriter, r *http.Request) {
+	place, _ := placeIn(r.Context())
+	p, err := g.cfg.Auth.CheckPlace(r, place)
+	if err == nil && !g.fromOwnComputer(r, place) {
+		err = choir.E("gateway.preview", choir.CodeForbidden, "the request comes from a page of another computer")
+	}
+	if err != nil {
+		refusePlainly(w, err)
+		return
+	}
+	c, err := g.cfg.System.Computer(place.Computer)
+	if err != nil {
+		refusePlainly(w, err)
+		return
+	}
+	ctx := r.Context()
+	if upgrades(r) {
+		if ctx, err = g.sockets.begin(ctx, p); err != nil {
+			refusePlainly(w, err)
+			return
+		}
+		defer g.sockets.ended(p, ctx)
+	}
+	framers := "frame-ancestors " + g.originOf(auth.Place{Computer: place.Computer}) + " " + g.Origin()
+	proxy{
+		dial:     func(ctx context.Context) (net.Conn, error) { return c.DialPort(ctx, place.Port) },
+		answered: func(h http.Header) { h.Add("Content-Security-Policy", framers) },
+		failed:   func(w http.ResponseWriter, _ *http.Request, err error) { refusePlainly(w, err) },
+	}.ServeHTTP(w, r.WithContext(ctx))
+}
+
+// refusePlainly answers with a page that says what is wrong.
+func refusePlainly(w http.ResponseWriter, err error) {
+	p := choir.ProblemOf(err)
+	w.Header().Set("Cache-Control", "no-store")
+	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'")
+	sayPlainly(w, p.Code.HTTPStatus(), "Nothing to see here", p)
+}

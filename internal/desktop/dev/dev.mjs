@@ -1,0 +1,114 @@
+// Runs Vite on a desktop's source, with the packages of one read-only folder:
+//   node dev.mjs serve ROOT MODULES        inside a sandbox; says on stdout how it goes, a JSON object a line
+//   node dev.mjs seed ROOT MODULES OUT     at build time; bundles what the source imports once and for all
+import { createHash } from "node:crypto";
+import { cp, mkdtemp, readdir, readFile, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+
+const [verb, root, modules, out] = process.argv.slice(2);
+const load = (path) => import(pathToFileURL(join(modules, path)).href);
+const [vite, { default: react }] = await Promise.all([
+  load("vite/dist/node/index.js"),
+  load("@vitejs/plugin-react/dist/index.js"),
+]);
+
+const common = { configFile: false, root, plugins: [react()], logLevel: "error", clearScreen: false };
+const say = (message) => process.stdout.write(`${JSON.stringify(message)}\n`);
+
+await (verb === "seed" ? seed() : serve());
+
+/** Bundles every package that the source imports, as the server would at its start. */
+async function seed() {
+  const include = await imported(join(root, "src"));
+  const config = { ...common, cacheDir: out, optimizeDeps: { include, noDiscovery: true } };
+  await vite.optimizeDeps(await vite.resolveConfig(config, "serve"), true);
+}
+
+/** The packages that files below a folder import by name. */
+async function imported(folder) {
+  const names = new Set(["react", "react/jsx-dev-runtime", "react-dom", "react-dom/client"]);
+  const found = /(?:\bfrom|\bimport\()\s*"([^"./][^"]*)"/g;
+  for (const name of await readdir(folder, { recursive: true })) {
+    if (!/\.tsx?$/.test(name) || /\.test\.tsx?$/.test(name)) continue;
+    const source = await readFile(join(folder, name), "utf8");
+    for (const [, wanted] of source.matchAll(found)) if (!wanted.endsWith(".css")) names.add(wanted);
+  }
+  return [...names].sort();
+}
+
+async function serve() {
+  const cacheDir = await mkdtemp(join(tmpdir(), "choir-desktop-"));
+  const server = await vite.createServer({
+    ...common,
+    cacheDir,
+    plugins: [...common.plugins, { name: "choir-seed", configureServer: (server) => plant(server, cacheDir) }],
+    server: { host: "127.0.0.1", port: 0, fs: { allow: [root, modules, cacheDir] } },
+  });
+  report(server.environments.client.hot);
+  await server.listen();
+  say({ port: server.httpServer.address().port });
+}
+
+/**
+ * Puts the bundles of build time where the server looks for its own. They are
+ * good for this source as long as it has no packages of its own; what they lack
+ * the server bundles itself.
+ */
+async function plant(server, cacheDir) {
+  if ((await readdir(root)).includes("node_modules")) return;
+  const deps = join(cacheDir, "deps");
+  await cp(join(modules, ".choir", "deps"), deps, { recursive: true });
+  const path = join(deps, "_metadata.json");
+  const metadata = JSON.parse(await readFile(path, "utf8"));
+  const lock = await readFile(join(root, "package-lock.json"), "utf8").catch(() => "");
+  metadata.lockfileHash = hash(lock);
+  metadata.configHash = configHash(server.environments.client.config);
+  metadata.hash = hash(metadata.lockfileHash + metadata.configHash);
+  for (const one of Object.values(metadata.optimized)) one.src = join(modules, one.src.split("/node_modules/").slice(1).join("/node_modules/"));
+  await writeFile(path, JSON.stringify(metadata));
+}
+
+function hash(text) {
+  return createHash("sha256").update(text).digest("hex").substring(0, 8);
+}
+
+/** As getConfigHash of Vite 8.3; where it ever differs the server bundles anew, and starts more slowly. */
+function configHash({ mode, keepProcessEnv, resolve, assetsInclude, plugins, optimizeDeps, optimizeDepsPluginNames, root }) {
+  const unique = (list) => (list ? [...new Set(list)].sort() : undefined);
+  const { rolldownOptions } = optimizeDeps;
+  const said = {
+    define: keepProcessEnv ? null : process.env.NODE_ENV || mode,
+    root,
+    resolve,
+    assetsInclude,
+    plugins: plugins.map((p) => p.name),
+    optimizeDeps: {
+      include: unique(optimizeDeps.include),
+      exclude: unique(optimizeDeps.exclude),
+      rolldownOptions: {
+        ...rolldownOptions,
+        plugins: undefined,
+        onLog: undefined,
+        onwarn: undefined,
+        checks: undefined,
+        output: { ...rolldownOptions?.output, plugins: undefined },
+      },
+    },
+    optimizeDepsPluginNames,
+  };
+  const plain = (_, value) => (typeof value === "function" || value instanceof RegExp ? value.toString() : value);
+  return hash(JSON.stringify(said, plain));
+}
+
+/** Says what browsers are told: an error, or that a change went through. */
+function report(hot) {
+  const send = hot.send.bind(hot);
+  hot.send = (...args) => {
+    const [payload] = args;
+    if (payload?.type === "error") say({ error: payload.err.message, file: payload.err.id ?? payload.err.loc?.file ?? "" });
+    if (payload?.type === "update" || payload?.type === "full-reload") say({ changed: true });
+    return send(...args);
+  };
+}

@@ -1,0 +1,229 @@
+package desktop
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"choiros/internal/choir"
+	"choiros/internal/guest"
+)
+
+const (
+	// startPatience is how long a development server may take to listen.
+	startPatience = 20 * time.Second
+	// maxLine bounds what it says in one line, and what is kept of its errors.
+	maxLine = 64 << 10
+	maxTail = 2 << 10
+	// sourceInside is where the source is, in the sandbox.
+	sourceInside = "/workspace/choiros"
+)
+
+// said is one line of the development server; it comes from inside a sandbox.
+type said struct {
+	Port    int    `json:"port"`
+	Error   string `json:"error"`
+	File    string `json:"file"`
+	Changed bool   `json:"changed"`
+}
+
+// server is a development server that runs in the sandbox.
+type server struct {
+	port    int
+	cancel  context.CancelFunc
+	done    chan struct{}
+	ready   chan int // its port, once
+	trouble atomic.Pointer[said]
+	last    atomic.Int64 // when it was used, in Unix seconds
+	open    atomic.Int64 // connections that are in use
+	tail    tail
+}
+
+// start runs the development server and waits until it listens.
+func (h *Host) start(ctx context.Context) (*server, error) {
+	if err := h.cfg.Modules.Unpack(ctx); err != nil {
+		return nil, err
+	}
+	run, cancel := context.WithCancel(context.Background())
+	p, err := h.computer.ExecTool(run, guest.ExecSpec{
+		Argv: []string{"node", modulesInside + "/.choir/dev.mjs", "serve", sourceInside, modulesInside}, Cwd: sourceInside,
+	})
+	if err != nil {
+		cancel()
+		return nil, notStarted(err)
+	}
+	s := &server{cancel: cancel, done: make(chan struct{}), ready: make(chan int, 1)}
+	s.used(h.cfg.Now())
+	go s.run(p)
+	go s.watch(h.cfg.Idle, h.cfg.Now)
+	late := time.NewTimer(startPatience)
+	defer late.Stop()
+	select {
+	case s.port = <-s.ready:
+		return s, nil
+	case <-s.done:
+		err = choir.E("desktop.start", choir.CodeUnavailable, "the development server of the desktop ended at once: %s", s.tail.String())
+	case <-late.C:
+		err = choir.E("desktop.start", choir.CodeUnavailable, "the development server of the desktop did not start within %s", startPatience)
+	case <-ctx.Done():
+		err = choir.Wrap("desktop.start", choir.CodeCancelled, ctx.Err(), "wait for the development server")
+	}
+	s.stop()
+	return nil, err
+}
+
+// notStarted explains that there is no Node, in a way that can be acted upon.
+func notStarted(err error) error {
+	if code := choir.CodeOf(err); code != choir.CodeNotFound && code != choir.CodeInvalid {
+		return choir.Wrap("desktop.start", choir.CodeUnavailable, err, "start the development server of the desktop")
+	}
+	return choir.E("desktop.start", choir.CodeUnavailable, "the desktop's source was changed, and Node.js, which serves it, is not there for the sandbox").
+		WithRemedy("install Node.js 20 or newer below /usr, or name its folder in runtime.toolchains; until then the shipped desktop is served")
+}
+
+// run reads what the server says until it has ended.
+func (s *server) run(p *guest.Process) {
+	defer close(s.done)
+	defer s.cancel()
+	r, w := io.Pipe()
+	var reading sync.WaitGroup
+	reading.Go(func() { s.read(r) })
+	// However it ended, it is gone.
+	_, _ = p.Wait(w, &s.tail)
+	w.Close()
+	reading.Wait()
+}
+
+func (s *server) read(r io.Reader) {
+	lines := bufio.NewScanner(r)
+	lines.Buffer(nil, maxLine)
+	for lines.Scan() {
+		var one said
+		if json.Unmarshal(lines.Bytes(), &one) != nil {
+			continue
+		}
+		switch {
+		case one.Port > 0 && one.Port < 1<<16:
+			select {
+			case s.ready <- one.Port:
+			default: // it said so before
+			}
+		case one.Error != "":
+			one.Error, one.File = clip(one.Error), clip(strings.TrimPrefix(one.File, sourceInside+"/"))
+			s.trouble.Store(&one)
+		case one.Changed:
+			s.trouble.Store(nil)
+		}
+	}
+	// One who says more than that in a line is not listened to any more.
+	_, _ = io.Copy(io.Discard, r)
+}
+
+// watch ends the server when nobody has used it for long.
+func (s *server) watch(idle time.Duration, now func() time.Time) {
+	tick := time.NewTicker(idle / 4)
+	defer tick.Stop()
+	for {
+		select {
+		case <-s.done:
+			return
+		case <-tick.C:
+			if s.open.Load() == 0 && now().Sub(time.Unix(s.last.Load(), 0)) > idle {
+				s.cancel()
+			}
+		}
+	}
+}
+
+func (s *server) used(now time.Time) { s.last.Store(now.Unix()) }
+
+func (s *server) ended() bool {
+	select {
+	case <-s.done:
+		return true
+	default:
+		return false
+	}
+}
+
+func (s *server) stop() {
+	s.cancel()
+	<-s.done
+}
+
+// tail is the end of what was written.
+type tail struct {
+	mu  sync.Mutex // guards buf
+	buf bytes.Buffer
+}
+
+// Write implements io.Writer.
+func (t *tail) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.buf.Write(p)
+	if over := t.buf.Len() - maxTail; over > 0 {
+		t.buf.Next(over)
+	}
+	return len(p), nil
+}
+
+func (t *tail) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return strings.TrimSpace(strings.ToValidUTF8(t.buf.String(), ""))
+}
+
+func clip(text string) string {
+	if len(text) > maxTail {
+		text = text[:maxTail]
+	}
+	return strings.ToValidUTF8(text, "")
+}
+
+// Live is a way to the development server.
+type Live struct {
+	server *server
+	dial   func(ctx context.Context, port int) (net.Conn, error)
+	now    func() time.Time
+}
+
+func (h *Host) live(s *server) *Live {
+	if s == nil {
+		return nil
+	}
+	return &Live{s, h.computer.DialPort, h.cfg.Now}
+}
+
+// Dial connects to it. It is in use until the connection is closed.
+func (l *Live) Dial(ctx context.Context) (net.Conn, error) {
+	conn, err := l.dial(ctx, l.server.port)
+	if err != nil {
+		return nil, err
+	}
+	l.server.open.Add(1)
+	return &usedConn{Conn: conn, live: l}, nil
+}
+
+// usedConn counts its server as used.
+type usedConn struct {
+	net.Conn
+	live *Live
+	once sync.Once
+}
+
+// Close implements net.Conn.
+func (c *usedConn) Close() error {
+	c.once.Do(func() {
+		c.live.server.used(c.live.now())
+		c.live.server.open.Add(-1)
+	})
+	return c.Conn.Close()
+}

@@ -1,0 +1,192 @@
+// Command packdesktop packs what choir carries of the desktop beside its bundle:
+// the source that new workspaces begin with, and the packages that serve it once
+// it was changed.
+//
+//	go run ./tools/packdesktop [ui/desktop [internal/webui/dist]]
+package main
+
+import (
+	"archive/tar"
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// launcher runs the development server, and bundles the packages beforehand.
+const launcher = "internal/desktop/dev/dev.mjs"
+
+// stamp dates every file, so that the same source gives the same bytes.
+var stamp = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// notSource is what lies in the desktop's folder and is not its source.
+var notSource = []string{"node_modules", "dist", ".vite", "coverage"}
+
+// notServed are packages that check and test the source, and do not serve it.
+var notServed = []string{
+	"@biomejs", "@typescript", "typescript", "vitest", "@vitest", "axe-core", "fast-check", "playwright-core", ".vite", ".package-lock.json",
+}
+
+func main() {
+	from, to := "ui/desktop", "internal/webui/dist"
+	if len(os.Args) > 1 {
+		from = os.Args[1]
+	}
+	if len(os.Args) > 2 {
+		to = os.Args[2]
+	}
+	if err := run(from, to); err != nil {
+		fmt.Fprintln(os.Stderr, "packdesktop:", err)
+		os.Exit(1)
+	}
+}
+
+func run(from, to string) error {
+	if err := os.MkdirAll(to, 0o755); err != nil {
+		return err
+	}
+	if err := packSource(from, filepath.Join(to, "desktop-source.tar")); err != nil {
+		return err
+	}
+	return packModules(from, filepath.Join(to, "desktop-modules.tar.zst"))
+}
+
+func packSource(from, to string) error {
+	var out bytes.Buffer
+	p := packer{tar.NewWriter(&out)}
+	err := p.folder(from, ".", func(name string) bool { return slices.Contains(notSource, name) })
+	if err = errors.Join(err, p.Close()); err != nil {
+		return err
+	}
+	return replace(to, out.Bytes())
+}
+
+func packModules(from, to string) error {
+	seed, err := os.MkdirTemp("", "packdesktop-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(seed)
+	modules := filepath.Join(from, "node_modules")
+	abs, err := absolute(launcher, from, modules)
+	if err != nil {
+		return err
+	}
+	bundle := exec.Command("node", abs[0], "seed", abs[1], abs[2], seed)
+	bundle.Stdout, bundle.Stderr = os.Stdout, os.Stderr
+	if err := bundle.Run(); err != nil {
+		return fmt.Errorf("bundle the packages: %w", err)
+	}
+	var out bytes.Buffer
+	z, err := zstd.NewWriter(&out, zstd.WithEncoderLevel(zstd.SpeedBetterCompression))
+	if err != nil {
+		return err
+	}
+	p := packer{tar.NewWriter(z)}
+	err = errors.Join(
+		p.folder(modules, ".", func(name string) bool { return slices.Contains(notServed, name) || strings.HasSuffix(name, ".map") }),
+		p.make(".choir"),
+		p.folder(filepath.Join(seed, "deps"), ".choir/deps", func(name string) bool { return strings.HasSuffix(name, ".map") }),
+		p.file(launcher, ".choir/dev.mjs"),
+		p.Close(), z.Close(),
+	)
+	if err != nil {
+		return err
+	}
+	sum := sha256.Sum256(out.Bytes())
+	if err := replace(to, out.Bytes()); err != nil {
+		return err
+	}
+	return replace(to+".sha256", []byte(hex.EncodeToString(sum[:])))
+}
+
+func absolute(paths ...string) ([]string, error) {
+	var out []string
+	for _, p := range paths {
+		abs, err := filepath.Abs(p)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, abs)
+	}
+	return out, nil
+}
+
+// replace writes a file at once, so that no build finds half of it.
+func replace(path string, content []byte) error {
+	if err := os.WriteFile(path+".new", content, 0o644); err != nil {
+		return err
+	}
+	return os.Rename(path+".new", path)
+}
+
+// packer writes folders into a tar in the order of their names.
+type packer struct{ *tar.Writer }
+
+// folder packs what is in dir below name, without what skip names.
+func (p packer) folder(dir, name string, skip func(name string) bool) error {
+	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if path != dir && skip(d.Name()) {
+			if d.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		rel, err := filepath.Rel(dir, path)
+		if err != nil {
+			return err
+		}
+		to := filepath.Join(name, rel)
+		switch {
+		case d.IsDir():
+			return p.make(to)
+		case d.Type()&fs.ModeSymlink != 0:
+			target, err := os.Readlink(path)
+			if err != nil {
+				return err
+			}
+			return p.WriteHeader(&tar.Header{Typeflag: tar.TypeSymlink, Name: to, Linkname: target, Mode: 0o777, ModTime: stamp})
+		case d.Type().IsRegular():
+			return p.file(path, to)
+		}
+		return nil
+	})
+}
+
+func (p packer) make(name string) error {
+	return p.WriteHeader(&tar.Header{Typeflag: tar.TypeDir, Name: name + "/", Mode: 0o755, ModTime: stamp})
+}
+
+func (p packer) file(path, name string) error {
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	mode := int64(0o644)
+	if info.Mode()&0o100 != 0 {
+		mode = 0o755
+	}
+	if err := p.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: name, Mode: mode, Size: int64(len(content)), ModTime: stamp}); err != nil {
+		return err
+	}
+	_, err = io.Copy(p, bytes.NewReader(content))
+	return err
+}
