@@ -140,6 +140,9 @@ func (c *Computer) ReadFileAt(ctx context.Context, seq uint64, path string) (cho
 }
 
 func (c *Computer) entryAt(ctx context.Context, seq uint64, path string) (*snapshot.Entry, error) {
+	if err := c.mustBeInLog(seq); err != nil {
+		return nil, err
+	}
 	root, err := c.Moment(ctx, seq)
 	if err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
 package bustest
 
 import (
+	"cmp"
 	"context"
 	"strconv"
 	"sync"
@@ -14,6 +15,8 @@ import (
 type Log struct {
 	Home Home
 	Salt string
+	// Base is what the ids of events follow from; the computer when empty.
+	Base choir.ID
 
 	mu     sync.Mutex
 	events []choir.Event
@@ -36,7 +39,7 @@ func (l *Log) Append(n int) {
 
 func (l *Log) event(seq uint64) choir.Event {
 	e := choir.Event{
-		Seq: seq, ID: choir.DeriveID(l.Home.Computer, l.Salt, strconv.FormatUint(seq, 10)), Time: l.Home.Computer.Time(),
+		Seq: seq, ID: choir.DeriveID(cmp.Or(l.Base, l.Home.Computer), l.Salt, strconv.FormatUint(seq, 10)), Time: l.Home.Computer.Time(),
 		Computer: l.Home.Computer, User: l.Home.User, Source: choir.SourceSystem, Type: "session.started",
 		Payload: []byte(`{}`), PrevHash: choir.ZeroHash, Hash: choir.ZeroHash,
 	}

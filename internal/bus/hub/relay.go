@@ -3,6 +3,7 @@ package hub
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -176,6 +177,18 @@ func (r *Relay) settle(ctx context.Context, at uint64, events []choir.Event, ack
 	return at, nil
 }
 
+// messageID is what the stream knows an event by. It has the computer in it: ids
+// follow from what people choose, such as the id of a task, and a fork has those
+// of its past, so that two computers may have one id, and the stream takes a
+// message of the same id only once in a while.
+func messageID(e *choir.Event) string { return string(e.Computer) + "/" + string(e.ID) }
+
+// eventID is the event's part of a message's id; all of it in messages of older
+// versions.
+func eventID(message string) choir.ID {
+	return choir.ID(message[strings.LastIndexByte(message, '/')+1:])
+}
+
 func message(e choir.Event) (*nats.Msg, error) {
 	body, err := choir.Canonical(e)
 	if err != nil {
@@ -184,6 +197,6 @@ func message(e choir.Event) (*nats.Msg, error) {
 	return &nats.Msg{
 		Subject: bus.SubjectFor(e),
 		Data:    body,
-		Header:  nats.Header{nats.MsgIdHdr: {string(e.ID)}, seqHeader: {formatSeq(e.Seq)}},
+		Header:  nats.Header{nats.MsgIdHdr: {messageID(&e)}, seqHeader: {formatSeq(e.Seq)}},
 	}, nil
 }

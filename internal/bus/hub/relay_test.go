@@ -74,7 +74,7 @@ func stored(t *testing.T, s *hub.Server, l *bustest.Log) []uint64 {
 		if err := json.Unmarshal(m.Data(), &e); err != nil {
 			t.Fatal(err)
 		}
-		if m.Headers().Get(nats.MsgIdHdr) != string(e.ID) {
+		if m.Headers().Get(nats.MsgIdHdr) != string(e.Computer)+"/"+string(e.ID) {
 			t.Fatalf("event %d came as %s", e.Seq, m.Headers().Get(nats.MsgIdHdr))
 		}
 		if e.Computer == l.Home.Computer {
@@ -115,6 +115,28 @@ func TestARelayPublishesEveryEventOnceAndInOrder(t *testing.T) {
 	l.Append(5)
 	mustBe(t, stored(t, s, l), 1, l.Head())
 	mustBe(t, stored(t, s, other), 1, other.Head())
+}
+
+// TestEventsOfTwoComputersWithOneIDAreBothThere: a task that its author gave an
+// id was sent to two computers at the same time.
+func TestEventsOfTwoComputersWithOneIDAreBothThere(t *testing.T) {
+	t.Parallel()
+	s, l := bustest.Start(t), bustest.NewLog(bustest.NewHome(t))
+	other := bustest.NewLog(bustest.Home{User: l.Home.User, Computer: bustest.NewID(t)})
+	other.Base = l.Home.Computer
+	l.Append(40)
+	other.Append(40)
+	cursor := filepath.Join(t.TempDir(), "relay.json")
+	relaying(t, s, l, filepath.Join(t.TempDir(), "relay.json"))
+	mustBe(t, stored(t, s, l), 1, 40)
+	stop := relaying(t, s, other, cursor)
+	mustBe(t, stored(t, s, other), 1, 40)
+	// It resumes behind its own events and not behind the other's.
+	stop()
+	other.Append(3)
+	relaying(t, s, other, cursor)
+	mustBe(t, stored(t, s, other), 1, 43)
+	mustBe(t, stored(t, s, l), 1, 40)
 }
 
 func TestARelayThatCrashedResumesWithoutDuplicates(t *testing.T) {

@@ -103,7 +103,7 @@ func (r *Relay) last(ctx context.Context, stream jetstream.Stream) (delivered, e
 			return delivered{seq: 1, id: "unreadable"}, nil
 		}
 		if seq > newest.seq {
-			newest = delivered{seq: seq, id: choir.ID(msg.Header.Get(nats.MsgIdHdr))}
+			newest = delivered{seq: seq, id: eventID(msg.Header.Get(nats.MsgIdHdr))}
 		}
 	}
 	return newest, nil

@@ -16,7 +16,7 @@ func moments(t *testing.T, p *controltest.Plane) {
 	p.Healthy()
 	put := func(path, content string) {
 		t.Helper()
-		if res, body := p.Do(req{Method: "PUT", Path: p.Base() + "/files/" + path, Body: strings.NewReader(content), Header: http.Header{"If-Match": {"*"}}}); res.StatusCode != 200 {
+		if res, body := p.Do(req{Method: "PUT", Path: p.Base() + "/files/" + url.PathEscape(path), Body: strings.NewReader(content), Header: http.Header{"If-Match": {"*"}}}); res.StatusCode != 200 {
 			t.Fatalf("%s %s", res.Status, body)
 		}
 	}
