@@ -2,6 +2,7 @@ import type { QueryClient } from "@tanstack/react-query";
 import { createContext, useContext } from "react";
 import type { Event } from "../domain/contracts";
 import { progressOf } from "../domain/progress";
+import { changeTo } from "../domain/theme";
 import { isOpen, type Run } from "../domain/views";
 import { deskWords } from "../i18n/desk";
 import { say } from "../i18n/words";
@@ -10,6 +11,7 @@ import { useStore } from "../state/store";
 import { api } from "../transport/api";
 import { type DesktopState, desk } from "../transport/desk";
 import { Feed } from "../transport/feed";
+import { readWorkspaceTheme, themePath } from "./themes";
 import { Windows } from "./windows";
 
 /** This computer, opened in this page: what a person can do with it. */
@@ -121,8 +123,17 @@ export class Session {
     else if (event.type === "setting.changed") store.setSetting(event.payload.key, event.payload.value ?? "");
     else if (event.type === "toast.shown") notifyAnswer(event.payload.text);
     else if (event.type === "timeline.rewound") void desk.state().then((s) => this.know(s));
+    else if (event.type === "file.written") void this.followTheme(event.payload.files.map((f) => f.path));
     const line = progressOf(event);
     if (line) store.say(line);
+  }
+
+  /** The theme in force lies in the workspace too: who edits it there sees it here. */
+  private async followTheme(paths: readonly string[]): Promise<void> {
+    const name = useStore.getState().theme?.name;
+    if (!name || !paths.includes(themePath(name))) return;
+    const theme = await readWorkspaceTheme(themePath(name));
+    if (theme?.name === name) await desk.setTheme(changeTo(theme)).catch(() => undefined);
   }
 
   /** What is shown of files, documents and checkpoints is read again once it may differ. */

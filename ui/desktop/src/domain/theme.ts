@@ -25,11 +25,13 @@ function order(name: string): number {
 /** The token a theme gives its scheme in, on its way through the log. */
 const SCHEME = "color-scheme";
 
-/** A theme as the log keeps it: a shipped one by its name alone. */
+/** A theme as the log keeps it: its name, and the values that differ from the shipped theme of that name. */
 export function changeTo(theme: Theme): ThemeChanged {
-  if (shipped.some((s) => s.name === theme.name)) return { name: theme.name };
-  const tokens = Object.entries(theme.tokens).map(([name, value]) => ({ name, value }));
-  return { name: theme.name, tokens: [{ name: SCHEME, value: theme.scheme }, ...tokens] };
+  const base = shipped.find((s) => s.name === theme.name);
+  const own = Object.entries(theme.tokens).filter(([name, value]) => base?.tokens[name] !== value);
+  const tokens = own.map(([name, value]) => ({ name, value }));
+  if (theme.scheme !== (base?.scheme ?? "light dark")) tokens.unshift({ name: SCHEME, value: theme.scheme });
+  return { name: theme.name, ...(tokens.length > 0 ? { tokens } : {}) };
 }
 
 /** The values in force: those of the shipped theme, then those that differ. Unsafe ones are left out. */

@@ -1,0 +1,69 @@
+import { Check } from "lucide-react";
+import type { CSSProperties } from "react";
+import { type Offered, useThemes } from "../../app/themes";
+import { changeTo, tokensOf } from "../../domain/theme";
+import { useNamed, useWords } from "../../i18n/words";
+import { notifyProblem } from "../../kit/notify";
+import { useStore } from "../../state/store";
+import { desk } from "../../transport/desk";
+import { words } from "./i18n";
+
+/** All themes, each drawn in its own values. */
+export function Themes() {
+  const t = useWords(words);
+  const { themes, broken } = useThemes();
+  const current = useStore((s) => s.theme?.name ?? "system");
+  return (
+    <>
+      <p>{t("lookMore", { path: "choiros/themes" })}</p>
+      <fieldset className="settings-themes">
+        <legend className="visually-hidden">{t("theme")}</legend>
+        {themes.map((offered) => (
+          <Card key={offered.theme.name} offered={offered} chosen={offered.theme.name === current} />
+        ))}
+      </fieldset>
+      {broken.map((path) => (
+        <p key={path} className="settings-broken" role="alert">
+          {t("broken", { path })}
+        </p>
+      ))}
+    </>
+  );
+}
+
+function Card({ offered: { theme, own }, chosen }: { offered: Offered; chosen: boolean }) {
+  const t = useWords(words);
+  const named = useNamed();
+  const setTheme = useStore((s) => s.setTheme);
+  const before = useStore((s) => s.theme);
+  const change = changeTo(theme);
+  const values = Object.fromEntries([...tokensOf(change)].map(([name, value]) => [`--${name}`, value]));
+  const choose = () => {
+    // Here at once, then everywhere.
+    setTheme(change);
+    desk.setTheme(change).catch((error) => {
+      setTheme(before);
+      notifyProblem(error);
+    });
+  };
+  return (
+    <button type="button" className="settings-theme" aria-pressed={chosen} onClick={choose}>
+      <span
+        className="settings-sample"
+        data-scheme={theme.scheme}
+        style={{ ...values, colorScheme: theme.scheme } as CSSProperties}
+        aria-hidden
+      >
+        <span className="settings-sample-window">
+          <i />
+          <b />
+          <b />
+        </span>
+      </span>
+      <span className="settings-theme-name">
+        {named(theme.title)} {own && <small>{t("own")}</small>}
+        {chosen && <Check size={15} aria-hidden />}
+      </span>
+    </button>
+  );
+}
