@@ -63,7 +63,7 @@ func (c *checker) forks(dirs []string) {
 		for _, w := range other.wrong {
 			c.errorf("fork %s: %s", filepath.Base(dir), w)
 		}
-		at := slices.IndexFunc(other.events, func(e event) bool { return e.Type == "computer.forked" })
+		at := slices.IndexFunc(other.events, func(e event) bool { return e.Type == "computer.forked" || e.Type == "computer.imported" })
 		if at < 1 {
 			c.errorf("fork %s does not say where it begins", filepath.Base(dir))
 			continue
@@ -311,9 +311,18 @@ func (c *checker) lines(path string) {
 	if c.noGit || slices.ContainsFunc(c.acks, func(a reply) bool { return a.Verb == "rewind" }) {
 		return // what was rewound is the workspace's test
 	}
+	undone := map[string]bool{}
 	for _, a := range c.acks {
-		if a.Verb == "task" && a.Status == "ok" && count[a.Key] != 1 {
+		undone[a.Undone] = true
+	}
+	for _, a := range c.acks {
+		switch {
+		case a.Verb == "undo" && a.Status == "conflict":
+			c.errorf("task %s could not be taken back, and nobody had changed its files", a.Key)
+		case a.Verb == "task" && a.Status == "ok" && !undone[a.Key] && count[a.Key] != 1:
 			c.errorf("task %s was answered ok and took effect %d times", a.Key, count[a.Key])
+		case undone[a.Key] && a.Verb == "task" && count[a.Key] != 0:
+			c.errorf("task %s was taken back and is still there", a.Key)
 		}
 	}
 }

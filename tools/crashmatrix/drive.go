@@ -31,6 +31,7 @@ type reply struct {
 	Status string `json:"status,omitempty"`
 	Commit string `json:"commit,omitempty"`
 	Forked string `json:"forked,omitempty"` // the new computer
+	Undone string `json:"undone,omitempty"` // the task that was taken back
 }
 
 // verbs are what a driver can do: to add one is to add a line.
@@ -42,6 +43,14 @@ var verbs = map[string]func(context.Context, *socket, string) (reply, error){
 	"checkpoint": checkpoint,
 	"rewind":     rewind,
 	"fork":       fork,
+	"undo":       undo,
+	"export":     export,
+	"import":     importAgain,
+	"collect":    collect,
+	"files":      files,
+	"project":    project,
+	"crowd":      crowd,
+	"attributes": attributes,
 	"demo":       demo,
 	"verify":     verify,
 	"add":        add,
@@ -69,7 +78,7 @@ func drive(ctx context.Context, args []string) error {
 			s := newSocket(*data)
 			for n, verb := range strings.Split(thread, ",") {
 				key := fmt.Sprintf("%s-%d-%d", *seed, i, n)
-				if verb == "again" {
+				if verb == "again" || verb == "undo" {
 					key = fmt.Sprintf("%s-%d-%d", *seed, i, n-1)
 				}
 				r, err := act(ctx, s, verb, key)
@@ -134,10 +143,14 @@ type task struct {
 }
 
 func edit(ctx context.Context, s *socket, key string) (reply, error) {
-	return submit(ctx, s, task{
+	return submit(ctx, s, editing(key, "echo "+key+" >> lines.txt && echo "+key+" > new-"+key))
+}
+
+func editing(key, shell string) task {
+	return task{
 		ID: taskID(key), Kind: "edit_repo", Repo: "work", Instruction: "Add a line.", Verify: profile{"none"},
-		Commands: []command1{{"echo " + key + " >> lines.txt && echo " + key + " > new-" + key}},
-	})
+		Commands: []command1{{shell}},
+	}
 }
 
 func look(ctx context.Context, s *socket, key string) (reply, error) {
@@ -217,6 +230,9 @@ func fork(ctx context.Context, s *socket, key string) (reply, error) {
 	if errors.As(err, &no) && no.Status == http.StatusConflict {
 		return reply{}, nil // the answer to the first try was lost
 	}
+	if err == nil {
+		s.furnished(ctx, r.ID)
+	}
 	return reply{Forked: r.ID}, err
 }
 
@@ -254,7 +270,9 @@ func verify(ctx context.Context, s *socket, _ string) (reply, error) {
 }
 
 // add brings a small project in, as choir repo add does.
-func add(ctx context.Context, s *socket, _ string) (reply, error) {
+func add(ctx context.Context, s *socket, _ string) (reply, error) { return bring(ctx, s, "work") }
+
+func bring(ctx context.Context, s *socket, name string) (reply, error) {
 	var content bytes.Buffer
 	w := tar.NewWriter(&content)
 	for name, text := range map[string]string{"README.md": "# work\n", "a.txt": "a\n", "b.txt": "b\n", "lines.txt": "first\n"} {
@@ -268,7 +286,7 @@ func add(ctx context.Context, s *socket, _ string) (reply, error) {
 	if err := w.Close(); err != nil {
 		return reply{}, err
 	}
-	err := s.call(ctx, "PUT", "/repos/work", "", &content, nil)
+	err := s.call(ctx, "PUT", "/repos/"+name, "", &content, nil)
 	var no *refusal
 	if errors.As(err, &no) && no.Status == http.StatusConflict {
 		return reply{}, nil // the answer to the first try was lost

@@ -21,7 +21,11 @@ func (f fault) name() string {
 	if f.cut != "" {
 		what = "power cut (" + f.cut + ")"
 	}
-	return fmt.Sprintf("%s at %s, passing %d", what, f.point.name, f.nth)
+	where := f.point.name
+	if f.point.doing != "" {
+		where += " (" + f.point.doing + ")"
+	}
+	return fmt.Sprintf("%s at %s, passing %d", what, where, f.nth)
 }
 
 // row prepares a folder, lets the fault happen while a driver works, starts
@@ -54,6 +58,12 @@ func (f fault) prepare(ctx context.Context, b *bench) error {
 	}
 	if err := b.used(ctx); err != nil {
 		return err
+	}
+	if f.point.later {
+		b.clock = filepath.Join(b.dir, "clock")
+		if err := os.WriteFile(b.clock, []byte("259200\n"), 0o600); err != nil {
+			return err
+		}
 	}
 	if f.point.damage != nil {
 		return f.point.damage(b)

@@ -89,6 +89,9 @@ func (l *lab) faults(passed map[string]int) (out []row) {
 		if p.guest || p.fresh || p.damage != nil {
 			most = min(most, 2)
 		}
+		if p.kills {
+			cuts = cuts[:1]
+		}
 		threads := p.steps
 		if threads == nil {
 			threads = usual

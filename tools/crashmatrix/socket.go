@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"path/filepath"
@@ -17,6 +18,27 @@ import (
 type socket struct {
 	http     *http.Client
 	computer string
+	header   map[string]string // of every request
+}
+
+// with is the socket with one more header.
+func (s *socket) with(name, value string) *socket {
+	more := maps.Clone(s.header)
+	if more == nil {
+		more = map[string]string{}
+	}
+	more[name] = value
+	return &socket{s.http, s.computer, more}
+}
+
+// refused is nil for a refusal with this status: what an earlier try did, whose
+// answer was lost, stands in the way of the next.
+func refused(err error, status int) error {
+	var no *refusal
+	if errors.As(err, &no) && no.Status == status {
+		return nil
+	}
+	return err
 }
 
 func newSocket(data string) *socket {
@@ -72,6 +94,9 @@ func (s *socket) request(ctx context.Context, method, path, key string, body, in
 		return err
 	}
 	req.Header.Set("Content-Type", "application/json")
+	for name, value := range s.header {
+		req.Header.Set(name, value)
+	}
 	if key != "" {
 		req.Header.Set("Idempotency-Key", key)
 	}
@@ -89,6 +114,10 @@ func (s *socket) request(ctx context.Context, method, path, key string, body, in
 	if into == nil {
 		return nil
 	}
+	if w, ok := into.(io.Writer); ok {
+		_, err := io.Copy(w, res.Body)
+		return err
+	}
 	return json.NewDecoder(res.Body).Decode(into)
 }
 
@@ -98,8 +127,13 @@ func again(ctx context.Context, limit time.Duration, try func(context.Context) e
 	defer cancel()
 	tick := time.NewTicker(25 * time.Millisecond)
 	defer tick.Stop()
+	var before error // what the last try that was answered said
 	for {
 		err := try(ctx)
+		if err != nil && ctx.Err() != nil && before != nil {
+			return fmt.Errorf("gave up: %w", before)
+		}
+		before = err
 		var no *refusal
 		if err == nil || errors.As(err, &no) && no.Status < 500 && no.Status != http.StatusTooManyRequests && no.Status != http.StatusConflict {
 			return err
