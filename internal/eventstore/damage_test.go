@@ -67,6 +67,9 @@ func TestOneFaultOnOneCopyIsMendedAndReported(t *testing.T) {
 		copy string
 		do   func(t *testing.T, dir string)
 	}{
+		"sqlite: an index that is not of its table": {"sqlite", func(t *testing.T, dir string) {
+			sqlIn(t, dir, "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = 'CREATE INDEX runs_by_seq ON runs (key)' WHERE name = 'runs_by_seq'")
+		}},
 		"journal: a bit in the last record": {"journal", func(t *testing.T, dir string) { flipIn(t, journalFile(dir), -50) }},
 		"journal: a bit in the middle":      {"journal", func(t *testing.T, dir string) { flipIn(t, journalFile(dir), 50_000) }},
 		"journal: a bit in the header":      {"journal", func(t *testing.T, dir string) { flipIn(t, journalFile(dir), 10) }},

@@ -130,9 +130,11 @@ func sameRow(st *sqlite.Stmt, r journal.Record, e *choir.Event) bool {
 		st.ColumnText(2) == string(e.ID) && st.ColumnText(3) == string(e.Type) && st.ColumnText(4) == string(e.Run)
 }
 
+// checkFile has SQLite check its file. The quick check would not hold the indexes
+// against the tables, and an index that is wrong answers wrongly.
 func checkFile(conn *sqlite.Conn) error {
 	var found string
-	err := query(conn, "PRAGMA quick_check(1)", func(st *sqlite.Stmt) error {
+	err := query(conn, "PRAGMA integrity_check(1)", func(st *sqlite.Stmt) error {
 		found = st.ColumnText(0)
 		return nil
 	})
