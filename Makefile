@@ -46,7 +46,7 @@ bench: build ## measure beside the peers, see bin/choir bench --help
 crash: build ## kill, cut the power of and damage a choir in every known way
 	@tools/crash.sh
 
-soak: build ## fuzz every decoder and repeat all tests (FUZZTIME=30s ROUNDS=5)
+soak: build ## fuzz every decoder and repeat all tests (FUZZTIME=30s ROUNDS=5 CRASH_ROWS=5000)
 	@tools/soak.sh
 
 fmt: ## format Go and the UI
