@@ -1,8 +1,10 @@
 import type { QueryClient } from "@tanstack/react-query";
 import { createContext, useContext } from "react";
+import { SourceWatch } from "../apps/desktop/watch";
 import type { Event, ID } from "../domain/contracts";
 import { pathOf, type Route } from "../domain/route";
 import { count } from "../domain/sentence";
+import { touchesSource } from "../domain/source";
 import type { Computer } from "../domain/views";
 import { notifyAnswer, notifyDone, notifyProblem } from "../kit/notify";
 import { keysIn } from "../state/events";
@@ -26,6 +28,8 @@ export class Session {
   private readonly search: string;
   private readonly queries: QueryClient;
   private feed: Feed | undefined;
+  /** Follows how the desktop is served. */
+  readonly source: SourceWatch;
 
   constructor(computer: Computer, queries: QueryClient, first: boolean) {
     this.api = new ComputerAPI(computer.id);
@@ -40,6 +44,11 @@ export class Session {
       sleep: pause,
     });
     this.queries = queries;
+    this.source = new SourceWatch({
+      read: () => this.api.source(),
+      tell: (source) => useStore.getState().setSource(source),
+      reopen: () => useStore.getState().reopen(),
+    });
     this.know(computer);
   }
 
@@ -73,12 +82,14 @@ export class Session {
 
   stop(): void {
     this.feed?.stop();
+    this.source.stop();
   }
 
   private hear(events: Event[]): void {
     useStore.getState().append(events);
     for (const event of events) {
       this.marks.hear(event.type);
+      if (touchesSource(event)) this.source.touched();
       if (event.type === "toast.shown") notifyAnswer(event.payload.text);
       if (event.type === "repo.added") void this.queries.invalidateQueries({ queryKey: ["repos"] });
       // The levels and keys of sandboxes are part of the computer.

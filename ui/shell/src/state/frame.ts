@@ -1,4 +1,5 @@
 import type { StateCreator } from "zustand";
+import type { Source } from "../domain/source";
 import type { State } from "./store";
 
 /** How the desktop's frame is: silent when its page never said that it is ready. */
@@ -9,13 +10,18 @@ export interface FrameSlice {
   frame: FrameState;
   /** How often the frame was asked to begin anew. */
   openings: number;
+  /** What the desktop's origin serves, as far as it is known. */
+  source: Source | undefined;
   setFrame(frame: FrameState): void;
+  setSource(source: Source): void;
   reopen(): void;
 }
 
 export const frameSlice: StateCreator<State, [], [], FrameSlice> = (set) => ({
   frame: "opening",
   openings: 0,
+  source: undefined,
   setFrame: (frame) => set({ frame }),
+  setSource: (source) => set({ source }),
   reopen: () => set((s) => ({ frame: "opening", openings: s.openings + 1 })),
 });

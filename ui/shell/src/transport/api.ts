@@ -1,5 +1,6 @@
 import { PATIENCE_MS } from "../domain/backoff";
 import type { AssociateResult, Digest, FileState, ID, RepoAdded } from "../domain/contracts";
+import type { Source } from "../domain/source";
 import type {
   Checkpoint,
   Computer,
@@ -54,6 +55,10 @@ export class ComputerAPI {
   /** Where the desktop's frame begins: works once, within 30 seconds. */
   ticket(): Promise<{ url: string }> {
     return ask(`${this.base}/ticket`, { method: "POST" });
+  }
+  /** What the desktop's origin serves; brings its development server up when it needs one. */
+  source(): Promise<Source> {
+    return ask(`${this.base}/desktop/source`);
   }
   checkpoints(): Promise<Checkpoint[]> {
     return list(`${this.base}/checkpoints?limit=10`);

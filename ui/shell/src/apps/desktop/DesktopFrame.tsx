@@ -53,6 +53,7 @@ function useLink(frame: React.RefObject<HTMLIFrameElement | null>, wanted: boole
     const heard = {
       ready: () => {
         store.setFrame("ready");
+        session.source.opened();
         if (useStore.getState().route.page === "desktop") giveFocus(element, link.current);
       },
       stop: () => stop?.when(useStore.getState()) && void perform(stop),

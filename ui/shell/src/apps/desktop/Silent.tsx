@@ -1,15 +1,24 @@
 import { useSession } from "../../app/session";
+import type { Source } from "../../domain/source";
 import { Button } from "../../kit/Button";
 import { useStore } from "../../state/store";
 
-/** What to do about a desktop that does not answer. */
+/** Says what is wrong with the desktop, in words of the shell's own; empty when nothing is. */
+function trouble(silent: boolean, source: Source | undefined): string {
+  if (source?.mode === "broken") return `${source.error}. The desktop that came with choir is shown.`;
+  if (source?.error) return `A change of the desktop's source broke ${source.file || "it"}.`;
+  if (silent) return "The desktop does not answer. Your files, runs and documents are not affected.";
+  return "";
+}
+
+/** What to do about a desktop that does not answer, or whose source is broken. */
 export function Silent() {
   const session = useSession();
-  const silent = useStore((s) => s.frame === "silent");
-  if (!silent) return null;
+  const said = useStore((s) => trouble(s.frame === "silent", s.source));
+  if (!said) return null;
   return (
     <div className="desktop-silent" role="alert">
-      <p>The desktop does not answer. Your files, runs and documents are not affected.</p>
+      <p>{said}</p>
       <Button look="primary" onClick={() => session.go({ page: "recover" })}>
         Recover
       </Button>

@@ -12,6 +12,7 @@ import "./recover.css";
 export function Recover() {
   const session = useSession();
   const frame = useStore((s) => s.frame);
+  const source = useStore((s) => s.source);
   const computer = useStore((s) => s.computer?.id);
   const reopen = () => {
     useStore.getState().reopen();
@@ -31,6 +32,11 @@ export function Recover() {
             ? "The desktop’s page did not say that it is ready. It can be rewritten, so it can break; this page cannot."
             : "The desktop’s page answers. If it still does not do what it should:"}
         </p>
+        {source?.error && (
+          <pre className="recover-error" role="alert">
+            {[source.file, source.error, source.remedy].filter(Boolean).join("\n")}
+          </pre>
+        )}
         <section aria-label="Ways out">
           <Button look="primary" onClick={reopen}>
             Open the desktop again
