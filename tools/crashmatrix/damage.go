@@ -179,10 +179,10 @@ func spoilSQLite(b *bench) error {
 // killInUse kills a choir that works, so that the next finds content in the log
 // of the blobs that has no file.
 func killInUse(b *bench) error {
-	if err := b.begin("kill blob.wal.synced 3"); err != nil {
+	if err := b.begin("kill blob.wal.synced 1"); err != nil {
 		return err
 	}
-	driver, err := start(exec.Command(b.machine.self, "drive", "-data", b.data, "-seed", b.seed+"-killed", "task,prompt"))
+	driver, err := start(exec.Command(b.machine.self, "drive", "-data", b.data, "-seed", b.seed+"-killed", "task,look,task,prompt"))
 	if err != nil {
 		return err
 	}
