@@ -212,6 +212,7 @@ type DocumentCreated struct {
 	Document ID     `json:"document" choir:"id7" doc:"The document."`
 	Title    string `json:"title" choir:"len=1..200" doc:"Its title."`
 	Content  string `json:"content" doc:"Version 0, Markdown."`
+	Blob     Digest `json:"blob,omitempty" choir:"digest" doc:"Version 0, when it is above 64 KiB."`
 }
 
 // DocumentVersioned adds an immutable version.

@@ -66,6 +66,7 @@ var (
 	director  = []Role{RoleDirector}
 	associate = []Role{RoleAssociate}
 	control   = []Role{RoleControl}
+	writer    = []Role{RoleDirector, RoleShell, RoleDesktop, RoleCLI}
 	// anyWriter: the control plane for what a task did, a person for their own
 	// edits, which a rollback keeps.
 	anyWriter = []Role{RoleControl, RoleShell, RoleDesktop, RoleCLI}
@@ -99,8 +100,12 @@ var types = []TypeInfo{
 	{Type: "file.removed", Class: ClassState, Roles: anyWriter, Sample: FileRemoved{}, Doc: "Files are gone, seen by comparing the tree."},
 	{Type: "snapshot.taken", Class: ClassFact, Roles: control, Sample: SnapshotTaken{}, Doc: "The whole workspace, exactly, is in the store."},
 	{Type: "caches.left_out", Class: ClassFact, Roles: control, Sample: CachesLeftOut{}, Doc: "Snapshots leave other caches out than before: those with more than storage.cache_mb."},
-	{Type: "document.created", Class: ClassState, Run: true, Roles: director, Sample: DocumentCreated{}, Doc: "A living document exists."},
-	{Type: "document.versioned", Class: ClassState, Run: true, Roles: director, Sample: DocumentVersioned{}, Doc: "A document has a new immutable version."},
+	{Type: "document.created", Class: ClassState, Roles: writer, Sample: DocumentCreated{}, Doc: "A document exists: a run's living one, or a person's."},
+	{Type: "document.versioned", Class: ClassState, Roles: writer, Sample: DocumentVersioned{}, Doc: "A document has a new immutable version."},
+	{Type: "document.renamed", Class: ClassState, Roles: person, Sample: DocumentRenamed{}, Doc: "A document has another title."},
+	{Type: "document.removed", Class: ClassState, Roles: person, Sample: DocumentRemoved{}, Doc: "A document is gone; its versions stay."},
+	{Type: "overlay.added", Class: ClassState, Roles: writer, Sample: OverlayAdded{}, Doc: "A proposal or a comment lies over a version of a document."},
+	{Type: "overlay.settled", Class: ClassState, Roles: person, Sample: OverlaySettled{}, Doc: "A proposal was accepted or rejected, a comment resolved, or either opened again."},
 	{Type: "checkpoint.created", Class: ClassFact, Roles: []Role{RoleAssociate}, Sample: CheckpointCreated{}, Doc: "A snapshot with a name, and its git commits."},
 	{Type: "timeline.rewound", Class: ClassFact, Roles: []Role{RoleShell, RoleCLI, RoleControl}, Sample: TimelineRewound{}, Doc: "What can be rewound is again as it was at an earlier moment."},
 	{Type: "timeline.undone", Class: ClassFact, Roles: owner, Sample: TimelineUndone{}, Doc: "What one action changed was taken back."},

@@ -91,6 +91,8 @@ type Computer struct {
 
 	// tree is a one-place queue for whoever scans or restores the workspace.
 	tree chan struct{}
+	// documents is held while a version of one is added to the newest.
+	documents sync.Mutex
 	// collecting is held by a collection, and for reading by whoever looks at the
 	// tree without holding it.
 	collecting sync.RWMutex

@@ -16,6 +16,10 @@ func (c *Computer) appendFrom(ctx context.Context, role choir.Role, drafts []cho
 			return nil, err
 		}
 	}
+	if versions(drafts) {
+		c.documents.Lock()
+		defer c.documents.Unlock()
+	}
 	return c.store.Append(ctx, role, drafts...)
 }
 

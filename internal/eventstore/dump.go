@@ -23,6 +23,7 @@ var dumped = []struct{ name, columns, order string }{
 	{"events", "seq, id, type, run, event", "seq"},
 	{"files", "key, from_seq, to_seq, value", "key, from_seq"},
 	{"messages", "key, seq, value", "key, seq"},
+	{"overlays", "key, from_seq, to_seq, value", "key, from_seq"},
 	{"runs", "key, seq, state, value", "key"},
 	{"settings", "key, from_seq, to_seq, value", "key, from_seq"},
 	{"snapshots", "seq, value", "seq"},

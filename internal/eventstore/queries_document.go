@@ -7,10 +7,16 @@ import (
 	"choiros/internal/choir"
 )
 
+// byOf adds who wrote a row of a table: that stands in its event.
+func byOf(table string) string {
+	return ", '$.by', (SELECT json_extract(e.event, '$.source') FROM events e WHERE e.seq = json_extract(" + table + ".value, '$.seq'))"
+}
+
 // Documents lists documents as of an event (0 means now) in the order of their
-// ids, at the version they had then, without content: see Document.
+// ids, at the version they had then, without content: see Document. By is who
+// changed each last.
 func (s *Store) Documents(ctx context.Context, asOf uint64) ([]Document, error) {
-	return list[Document](ctx, s, "SELECT value FROM documents WHERE from_seq <= ?1 AND to_seq > ?1 ORDER BY key", asOfNow(asOf))
+	return list[Document](ctx, s, "SELECT json_set(value"+byOf("documents")+") FROM documents WHERE from_seq <= ?1 AND to_seq > ?1 ORDER BY key", asOfNow(asOf))
 }
 
 // Document is one version of a document with its content; version -1 means the
@@ -19,10 +25,10 @@ func (s *Store) Documents(ctx context.Context, asOf uint64) ([]Document, error) 
 func (s *Store) Document(ctx context.Context, id choir.ID, version int) (Document, error) {
 	if version >= 0 {
 		return one[Document](ctx, s, "document", string(id)+" version "+strconv.Itoa(version),
-			"SELECT value FROM document_versions WHERE key = ? AND version = ?", id, version)
+			"SELECT json_set(value"+byOf("document_versions")+") FROM document_versions WHERE key = ? AND version = ?", id, version)
 	}
-	return one[Document](ctx, s, "document", string(id), `SELECT v.value FROM documents d JOIN document_versions v
-		ON v.key = d.key AND v.version = json_extract(d.value, '$.version')
+	return one[Document](ctx, s, "document", string(id), `SELECT json_set(v.value`+byOf("v")+`, '$.title', json_extract(d.value, '$.title'))
+		FROM documents d JOIN document_versions v ON v.key = d.key AND v.version = json_extract(d.value, '$.version')
 		WHERE d.key = ? AND d.to_seq = 9007199254740991`, id)
 }
 
@@ -30,4 +36,18 @@ func (s *Store) Document(ctx context.Context, id choir.ID, version int) (Documen
 // first.
 func (s *Store) DocumentVersions(ctx context.Context, id choir.ID) ([]Document, error) {
 	return list[Document](ctx, s, "SELECT value FROM document_versions WHERE key = ? ORDER BY version", id)
+}
+
+// VersionsBefore lists up to limit versions of a document without their content,
+// the newest first; only those before a number, when it is not 0.
+func (s *Store) VersionsBefore(ctx context.Context, id choir.ID, before, limit int) ([]Document, error) {
+	return list[Document](ctx, s, "SELECT json_remove(json_set(value"+byOf("document_versions")+`), '$.content', '$.blob')
+		FROM document_versions WHERE key = ?1 AND (?2 = 0 OR version < ?2) ORDER BY version DESC LIMIT ?3`, id, before, limit)
+}
+
+// Overlays lists what lies over a document as of an event (0 means now), in the
+// order in which it came.
+func (s *Store) Overlays(ctx context.Context, id choir.ID, asOf uint64) ([]Overlay, error) {
+	return list[Overlay](ctx, s, `SELECT value FROM overlays WHERE key > ?2 || '/' AND key < ?2 || '0'
+		AND from_seq <= ?1 AND to_seq > ?1 ORDER BY json_extract(value, '$.seq')`, asOfNow(asOf), id)
 }

@@ -102,6 +102,7 @@ type Document struct {
 	Content string       `json:"content,omitempty"`
 	Blob    choir.Digest `json:"blob,omitempty"`
 	Note    string       `json:"note,omitempty"`
+	By      choir.Source `json:"by,omitempty" doc:"Who wrote it."` // of queries only: the row itself leaves it to its event
 	Seq     uint64       `json:"seq"`
 	At      choir.Time   `json:"at"`
 }

@@ -22,13 +22,16 @@ var desktopTables string
 //go:embed migration_3.sql
 var projectIndex string
 
+//go:embed migration_5.sql
+var overlayTable string
+
 //go:embed migration_4.sql
 var cacheIndex string
 
 // migrations bring a database from version i to i+1. They only grow. Since the
 // projections follow from the journal, one that changes a projection may drop
 // and create it: Open sees the new version and rebuilds.
-var migrations = []string{schema, desktopTables, projectIndex, cacheIndex}
+var migrations = []string{schema, desktopTables, projectIndex, cacheIndex, overlayTable}
 
 const readers = 4
 

@@ -70,12 +70,13 @@ var (
 	filesTable            = &table{"files", "REPLACE INTO files VALUES (?, ?, ?, ?)", versionRow}
 	documentsTable        = &table{"documents", "REPLACE INTO documents VALUES (?, ?, ?, ?)", versionRow}
 	settingsTable         = &table{"settings", "REPLACE INTO settings VALUES (?, ?, ?, ?)", versionRow}
+	overlaysTable         = &table{"overlays", "REPLACE INTO overlays VALUES (?, ?, ?, ?)", versionRow}
 	windowsTable          = &table{"windows", "REPLACE INTO windows VALUES (?, ?, ?, ?)", versionRow}
 )
 
 var projections = []*table{
 	checkpointsTable, conversationsTable, documentHeadsTable, documentVersionsTable, documentsTable, filesTable,
-	messagesTable, runsTable, settingsTable, snapshotsTable, tasksTable, usageTable, windowsTable,
+	messagesTable, overlaysTable, runsTable, settingsTable, snapshotsTable, tasksTable, usageTable, windowsTable,
 }
 
 func (t *table) write(conn *sqlite.Conn, rows []row) error {

@@ -102,6 +102,14 @@ func sayFiles(p choir.Payload) string {
 		return fmt.Sprintf("not kept from here on, a cache of more than %d MiB: %s", p.Limit>>20, Paths(p.Paths, len(p.Paths)))
 	case *choir.DocumentCreated:
 		return "document begun: " + Line(p.Title)
+	case *choir.DocumentRenamed:
+		return "document renamed: " + Line(p.Title)
+	case *choir.DocumentRemoved:
+		return "document removed"
+	case *choir.OverlayAdded:
+		return string(p.Kind) + ": " + Line(p.Text)
+	case *choir.OverlaySettled:
+		return "overlay " + string(p.Outcome)
 	}
 	return ""
 }

@@ -88,6 +88,7 @@ func (h *history) live() {
 	for version := range rapid.IntRange(0, 3).Draw(h.t, "tasks") {
 		h.work()
 		h.add(choir.RoleDirector, &choir.DocumentVersioned{Document: doc.Document, Version: version + 1, Content: "v", Note: "n"})
+		h.read(person, doc.Document, version)
 	}
 	if h.chance("question") {
 		asked := draw[choir.QuestionAsked](h.t)
@@ -101,6 +102,26 @@ func (h *history) live() {
 	}
 	if h.chance("finish") {
 		h.add(choir.RoleDirector, draw[choir.RunFinished](h.t))
+	}
+}
+
+// read is what a person does with a document.
+func (h *history) read(person choir.Role, doc choir.ID, version int) {
+	if h.chance("edits") {
+		h.add(person, &choir.DocumentVersioned{Document: doc, Version: version + 1, Content: "mine"})
+	}
+	if h.chance("comments") {
+		over := &choir.OverlayAdded{Overlay: ID().Draw(h.t, "overlay"), Document: doc, Version: version, Kind: choir.OverlayComment, Text: "why?"}
+		h.add(person, over)
+		settled := draw[choir.OverlaySettled](h.t)
+		settled.Overlay, settled.Document = over.Overlay, doc
+		h.add(person, settled)
+	}
+	if h.chance("renames") {
+		h.add(person, &choir.DocumentRenamed{Document: doc, Title: "renamed"})
+	}
+	if h.chance("removes") {
+		h.add(person, &choir.DocumentRemoved{Document: doc})
 	}
 }
 

@@ -645,6 +645,8 @@ export interface DocumentCreated {
   title: string;
   /** Version 0, Markdown. */
   content: string;
+  /** Version 0, when it is above 64 KiB. */
+  blob?: Digest;
 }
 
 /** DocumentVersioned adds an immutable version. */
@@ -659,6 +661,58 @@ export interface DocumentVersioned {
   blob?: Digest;
   /** What changed. */
   note?: string;
+}
+
+/** DocumentRenamed gives a document another title. */
+export interface DocumentRenamed {
+  /** The document. */
+  document: ID;
+  /** Its title now. */
+  title: string;
+}
+
+/** DocumentRemoved takes a document away; its versions stay in the log. */
+export interface DocumentRemoved {
+  /** The document. */
+  document: ID;
+}
+
+/** OverlayAdded puts something over a version of a document without changing it. */
+export interface OverlayAdded {
+  /** The overlay. */
+  overlay: ID;
+  /** The document. */
+  document: ID;
+  /** Version it was made on. */
+  version: number;
+  /** Text to take the place of other text, or words about it. */
+  kind: "proposal" | "comment";
+  /** Text it is about; without one it is about the whole. */
+  anchor: TextAnchor;
+  /** Markdown: what is proposed, or said. */
+  text: string;
+  /** Overlay that this answers. */
+  reply_to?: ID;
+}
+
+/** TextAnchor finds text again in another version: the text itself, and what was around it (the TextQuoteSelector of the W3C Web Annotation Data Model). */
+export interface TextAnchor {
+  /** The text, without its marks. */
+  exact?: string;
+  /** Text just before it. */
+  prefix?: string;
+  /** Text just after it. */
+  suffix?: string;
+}
+
+/** OverlaySettled says what became of an overlay. */
+export interface OverlaySettled {
+  /** The overlay. */
+  overlay: ID;
+  /** The document. */
+  document: ID;
+  /** accepted and rejected are for proposals, resolved for comments. */
+  outcome: "accepted" | "rejected" | "resolved" | "reopened";
 }
 
 /** CheckpointCreated names a snapshot and its git commits. */
@@ -1197,10 +1251,18 @@ export interface PayloadByType {
   "snapshot.taken": SnapshotTaken;
   /** Snapshots leave other caches out than before: those with more than storage.cache_mb. */
   "caches.left_out": CachesLeftOut;
-  /** A living document exists. */
+  /** A document exists: a run's living one, or a person's. */
   "document.created": DocumentCreated;
   /** A document has a new immutable version. */
   "document.versioned": DocumentVersioned;
+  /** A document has another title. */
+  "document.renamed": DocumentRenamed;
+  /** A document is gone; its versions stay. */
+  "document.removed": DocumentRemoved;
+  /** A proposal or a comment lies over a version of a document. */
+  "overlay.added": OverlayAdded;
+  /** A proposal was accepted or rejected, a comment resolved, or either opened again. */
+  "overlay.settled": OverlaySettled;
   /** A snapshot with a name, and its git commits. */
   "checkpoint.created": CheckpointCreated;
   /** What can be rewound is again as it was at an earlier moment. */
