@@ -26,13 +26,15 @@ type Applied struct {
 // Applied, when the workspace was changed differently there, and when a task
 // works. With dryRun it only says what would change.
 func (c *Computer) Apply(ctx context.Context, role choir.Role, base, theirs choir.Digest, record func(before, now choir.Digest, files int64) choir.Payload, dryRun bool) (Applied, error) {
-	return c.apply(ctx, role, step{base: base, theirs: theirs, reason: "taken", record: record}, dryRun)
+	return c.apply(ctx, role, step{base: base, theirs: theirs, reason: "taken", why: choir.TerminalTaken, words: "Changes of another computer were taken; this terminal has ended.", record: record}, dryRun)
 }
 
 // step is something to be applied to the workspace.
 type step struct {
 	base, theirs choir.Digest
 	reason       string // of the snapshot
+	why          choir.TerminalReason
+	words        string // the last line of terminals
 	record       func(before, now choir.Digest, files int64) choir.Payload
 }
 
@@ -45,28 +47,41 @@ func (c *Computer) apply(ctx context.Context, role choir.Role, s step, dryRun bo
 	if err := c.mustBeIdle(ctx); err != nil {
 		return Applied{}, err
 	}
-	now, client, err := c.scan(ctx)
-	if err != nil {
-		return Applied{}, err
+	now, client, a, err := c.merge(ctx, s)
+	if err != nil || dryRun || len(a.Changes) == 0 {
+		return a, err
+	}
+	ended, release := c.terminals.Stop(s.why, s.words)
+	defer release()
+	if ended > 0 {
+		// What was written in them to the last moment counts too.
+		if now, client, a, err = c.merge(ctx, s); err != nil || len(a.Changes) == 0 {
+			return a, err
+		}
+	}
+	return c.applyMerged(ctx, role, client, s, now, a)
+}
+
+// merge looks at the workspace and says what the step would make of it.
+func (c *Computer) merge(ctx context.Context, s step) (now snapshot.Result, client *guest.Client, a Applied, err error) {
+	if now, client, err = c.scan(ctx); err != nil {
+		return now, client, a, err
 	}
 	for _, root := range []*choir.Digest{&s.base, &s.theirs} {
 		if *root, err = c.without(ctx, *root, now.Left); err != nil {
-			return Applied{}, err
+			return now, client, a, err
 		}
 	}
 	at := c.cfg.Now()
 	m, err := timeline.Merge(ctx, c.keeper, s.base, s.theirs, now.Root, snapshot.Stamp{Sec: at.Unix(), Nsec: uint32(at.Nanosecond() / int(time.Millisecond) * int(time.Millisecond))})
 	if err != nil {
-		return Applied{}, err
+		return now, client, a, err
 	}
-	a := Applied{Difference: Difference{From: now.Root, To: m.Root, Changes: m.Changes}, Conflicts: m.Conflicts}
+	a = Applied{Difference: Difference{From: now.Root, To: m.Root, Changes: m.Changes}, Conflicts: m.Conflicts}
 	if len(m.Conflicts) > 0 {
-		return a, conflictsError(m.Conflicts)
+		err = conflictsError(m.Conflicts)
 	}
-	if dryRun || len(m.Changes) == 0 {
-		return a, nil
-	}
-	return c.applyMerged(ctx, role, client, s, now, a)
+	return now, client, a, err
 }
 
 func (c *Computer) applyMerged(ctx context.Context, role choir.Role, client *guest.Client, s step, now snapshot.Result, a Applied) (Applied, error) {

@@ -18,6 +18,7 @@ import (
 	"choiros/internal/bus/cluster"
 	"choiros/internal/bus/hub"
 	"choiros/internal/choir"
+	"choiros/internal/computer/terminals"
 	"choiros/internal/eventstore"
 	"choiros/internal/sandbox"
 	"choiros/internal/snapshot"
@@ -49,6 +50,8 @@ type Config struct {
 	// CacheLimit is how many bytes a cache in the workspace may have until
 	// snapshots leave it out; 0 keeps all.
 	CacheLimit int64
+	// Terminals is how many may be open at once; 0 is the default of 16.
+	Terminals int
 	// MaxUpload bounds a project or a file that a person brings, in bytes; 0 is
 	// no limit but the disk's.
 	MaxUpload int64
@@ -100,6 +103,9 @@ type Computer struct {
 	ids sync.Mutex
 	// desk is held while the desktop is looked at and changed.
 	desk sync.Mutex
+	// terminals are those that people opened, hands what they change by them.
+	terminals *terminals.Set
+	hands     *hands
 	// uploads are blobs that the guests send in chunks.
 	uploads uploads
 	// projects are the repositories that were added, as far as the log was read.
@@ -164,6 +170,8 @@ func (c *Computer) repaired(r choir.LogRepaired) {
 
 func newComputer(cfg Config, blobs blob.Store) *Computer {
 	c := &Computer{cfg: cfg, blobs: blobs, keeper: snapshot.NewKeeper(blobs), tree: make(chan struct{}, 1)}
+	c.hands = newHands(c)
+	c.terminals = c.newTerminals()
 	c.seats = map[choir.Role]*seat{
 		choir.RoleDirector:  newSeat(c, choir.RoleDirector),
 		choir.RoleAssociate: newSeat(c, choir.RoleAssociate),
@@ -204,6 +212,9 @@ func (c *Computer) begin(ctx context.Context) error {
 		if c.recovered = last != nil && last.Type == "session.started"; c.recovered {
 			c.wentDown, err = c.wentDownSince(last)
 			if err != nil {
+				return err
+			}
+			if payloads, err = c.lostTerminals(ctx, last); err != nil {
 				return err
 			}
 		}

@@ -49,7 +49,9 @@ func (c *Computer) Serve(ctx context.Context) error {
 	sup.Add(&dispatcher{c: c})
 	sup.Add(&autoCheckpoint{c: c})
 	sup.Add(autoCollect{c})
+	sup.Add(c.hands)
 	err = sup.Serve(ctx)
+	c.terminals.Shut("choir was stopped")
 	// What the sandboxes still asked for is answered before the session's last event.
 	answers.Close()
 	return errorsJoin(c.sleep(ctx), ended(err))

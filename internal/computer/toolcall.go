@@ -57,7 +57,8 @@ func (c *Computer) aroundCall(ctx context.Context, drafts []choir.Draft) error {
 	return nil
 }
 
-// look records what changed in the workspace since the last look, as its task's.
+// look records what changed in the workspace since the last look, as its task's,
+// or as the owner's when it was a person at a terminal.
 func (c *Computer) look(ctx context.Context, d *choir.Draft, reason string, cause choir.ID) error {
 	unlock, err := c.lockTree(ctx)
 	if err != nil {
@@ -67,6 +68,9 @@ func (c *Computer) look(ctx context.Context, d *choir.Draft, reason string, caus
 	now, _, err := c.scan(ctx)
 	if err != nil {
 		return c.unseen(ctx, d, err)
+	}
+	if c.hands.theirs(reason) {
+		return c.recordOwners(ctx, now)
 	}
 	drafts, err := c.record(ctx, now, reason, false)
 	if err != nil {

@@ -18,7 +18,7 @@ func (c *Computer) Undo(ctx context.Context, role choir.Role, of choir.ID, dryRu
 		return Applied{}, err
 	}
 	return c.apply(ctx, role, step{
-		base: after, theirs: before, reason: "undo",
+		base: after, theirs: before, reason: "undo", why: choir.TerminalUndo, words: "An action was undone; this terminal has ended.",
 		record: func(before, now choir.Digest, files int64) choir.Payload {
 			return choir.TimelineUndone{Of: of, Snapshot: now, Before: before, Files: files}
 		},

@@ -114,6 +114,7 @@ func (c Config) checkRanges() error {
 		{"limits.cost_usd", l.CostUSD, 0, 1e6},
 		{"limits.prompt_burst", float64(l.PromptBurst), 1, 1000},
 		{"limits.prompt_window", float64(l.PromptWindow), 1, 3600},
+		{"limits.terminals", float64(l.Terminals), 1, 1000},
 		{"limits.upload_mb", float64(l.UploadMB), 1, 1 << 20},
 		{"bus.cluster_timeout", float64(c.Bus.ClusterTimeout), 1, 60},
 		{"bus.stream_mb", float64(c.Bus.StreamMB), 16, 1 << 20},

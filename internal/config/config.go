@@ -103,6 +103,7 @@ type Limits struct {
 	CostUSD      float64 `toml:"cost_usd" doc:"Cost of one computer altogether, US dollars."`
 	PromptBurst  int     `toml:"prompt_burst" doc:"Prompts within prompt_window seconds."`
 	PromptWindow int     `toml:"prompt_window" doc:"Seconds, see prompt_burst."`
+	Terminals    int     `toml:"terminals" doc:"Terminals of one computer that are open at once."`
 	UploadMB     int64   `toml:"upload_mb" doc:"Size of a project or a file that is brought in, MiB."`
 }
 
@@ -133,7 +134,7 @@ func Default() Config {
 		Limits: Limits{
 			Processes: 1024, MemoryMB: 4096, CPUMilli: 2000,
 			RunSteps: 60, RunTokens: 2_000_000, RunCostUSD: 5, RunSeconds: 3600, RunTasks: 40, CostUSD: 100,
-			PromptBurst: 5, PromptWindow: 10, UploadMB: 4096,
+			PromptBurst: 5, PromptWindow: 10, Terminals: 16, UploadMB: 4096,
 		},
 		Bus: Bus{Mode: "embedded", StreamMB: 512, ClusterTimeout: 5},
 	}

@@ -172,6 +172,10 @@ func (e *execution) control(payload []byte) error {
 	if c.Resize != nil {
 		return e.files.resize(*c.Resize)
 	}
+	if c.Kill {
+		killTree(e.pid)
+		return nil
+	}
 	sig, err := parseSignal(c.Signal)
 	if err == nil {
 		syscall.Kill(-e.pid, sig) // one that has ended meanwhile needs none

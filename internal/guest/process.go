@@ -96,6 +96,10 @@ func (p *Process) Signal(name string) error {
 	return p.session.writeJSON(frameControl, control{Signal: name})
 }
 
+// Kill ends the command and everything below it; Wait then returns when that is
+// done, which after Close it does before.
+func (p *Process) Kill() error { return p.session.writeJSON(frameControl, control{Kill: true}) }
+
 // Resize sets the terminal's size.
 func (p *Process) Resize(size Size) error {
 	return p.session.writeJSON(frameControl, control{Resize: &size})

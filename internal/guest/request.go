@@ -55,6 +55,7 @@ type request struct {
 // control is what is said while an operation runs: exactly one field is set.
 type control struct {
 	Signal  string  `json:"signal,omitempty" choir:"len=0..20"`
+	Kill    bool    `json:"kill,omitempty"` // the command and everything below it
 	Resize  *Size   `json:"resize,omitempty"`
 	Started int     `json:"started,omitempty" choir:"range=0..4194304"` // pid
 	Notice  *Notice `json:"notice,omitempty"`

@@ -55,6 +55,21 @@ func TestAClosedSessionEndsWithAllThatItLeft(t *testing.T) {
 	waitGoneProcess(t, pid)
 }
 
+func TestAKilledSessionIsGoneWhenItIsTold(t *testing.T) {
+	t.Parallel()
+	p, out, ended := runSession(t, daemon+`trap '' HUP TERM; sleep 100 & wait`)
+	pid := <-out
+	if err := p.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	for range out {
+	}
+	if x := <-ended; x.Signal != "SIGKILL" {
+		t.Errorf("got %+v", x)
+	}
+	waitGoneProcess(t, pid)
+}
+
 func TestAHangupReachesTheProgramOfASession(t *testing.T) {
 	t.Parallel()
 	p, out, ended := runSession(t, `trap 'echo hung up; exit 5' HUP; echo ready; while :; do sleep 0.01; done`)

@@ -136,6 +136,7 @@ func New(sys System, cfg Config) *API {
 	a.files(a.mux, h)
 	a.folders(h)
 	a.trash(h)
+	a.terminals(a.mux, h)
 	a.documents(h)
 	return a
 }

@@ -130,6 +130,7 @@ func (s *System) computerConfig(e entry, guest string) computer.Config {
 		},
 		KeepCalls:  time.Duration(s.cfg.File.Storage.KeepDays) * 24 * time.Hour,
 		CacheLimit: int64(s.cfg.File.Storage.CacheMB) << 20,
+		Terminals:  l.Terminals,
 		Source:     s.cfg.Desktop.Source,
 		MaxUpload:  s.cfg.File.Limits.UploadMB << 20,
 		Cluster:    clusterConfig(s.cfg),

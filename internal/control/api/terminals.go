@@ -1,0 +1,89 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"choiros/internal/choir"
+	"choiros/internal/computer"
+	"choiros/internal/computer/terminals"
+	"choiros/internal/guest"
+)
+
+// TerminalRequest opens a terminal.
+type TerminalRequest struct {
+	Title string        `json:"title,omitempty" maxLength:"200" doc:"What its tab says; default Terminal."`
+	Cwd   string        `json:"cwd,omitempty" maxLength:"4096" doc:"Folder below the workspace root to begin in; default the folder of projects."`
+	Size  *TerminalSize `json:"size,omitempty" doc:"Default 24 by 80."`
+}
+
+// TerminalSize is the size of a terminal, in characters.
+type TerminalSize struct {
+	Rows uint16 `json:"rows" minimum:"1" maximum:"1000"`
+	Cols uint16 `json:"cols" minimum:"1" maximum:"1000"`
+}
+
+func (s *TerminalSize) guest() guest.Size {
+	if s == nil {
+		return guest.Size{}
+	}
+	return guest.Size{Rows: s.Rows, Cols: s.Cols}
+}
+
+// InTerminal is the path parameters of everything that belongs to a terminal.
+type InTerminal struct {
+	In
+	Terminal choir.ID `path:"terminal" doc:"The terminal."`
+}
+
+// terminals registers the terminals. Their output and input go over sockets, which
+// stand beside huma.
+func (a *API) terminals(mux *routes, h huma.API) {
+	const base = "/api/computers/{computer}/terminals"
+	huma.Register(h, op("listTerminals", http.MethodGet, base, "List the terminals that are open", 200),
+		func(ctx context.Context, r *In) (*body[[]terminals.Info], error) {
+			c, _, err := a.enter(ctx, r.Computer)
+			if err != nil {
+				return nil, err
+			}
+			return listed(c.Terminals(), nil)
+		})
+	huma.Register(h, op("openTerminal", http.MethodPost, base, "Open a terminal: a shell in the Associate's sandbox", 201),
+		func(ctx context.Context, r *struct {
+			In
+			Body TerminalRequest
+		}) (*body[terminals.Info], error) {
+			c, p, err := a.enter(ctx, r.Computer)
+			if err != nil {
+				return nil, err
+			}
+			return answer(c.OpenTerminal(ctx, p.Role, computer.NewTerminal{Title: r.Body.Title, Cwd: r.Body.Cwd, Size: r.Body.Size.guest()}))
+		})
+	huma.Register(h, op("closeTerminal", http.MethodDelete, base+"/{terminal}", "End a terminal and everything that was started in it", 204),
+		func(ctx context.Context, r *InTerminal) (*struct{}, error) {
+			c, _, err := a.enter(ctx, r.Computer)
+			if err != nil {
+				return nil, err
+			}
+			return nil, problem(c.CloseTerminal(r.Terminal))
+		})
+	huma.Register(h, op("resizeTerminal", http.MethodPost, base+"/{terminal}/size", "Make a terminal as large as this", 204),
+		func(ctx context.Context, r *struct {
+			InTerminal
+			Body TerminalSize
+		}) (*struct{}, error) {
+			c, _, err := a.enter(ctx, r.Computer)
+			if err != nil {
+				return nil, err
+			}
+			return nil, problem(c.ResizeTerminal(r.Terminal, r.Body.guest()))
+		})
+	mux.HandleFunc("GET "+base+"/{terminal}/socket", a.terminalSocket)
+	stream{
+		id: "watchTerminal", method: http.MethodGet, path: base + "/{terminal}/socket", status: "101",
+		summary: "WebSocket: binary frames are output and input, text frames are TerminalNote and TerminalSay",
+		query:   map[string]string{"after": "Offset up to which the output is known; 0 for all that is kept."},
+	}.describe(h.OpenAPI())
+}
