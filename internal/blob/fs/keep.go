@@ -116,7 +116,7 @@ func (s *Store) keepSynced(p *parts) error {
 // names are there that nobody knows to be durable.
 func (s *Store) syncNames(folders []string) error {
 	var err error
-	if len(folders) > fewFiles {
+	if len(folders) > fewFiles && syncsWhole(s.dir) {
 		err = syncFileSystem(s.dir)
 	} else {
 		err = together(folders, syncDir)
@@ -129,10 +129,30 @@ func (s *Store) syncNames(folders []string) error {
 
 func (s *Store) syncContent(content map[choir.Digest]*temporary) error {
 	fault.Point("blob.batch.sync")
-	if len(content) > fewFiles {
+	if len(content) > fewFiles && syncsWhole(s.dir) {
 		return syncFileSystem(filepath.Join(s.dir, tempDir))
 	}
-	return together(slices.Collect(maps.Values(content)), func(t *temporary) error { return t.file.Sync() })
+	return together(slices.Collect(maps.Values(content)), (*temporary).sync)
+}
+
+// sync makes the content durable, also after its file was closed.
+func (t *temporary) sync() error {
+	err := t.file.Sync()
+	if !errors.Is(err, os.ErrClosed) {
+		return err
+	}
+	f, err := os.Open(t.name)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}
+
+// syncsWhole reports whether a sync of the whole file system is one: Linux does
+// not pass it on to a file system in user space, and reports success.
+func syncsWhole(dir string) bool {
+	var st unix.Statfs_t
+	return unix.Statfs(dir, &st) == nil && st.Type != unix.FUSE_SUPER_MAGIC
 }
 
 func (s *Store) foldersOf(digests []choir.Digest) []string {
