@@ -57,7 +57,7 @@ var verbs = map[string]func(context.Context, *socket, string) (reply, error){
 }
 
 // patience is how long a step is tried again.
-const patience = 40 * time.Second
+const patience = limit - 20*time.Second
 
 // drive does steps, one after the other in each of its threads, and says every
 // reply on its standard output. A step that got none is tried again with the

@@ -64,8 +64,9 @@ func (p *process) killed() bool {
 	return errors.As(p.err, &exit) && exit.Sys().(syscall.WaitStatus).Signal() == syscall.SIGKILL
 }
 
-// limit bounds every wait of a row.
-const limit = 60 * time.Second
+// limit bounds every wait of a row: what takes a second alone takes thirty where
+// others use the machine too.
+const limit = 2 * time.Minute
 
 // until polls, because what is waited for is the state of other processes.
 func until(ctx context.Context, what string, holds func() bool) error {
