@@ -1,0 +1,68 @@
+// The windows of the desktop, for the tests that move them.
+import { desktopOf, enterDesktop } from "./desktop.js";
+
+/** Calls the API of the computer as its desktop does. */
+export async function desktopAPI(page, path, options) {
+  const frame = await (await page.locator("iframe.desktop-frame").elementHandle()).contentFrame();
+  return frame.evaluate(
+    async ([path, options]) => {
+      const [computer] = location.host.split(".");
+      const answer = await fetch(`/api/computers/${computer}${path}`, options);
+      const text = await answer.text();
+      return { status: answer.status, body: text ? JSON.parse(text) : undefined };
+    },
+    [path, options],
+  );
+}
+
+/** What lies on the desktop as the server knows it. */
+export async function known(page) {
+  return (await desktopAPI(page, "/desktop")).body;
+}
+
+/** Waits until the server knows something of the desktop. */
+export async function until(page, holds) {
+  for (;;) {
+    const state = await known(page);
+    if (holds(state)) return state;
+    await page.evaluate(() => new Promise(requestAnimationFrame));
+  }
+}
+
+/** Opens a window through the server, as another browser or an agent would. */
+export async function openWindow(page, app, subject = "", bounds = { x: 60, y: 40, width: 700, height: 460 }) {
+  const { body } = await desktopAPI(page, "/windows", {
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify({ app, subject, bounds }),
+  });
+  const win = desktopOf(page).locator(`[data-window="${body.window.id}"]`);
+  await win.waitFor();
+  return { id: body.window.id, win };
+}
+
+/** Closes every window. */
+export async function closeAll(page) {
+  const { windows } = await known(page);
+  for (const { id } of windows) await desktopAPI(page, `/windows/${id}/close`, { method: "POST" });
+  await desktopOf(page).locator("[data-window]").first().waitFor({ state: "detached" });
+}
+
+/** Writes a file of the workspace. */
+export function writeFile(page, path, content) {
+  return desktopAPI(page, `/files/${path}`, { method: "PUT", headers: { "If-Match": "*" }, body: content });
+}
+
+/** Drags with the mouse in steps, from the middle of a handle, by so much or to a place. */
+export async function drag(page, handle, { dx = 0, dy = 0, to, drop = true } = {}) {
+  const box = await handle.boundingBox();
+  const from = { x: box.x + box.width / 2, y: box.y + box.height / 2 };
+  const end = to ?? { x: from.x + dx, y: from.y + dy };
+  await page.mouse.move(from.x, from.y);
+  await page.mouse.down();
+  for (let i = 1; i <= 6; i++)
+    await page.mouse.move(from.x + ((end.x - from.x) * i) / 6, from.y + ((end.y - from.y) * i) / 6);
+  if (drop) await page.mouse.up();
+}
+
+export { desktopOf, enterDesktop };

@@ -1,0 +1,210 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { rig, skip } from "../lib/rig.js";
+import { closeAll, desktopOf, drag, enterDesktop, known, openWindow, until } from "../lib/windows.js";
+
+const it = rig({ desktop: true });
+const start = { x: 120, y: 90, width: 640, height: 420 };
+let id;
+let win;
+
+const one = async () => (await known(it.page)).windows.find((w) => w.id === id);
+const becomes = async (holds) =>
+  (await until(it.page, ({ windows }) => holds(windows.find((w) => w.id === id)))).windows.find((w) => w.id === id);
+
+/** A fresh window of the settings at a known place, with the focus. */
+async function fresh() {
+  await closeAll(it.page);
+  ({ id, win } = await openWindow(it.page, "settings", "", start));
+  await win.locator(".title-text").click();
+}
+
+test("a window is dragged by its title, and the server knows where to", { skip }, async () => {
+  await fresh();
+  await drag(it.page, win.locator(".title-grip"), { dx: 100, dy: 60 });
+  const { bounds } = await becomes((w) => w.bounds.x === start.x + 100);
+  assert.deepEqual(bounds, { ...start, x: start.x + 100, y: start.y + 60 });
+});
+
+const pulls = {
+  n: { y: 10, height: -10 },
+  s: { height: 10 },
+  e: { width: 20 },
+  w: { x: 20, width: -20 },
+  ne: { width: 20, y: 10, height: -10 },
+  nw: { x: 20, width: -20, y: 10, height: -10 },
+  se: { width: 20, height: 10 },
+  sw: { x: 20, width: -20, height: 10 },
+};
+for (const [side, change] of Object.entries(pulls)) {
+  test(`side ${side} resizes, and the opposite one stays`, { skip }, async () => {
+    await fresh();
+    await drag(it.page, win.locator(`.window-handle-${side}`), { dx: 20, dy: 10 });
+    const want = Object.fromEntries(Object.entries(start).map(([k, v]) => [k, v + (change[k] ?? 0)]));
+    const { bounds } = await becomes(
+      (w) =>
+        JSON.stringify(w.bounds) !== JSON.stringify(start) &&
+        w.bounds.width === want.width &&
+        w.bounds.height === want.height,
+    );
+    assert.deepEqual(bounds, want);
+  });
+}
+
+test("at the edge a preview is shown, letting go snaps, restoring gives the exact bounds back", { skip }, async () => {
+  await fresh();
+  const frame = await it.page.locator("iframe.desktop-frame").boundingBox();
+  const preview = desktopOf(it.page).locator(".snap-preview");
+  await drag(it.page, win.locator(".title-grip"), { to: { x: frame.x + 3, y: frame.y + 300 }, drop: false });
+  await preview.waitFor();
+  await it.page.mouse.up();
+  await preview.waitFor({ state: "detached" });
+  assert.equal((await becomes((w) => w.state === "snapped")).snap, "left");
+  const drawn = await win.boundingBox();
+  assert.ok(Math.abs(drawn.width - 720) <= 1 && Math.abs(drawn.x - frame.x) <= 1, JSON.stringify(drawn));
+  const before = (await one()).bounds;
+  await win.getByRole("button", { name: /^Restore/ }).click();
+  const after = await becomes((w) => w.state === "normal");
+  assert.deepEqual(after.bounds, before);
+});
+
+test("arrow keys snap to every half and quarter, and maximise", { skip }, async () => {
+  await fresh();
+  const { keyboard } = it.page;
+  for (const [keys, state, snap] of [
+    ["Left", "snapped", "left"],
+    ["Up", "snapped", "top_left"],
+    ["Right", "snapped", "top_right"],
+    ["Down", "snapped", "right"],
+    ["Down", "snapped", "bottom_right"],
+    ["Left", "snapped", "bottom_left"],
+    ["Up", "snapped", "left"],
+    ["Right", "normal"],
+    ["Up", "maximised"],
+    ["Down", "normal"],
+  ]) {
+    await keyboard.press(`Control+Alt+Arrow${keys}`);
+    await becomes((w) => w.state === state && w.snap === snap);
+  }
+  assert.deepEqual((await one()).bounds, start);
+});
+
+test("a window is moved and resized by keyboard alone, and Escape puts it back", { skip }, async () => {
+  await fresh();
+  const { keyboard } = it.page;
+  await keyboard.press("Control+Alt+g");
+  await win.locator(".by-keys").waitFor();
+  await keyboard.press("ArrowRight");
+  await keyboard.press("Shift+ArrowDown");
+  await keyboard.press("Enter");
+  await becomes((w) => w.bounds.x === start.x + 24 && w.bounds.y === start.y + 1);
+  await keyboard.press("Control+Alt+s");
+  await win.locator(".by-keys").waitFor();
+  await keyboard.press("ArrowRight");
+  await becomes((w) => w.bounds.width === start.width + 24);
+  await keyboard.press("Escape");
+  await becomes((w) => w.bounds.width === start.width);
+});
+
+test("minimising remembers the snap, and focusing brings it back", { skip }, async () => {
+  await fresh();
+  await it.page.keyboard.press("Control+Alt+ArrowRight");
+  await becomes((w) => w.snap === "right");
+  await it.page.keyboard.press("Control+Alt+m");
+  assert.equal((await becomes((w) => w.state === "minimised")).was, "snapped");
+  await win.waitFor({ state: "hidden" });
+  await it.page.keyboard.press("Control+Alt+n");
+  assert.equal((await becomes((w) => w.state === "snapped")).snap, "right");
+});
+
+test("closing focuses the window below, and the last one the prompt", { skip }, async () => {
+  await fresh();
+  const below = id;
+  const upper = await openWindow(it.page, "files", "", { ...start, x: 300 });
+  await upper.win.locator(".title-text").click();
+  await it.page.keyboard.press("Control+Alt+w");
+  await upper.win.waitFor({ state: "detached" });
+  await desktopOf(it.page).locator(`[data-window="${below}"][data-focused="true"]`).waitFor();
+  await it.page.keyboard.press("Control+Alt+w");
+  await desktopOf(it.page).locator("#prompt:focus").waitFor();
+  await until(it.page, ({ windows }) => windows.length === 0);
+});
+
+test("virtual desktops, the overview and showing the desktop work by keyboard", { skip }, async () => {
+  await fresh();
+  const desk = desktopOf(it.page);
+  await it.page.keyboard.press("Control+Alt+Shift+2");
+  await win.waitFor({ state: "hidden" });
+  await it.page.keyboard.press("Control+Alt+2");
+  await win.waitFor();
+  await becomes((w) => w.desktop === 1);
+  await it.page.keyboard.press("Control+Alt+o");
+  await desk.getByRole("dialog", { name: "Window overview" }).waitFor();
+  await it.page.keyboard.press("Enter");
+  await desk.getByRole("dialog").waitFor({ state: "detached" });
+  await it.page.keyboard.press("Control+Alt+d");
+  await becomes((w) => w.state === "minimised");
+  await it.page.keyboard.press("Control+Alt+d");
+  await becomes((w) => w.state === "normal");
+  await it.page.keyboard.press("Control+Alt+1");
+  await win.waitFor({ state: "hidden" });
+});
+
+test("a reload shows the same without a flash of an empty desktop", { skip }, async () => {
+  await fresh();
+  await it.page.keyboard.press("Control+Alt+1");
+  const other = await openWindow(it.page, "files", "", { ...start, x: 400 });
+  await other.win.locator("[role=option]").first().waitFor();
+  const frame = await (await it.page.locator("iframe.desktop-frame").elementHandle()).contentFrame();
+  // Watches every change of the new page: the bar never stands there without its windows.
+  await it.context.addInitScript(() => {
+    if (!/^[0-9a-f-]{36}\./.test(location.host)) return;
+    globalThis.flashed = false;
+    new MutationObserver(() => {
+      if (document.querySelector(".bar") && !document.querySelector("[data-window]")) globalThis.flashed = true;
+    }).observe(document, { childList: true, subtree: true });
+  });
+  await frame.evaluate(() => location.reload());
+  await frame.waitForFunction(
+    () => globalThis.flashed !== undefined && document.querySelectorAll("[data-window]").length >= 2,
+  );
+  assert.equal(await frame.evaluate(() => globalThis.flashed), false);
+  const places = await frame.evaluate(() =>
+    [...document.querySelectorAll("[data-window]:not([hidden])")].map((w) => [
+      w.dataset.window,
+      w.offsetLeft,
+      w.style.zIndex,
+    ]),
+  );
+  const { windows } = await known(it.page);
+  const seen = windows.filter((w) => (w.desktop ?? 0) === 0);
+  assert.deepEqual(
+    places.sort((a, b) => a[2] - b[2]).map(([w]) => w),
+    seen.map((w) => w.id),
+  );
+});
+
+test("two browsers mirror each other, while a drag goes on as well", { skip }, async () => {
+  await fresh();
+  const second = await it.context.newPage();
+  await second.goto(it.choir.address);
+  await enterDesktop(second);
+  const there = desktopOf(second).locator(`[data-window="${id}"]`);
+  await there.waitFor();
+  await it.page.bringToFront();
+  await drag(it.page, win.locator(".title-grip"), { dx: 200, dy: 0, drop: false });
+  const mirror = await (await second.locator("iframe.desktop-frame").elementHandle()).contentFrame();
+  const left = ([id, least, most]) => {
+    const at = document.querySelector(`[data-window="${id}"]`).offsetLeft;
+    return at >= least && at <= most;
+  };
+  // It lies behind the first page, where no frames are drawn.
+  const polling = { polling: 50 };
+  await mirror.waitForFunction(left, [id, start.x + 1, start.x + 200], polling);
+  await it.page.mouse.up();
+  await becomes((w) => w.bounds.x === start.x + 200);
+  await mirror.waitForFunction(left, [id, start.x + 200, start.x + 200], polling);
+  await second.close();
+});
+
+test("nothing was complained about on the console", { skip }, () => assert.deepEqual(it.complaints, []));
