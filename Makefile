@@ -19,6 +19,7 @@ E2E_SCRIPT := $(if $(filter ui/e2e,$(E2E)),test,e2e)
 E2E_READER := $(if $(and $(E2E),$(shell grep -s '"$(E2E_SCRIPT)":.*vitest' $(E2E)/package.json)),vitest,tap)
 # The packages that biome formats and checks.
 LINTED := $(patsubst %/biome.json,%,$(wildcard ui/*/biome.json))
+PACKED := internal/webui/dist/desktop-source.tar
 sources = $(shell find ui/$(1) -path '*/node_modules' -prune -o -type f -print)
 
 .PHONY: help up build test bench crash crash-short soak fmt clean prereqs fresh guest ui choir lint lint-go lint-ui unit race ui-test e2e generate
@@ -54,7 +55,7 @@ fmt: ## format Go and the UI
 	@for folder in $(LINTED); do $(MAKE) $$folder/node_modules && (cd $$folder && npx biome check --write .); done
 
 clean: ## remove what was built
-	@rm -rf bin .cache $(UIS:%=internal/webui/dist/%)
+	@rm -rf bin .cache $(UIS:%=internal/webui/dist/%) internal/webui/dist/desktop-*
 	@find internal/guestbin/bin -type f ! -name .keep -delete
 
 # ---- internal ----
@@ -78,7 +79,11 @@ guest:
 choir:
 	@CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o bin/choir ./cmd/choir
 
-ui: $(UIS:%=internal/webui/dist/%/index.html)
+ui: $(UIS:%=internal/webui/dist/%/index.html) $(PACKED)
+
+# The desktop's source for new workspaces, and the packages that serve it.
+$(PACKED): $(call sources,desktop) internal/desktop/dev/dev.mjs tools/packdesktop/main.go | ui/desktop/node_modules
+	@go run ./tools/packdesktop
 
 define build-ui
 internal/webui/dist/$(1)/index.html: $(call sources,$(1)) | ui/$(1)/node_modules

@@ -1,4 +1,5 @@
-// The desktop, as it stands in the shell's frame.
+// The desktop, as it stands in the shell's frame, and its source.
+import assert from "node:assert/strict";
 
 /** The frame the shell has put the desktop into. */
 export function desktopOf(page) {
@@ -14,5 +15,35 @@ export async function enterDesktop(page) {
     await page.getByRole("navigation", { name: "Pages of the shell" }).getByRole("link", { name: "Desktop" }).click();
   }
   await desktopOf(page).locator("#prompt").waitFor();
+  return frameOf(page);
+}
+
+/** The frame with the desktop in it, whatever it shows. */
+export async function frameOf(page) {
   return await (await page.locator("iframe.desktop-frame").elementHandle()).contentFrame();
+}
+
+/** Writes a file of the workspace, as the shell may. */
+export async function write(page, path, content) {
+  const status = await page.evaluate(
+    async ([path, content]) => {
+      const [computer] = await (await fetch("/api/computers")).json();
+      const answer = await fetch(`/api/computers/${computer.id}/files/${path}`, {
+        method: "PUT",
+        headers: { "If-Match": "*" },
+        body: content,
+      });
+      return answer.status;
+    },
+    [path, content],
+  );
+  assert.equal(status, 200, `${path} was not written`);
+}
+
+/** Reads a file of the workspace. */
+export function read(page, path) {
+  return page.evaluate(async (path) => {
+    const [computer] = await (await fetch("/api/computers")).json();
+    return await (await fetch(`/api/computers/${computer.id}/files/${path}`)).text();
+  }, path);
 }

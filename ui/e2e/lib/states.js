@@ -1,0 +1,87 @@
+// The states of every app, as each app lists them in its states.ts.
+import { readdir, readFile } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import { desktopAPI, desktopOf, openWindow, writeFile } from "./windows.js";
+
+const desktop = new URL("../../desktop/", import.meta.url);
+const apps = new URL("src/apps/", desktop);
+
+/** The apps there are, by the folders that have a manifest. */
+export async function appNames() {
+  const folders = (await readdir(apps, { withFileTypes: true })).filter((e) => e.isDirectory());
+  const names = [];
+  for (const { name } of folders) {
+    if ((await readdir(new URL(`${name}/`, apps))).includes("manifest.ts")) names.push(name);
+  }
+  return names.sort();
+}
+
+/** The apps of the registry, by what it imports. */
+export async function registered() {
+  const source = await readFile(new URL("registry.ts", apps), "utf8");
+  return [...source.matchAll(/from "\.\/([a-z0-9-]+)\/manifest"/g)].map((m) => m[1]).sort();
+}
+
+/** The states an app lists. */
+export async function statesOf(name) {
+  const { transformWithOxc } = await import(new URL("node_modules/vite/dist/node/index.js", desktop));
+  const path = fileURLToPath(new URL(`${name}/states.ts`, apps));
+  const { code } = await transformWithOxc(await readFile(path, "utf8"), path);
+  const { states } = await import(`data:text/javascript,${encodeURIComponent(code)}`);
+  return states;
+}
+
+/** Writes what the states show. */
+export async function furnish(page) {
+  await writeFile(
+    page,
+    "workspace/states/picture.svg",
+    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 120 80"><rect width="120" height="80" fill="#2a5c4f"/><circle cx="60" cy="40" r="26" fill="#e3b667"/></svg>',
+  );
+  const birds = ["wren,9,brown", "owl,40,grey", "heron,90,blue-grey", "kingfisher,17,blue", "swift,16,black"];
+  await writeFile(page, "workspace/states/table.csv", `name,length in cm,colour\n${birds.join("\n")}\n`);
+  await writeFile(page, "workspace/states/value.json", '{"name":"wren","eggs":[5,6,7],"nest":{"of":"moss","round":true}}');
+  await writeFile(
+    page,
+    "workspace/states/main.go",
+    'package main\n\nimport "fmt"\n\n// main greets whoever starts it.\nfunc main() {\n\tfor i := range 3 {\n\t\tfmt.Println("hello", i)\n\t}\n}\n',
+  );
+  await writeFile(page, "workspace/states/notes.md", "# Birds of the pond\n\nThe **heron** stands, the *kingfisher* dives.\n\n- wren\n- owl\n");
+}
+
+/** What a state never keeps back: the desktop itself, and how it follows the log. */
+const always = /\/(desktop|windows|bus|theme|settings)(\/|\?|$)|\/events\?limit=\d+&after=\d+$/;
+
+/** Puts an app into a state; gives its window. `run` stands for the subject run:latest. */
+export async function arrange(page, app, state, run, bounds) {
+  const matches = (url) => /^[0-9a-f-]{36}\.localhost$/.test(url.hostname) && url.pathname.startsWith("/api/");
+  await page.context().unroute(matches);
+  if (state.network !== "answers") {
+    await page.context().route(matches, (route) => {
+      if (always.test(route.request().url())) return route.fallback();
+      if (state.network === "hangs") return undefined;
+      const problem = { status: 503, code: "unavailable", detail: "the sandbox is not up", remedy: "try again in a moment" };
+      return route.fulfill({ status: 503, contentType: "application/problem+json", body: JSON.stringify(problem) });
+    });
+  }
+  const subject = (state.subject ?? "").replace("run:latest", `run:${run}`);
+  const opened = await openWindow(page, app, subject, bounds);
+  await opened.win.locator(state.shows).first().waitFor();
+  return opened;
+}
+
+/** Plays the recorded demo to its end; gives its run. */
+export async function playDemo(page) {
+  const { run } = await page.evaluate(async () => {
+    const [computer] = await (await fetch("/api/computers")).json();
+    const headers = { "Content-Type": "application/json" };
+    return (await fetch(`/api/computers/${computer.id}/demo`, { method: "POST", headers, body: "{}" })).json();
+  });
+  for (;;) {
+    const { body } = await desktopAPI(page, `/runs/${run}`);
+    if (!["planning", "running", "waiting"].includes(body.state)) return run;
+    await page.evaluate(() => new Promise(requestAnimationFrame));
+  }
+}
+
+export { desktopOf };
