@@ -113,6 +113,7 @@ func (a *app) exportStopped(ctx context.Context, w io.Writer) (out exported, err
 		if err != nil {
 			return err
 		}
+		defer e.Close()
 		read, write := io.Pipe()
 		go func() { write.CloseWithError(e.Write(ctx, write)) }()
 		defer read.Close()

@@ -120,6 +120,10 @@ type LogRepaired struct {
 	From   uint64 `json:"from" choir:"range=1..9007199254740991" doc:"First event restored."`
 	To     uint64 `json:"to" choir:"range=1..9007199254740991" doc:"Last event restored."`
 	Damage string `json:"damage" choir:"len=1..400" doc:"What was wrong."`
+	Kind   string `json:"kind,omitempty" choir:"enum=record|chain|header|missing|file|rows" doc:"Kind of the damage: as in FORMAT.md for the journal; the file or rows of the SQLite copy."`
+	File   string `json:"file,omitempty" choir:"len=1..255" doc:"Segment of the journal that was damaged."`
+	Offset int64  `json:"offset,omitempty" choir:"range=0..9007199254740991" doc:"First byte of the file that was wrong."`
+	End    int64  `json:"end,omitempty" choir:"range=0..9007199254740991" doc:"Byte behind the last that was wrong; as offset when nothing was there."`
 }
 
 // EventType implements Payload.

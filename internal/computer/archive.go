@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"path/filepath"
+	"sync"
 
 	"golang.org/x/sys/unix"
 
@@ -19,10 +20,33 @@ import (
 // maxListed is how many paths an event lists at most.
 const maxListed = 256
 
+// Export is a computer that is ready to be written. Nothing is collected until it
+// is closed.
+type Export struct {
+	*timeline.Export
+	done func()
+}
+
+// Close lets collections go on; it may be called twice.
+func (e *Export) Close() { e.done() }
+
 // PrepareExport makes ready to write the whole computer as it is now: a cut of
 // the log, and what it leads to. What changed in the workspace since the last
-// snapshot is recorded first, when the sandbox runs.
-func (c *Computer) PrepareExport(ctx context.Context) (*timeline.Export, error) {
+// snapshot is recorded first, when the sandbox runs. The caller closes.
+func (c *Computer) PrepareExport(ctx context.Context) (*Export, error) {
+	c.collecting.RLock()
+	c.exporting.Add(1)
+	c.collecting.RUnlock()
+	done := sync.OnceFunc(func() { c.exporting.Add(-1) })
+	e, err := c.prepareExport(ctx)
+	if err != nil {
+		done()
+		return nil, err
+	}
+	return &Export{e, done}, nil
+}
+
+func (c *Computer) prepareExport(ctx context.Context) (*timeline.Export, error) {
 	p, err := c.FindFork(ctx, 0)
 	if err != nil {
 		return nil, err
@@ -40,7 +64,7 @@ func (c *Computer) PrepareExport(ctx context.Context) (*timeline.Export, error) 
 }
 
 // Exported says in the log that the computer was written into a file.
-func (c *Computer) Exported(ctx context.Context, role choir.Role, e *timeline.Export) error {
+func (c *Computer) Exported(ctx context.Context, role choir.Role, e *Export) error {
 	var paths []string
 	for _, w := range e.Archive.Withheld {
 		if len(paths) < maxListed && (len(paths) == 0 || paths[len(paths)-1] != w.Path) {

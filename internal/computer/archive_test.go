@@ -104,7 +104,7 @@ func memoryDir(t testing.TB) string {
 func anyName(timeline.Archive) (string, error) { return "new", nil }
 
 // archived is a small computer with a past, and its export.
-func archived(t testing.TB) (*Computer, *timeline.Export, []byte) {
+func archived(t testing.TB) (*Computer, *Export, []byte) {
 	t.Helper()
 	c := still(t)
 	c.holds(t, map[string]string{"a.txt": "first\n", "gone.txt": "x\n"})
@@ -121,6 +121,24 @@ func archived(t testing.TB) (*Computer, *timeline.Export, []byte) {
 		t.Fatal(err)
 	}
 	return c, e, b.Bytes()
+}
+
+func TestNothingIsCollectedWhileAnExportIsWritten(t *testing.T) {
+	c, first, _ := archived(t)
+	second := must(c.PrepareExport(t.Context()))(t)
+	first.Close()
+	first.Close()
+	if _, err := c.Collect(t.Context(), 0, false); choir.CodeOf(err) != choir.CodeBusy {
+		t.Errorf("with one open: %v", err)
+	}
+	var b bytes.Buffer
+	if err := second.Write(t.Context(), &b); err != nil {
+		t.Error(err)
+	}
+	second.Close()
+	if _, err := c.Collect(t.Context(), 0, false); err != nil {
+		t.Errorf("with none: %v", err)
+	}
 }
 
 func TestAnExportIsTheSameBytesAndSaysItsSize(t *testing.T) {
@@ -247,7 +265,7 @@ func TestEveryFlippedBitIsFoundAndNamed(t *testing.T) {
 
 // forge makes an archive with another manifest and other members than an export
 // would have.
-func forge(t testing.TB, e *timeline.Export, file []byte, change func(*timeline.Archive)) []byte {
+func forge(t testing.TB, e *Export, file []byte, change func(*timeline.Archive)) []byte {
 	t.Helper()
 	a := e.Archive
 	a.Members = append([]timeline.Member{}, a.Members...)

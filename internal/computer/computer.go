@@ -99,6 +99,9 @@ type Computer struct {
 	// collecting is held by a collection, and for reading by whoever looks at the
 	// tree without holding it.
 	collecting sync.RWMutex
+	// exporting counts the exports that are being written, which need what they
+	// began with.
+	exporting atomic.Int64
 	// ids guards cfg.Random.
 	ids sync.Mutex
 	// desk is held while the desktop is looked at and changed.

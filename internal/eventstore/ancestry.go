@@ -1,6 +1,9 @@
 package eventstore
 
-import "choiros/internal/choir"
+import (
+	"choiros/internal/choir"
+	"choiros/internal/journal"
+)
 
 // ancestry holds the events of a pass against choir.Lineage; behind a hole it
 // begins anew.
@@ -17,6 +20,6 @@ func (a *ancestry) next(e *choir.Event) {
 	}
 	a.last = e.Seq
 	if err := a.lineage.Next(e); err != nil {
-		a.broken = append(a.broken, Hole{From: e.Seq, To: e.Seq, Damage: err.Error()})
+		a.broken = append(a.broken, Hole{From: e.Seq, To: e.Seq, Damage: err.Error(), Kind: journal.KindChain})
 	}
 }

@@ -154,6 +154,9 @@ func TestAFaultOnBothCopiesIsANamedHole(t *testing.T) {
 	flipIn(t, journalFile(dir), bytes.Index(raw, []byte(`,"seq":100,`)))
 	sqlIn(t, dir, "UPDATE events SET event = '{}' WHERE seq = 100")
 	s := open(t, dir)
+	if h := s.Holes(); len(h) == 1 && (h[0].Kind != "record" || h[0].File != "00000000000000000001.seg" || h[0].Offset == 0 || h[0].End <= h[0].Offset) {
+		t.Errorf("the hole in fields: %+v", h[0])
+	}
 	if s.ReadOnly() == "" || len(s.Holes()) != 1 || s.Holes()[0].From != 100 || s.Holes()[0].To != 100 {
 		t.Fatalf("read-only %q, holes %+v", s.ReadOnly(), s.Holes())
 	}

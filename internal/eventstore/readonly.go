@@ -61,7 +61,7 @@ func (s *Store) look(c copied) error {
 	s.opened.damaged, s.opened.holes = divide(damage, fetch)
 	if c.damage != "" && s.head > 0 {
 		s.opened.sqliteDamage = c.damage
-		s.opened.damaged = append(s.opened.damaged, choir.LogRepaired{Copy: "sqlite", From: 1, To: s.head, Damage: clip(c.damage)})
+		s.opened.damaged = append(s.opened.damaged, choir.LogRepaired{Copy: "sqlite", From: 1, To: s.head, Damage: clip(c.damage), Kind: "file"})
 	}
 	for i, d := range s.opened.damaged {
 		if i == mostTold {

@@ -127,7 +127,7 @@ func (s *Store) mendJournal(damage []journal.Damage) (repaired []choir.LogRepair
 		})
 	}
 	for _, d := range left {
-		holes = append(holes, Hole{From: d.FromSeq, To: max(d.FromSeq, d.ToSeq), Damage: d.String()})
+		holes = append(holes, holeOf(d, d.FromSeq, max(d.FromSeq, d.ToSeq)))
 	}
 	return repaired, holes, nil
 }
@@ -191,7 +191,7 @@ func (s *Store) catchUp(ctx context.Context) error {
 		err = s.applyAfter(ctx, have)
 	}
 	if err == nil && s.opened.sqliteDamage != "" && head > 0 {
-		s.opened.repairs = append(s.opened.repairs, choir.LogRepaired{Copy: "sqlite", From: 1, To: head, Damage: s.opened.sqliteDamage})
+		s.opened.repairs = append(s.opened.repairs, choir.LogRepaired{Copy: "sqlite", From: 1, To: head, Damage: s.opened.sqliteDamage, Kind: "file"})
 	}
 	if err == nil {
 		err = s.recent.begin(s.applier.conn, head)

@@ -1,6 +1,11 @@
 package eventstore
 
-import "choiros/internal/choir"
+import (
+	"path/filepath"
+
+	"choiros/internal/choir"
+	"choiros/internal/journal"
+)
 
 // RunState is where a run stands.
 type RunState string
@@ -149,4 +154,15 @@ type Hole struct {
 	From   uint64 `json:"from"`
 	To     uint64 `json:"to"`
 	Damage string `json:"damage"`
+	// Kind, File, Offset and End say the same for programs, as in
+	// choir.LogRepaired.
+	Kind   string `json:"kind,omitempty"`
+	File   string `json:"file,omitempty"`
+	Offset int64  `json:"offset,omitempty"`
+	End    int64  `json:"end,omitempty"`
+}
+
+// holeOf is a range of the journal that neither copy has.
+func holeOf(d journal.Damage, from, to uint64) Hole {
+	return Hole{From: from, To: to, Damage: d.String(), Kind: d.Kind, File: filepath.Base(d.File), Offset: d.Offset, End: d.End}
 }

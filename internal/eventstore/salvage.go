@@ -87,7 +87,10 @@ func (s *Store) intact(from uint64, fetch journal.Fetch) source {
 
 // damageFound is a range of the journal as a repair, or its absence, is told.
 func damageFound(d journal.Damage, from, to uint64) choir.LogRepaired {
-	return choir.LogRepaired{Copy: "journal", From: max(1, from), To: max(1, from, to), Damage: clip(d.String())}
+	return choir.LogRepaired{
+		Copy: "journal", From: max(1, from), To: max(1, from, to), Damage: clip(d.String()),
+		Kind: d.Kind, File: filepath.Base(d.File), Offset: d.Offset, End: d.End,
+	}
 }
 
 // clip keeps a text within what an event may say of damage.
@@ -107,7 +110,7 @@ func divide(damage []journal.Damage, fetch journal.Fetch) (mendable []choir.LogR
 			if has {
 				mendable = append(mendable, damageFound(d, from, to))
 			} else {
-				holes = append(holes, Hole{From: from, To: to, Damage: d.String()})
+				holes = append(holes, holeOf(d, from, to))
 			}
 		})
 	}

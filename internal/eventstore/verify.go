@@ -33,7 +33,7 @@ func (s *Store) Verify(ctx context.Context, progress func(done, total uint64)) (
 	if choir.CodeOf(err) == choir.CodeCorrupt {
 		wrong, err = nil, nil
 		damage, err = s.journal.Verify(ctx, nil)
-		report.Repaired = append(report.Repaired, choir.LogRepaired{Copy: "sqlite", From: 1, To: max(1, head), Damage: "the file is damaged"})
+		report.Repaired = append(report.Repaired, choir.LogRepaired{Copy: "sqlite", From: 1, To: max(1, head), Damage: "the file is damaged", Kind: "file"})
 	}
 	if err != nil {
 		return report, err
@@ -66,13 +66,13 @@ func (s *Store) inspect(ctx context.Context, progress func(done, total uint64)) 
 	head, hash := s.Head()
 	report := Report{Events: head, Head: hash}
 	if s.opened.sqliteDamage != "" {
-		report.Damaged = []choir.LogRepaired{{Copy: "sqlite", From: 1, To: head, Damage: clip(s.opened.sqliteDamage)}}
+		report.Damaged = []choir.LogRepaired{{Copy: "sqlite", From: 1, To: head, Damage: clip(s.opened.sqliteDamage), Kind: "file"}}
 	}
 	var family ancestry
 	err := s.read(ctx, func(conn *sqlite.Conn) error {
 		damage, wrong, err := s.compare(ctx, conn, head, &family, progress)
 		if choir.CodeOf(sqliteError("", err)) == choir.CodeCorrupt {
-			report.Damaged = append(report.Damaged, choir.LogRepaired{Copy: "sqlite", From: 1, To: max(1, head), Damage: clip(err.Error())})
+			report.Damaged = append(report.Damaged, choir.LogRepaired{Copy: "sqlite", From: 1, To: max(1, head), Damage: clip(err.Error()), Kind: "file"})
 			damage, err = s.journal.Verify(ctx, nil)
 		}
 		if err != nil {
@@ -98,7 +98,7 @@ func rowsDiffer(wrong []item) (out []choir.LogRepaired) {
 			continue
 		}
 		out = append(out, choir.LogRepaired{
-			Copy: "sqlite", From: wrong[from].event.Seq, To: wrong[i].event.Seq, Damage: "rows differ from the journal",
+			Copy: "sqlite", From: wrong[from].event.Seq, To: wrong[i].event.Seq, Damage: "rows differ from the journal", Kind: "rows",
 		})
 		from = i + 1
 	}

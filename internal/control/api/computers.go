@@ -165,6 +165,7 @@ func (a *API) export(w http.ResponseWriter, r *http.Request) {
 		a.refuse(w, r, err)
 		return
 	}
+	defer e.Close()
 	w.Header().Set("Content-Type", "application/x-tar")
 	w.Header().Set("Content-Disposition", "attachment; filename=computer.choir")
 	w.Header().Set("Content-Length", strconv.FormatInt(e.Size(), 10))

@@ -213,6 +213,7 @@ func exportOf(t *testing.T, data string) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer e.Close()
 	var b bytes.Buffer
 	if err := e.Write(t.Context(), &b); err != nil {
 		t.Fatal(err)

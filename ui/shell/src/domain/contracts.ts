@@ -995,6 +995,14 @@ export interface LogRepaired {
   to: number;
   /** What was wrong. */
   damage: string;
+  /** Kind of the damage: as in FORMAT.md for the journal; the file or rows of the SQLite copy. */
+  kind?: "record" | "chain" | "header" | "missing" | "file" | "rows";
+  /** Segment of the journal that was damaged. */
+  file?: string;
+  /** First byte of the file that was wrong. */
+  offset?: number;
+  /** Byte behind the last that was wrong; as offset when nothing was there. */
+  end?: number;
 }
 
 /** AppendRequest asks for events to be appended. */
