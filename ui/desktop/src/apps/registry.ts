@@ -2,11 +2,12 @@ import { manifest as code } from "./code/manifest";
 import { manifest as files } from "./files/manifest";
 import type { Manifest } from "./manifest";
 import { manifest as settings } from "./settings/manifest";
+import { manifest as terminal } from "./terminal/manifest";
 import { manifest as trace } from "./trace/manifest";
 import { manifest as viewer } from "./viewer/manifest";
 
 /** All apps, in the order of the dock. Their code is loaded when they are opened. */
-export const apps: readonly Manifest[] = [files, code, trace, settings, viewer];
+export const apps: readonly Manifest[] = [writer, files, code, terminal, trace, settings, viewer];
 
 /** The app of a name. */
 export function appOf(id: string): Manifest | undefined {

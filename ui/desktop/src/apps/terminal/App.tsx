@@ -1,0 +1,171 @@
+import { Accessibility, Search, SquareTerminal } from "lucide-react";
+import { useEffect, useState } from "react";
+import { useWindow } from "../../app/useWindow";
+import { isChord } from "../../domain/chord";
+import type { ID } from "../../domain/contracts";
+import { useWords } from "../../i18n/words";
+import { Button } from "../../kit/Button";
+import { Empty, Loading, Trouble } from "../../kit/States";
+import { useStore } from "../../state/store";
+import { desk } from "../../transport/desk";
+import { type End, type Terminal as Open, terminals } from "../../transport/terminals";
+import { words } from "./i18n";
+import { Shell } from "./Shell";
+import { Tabs } from "./Tabs";
+import { useTerminals } from "./useTerminals";
+import "./terminal.css";
+
+const prefix = "terminal:";
+const readerSetting = "terminal.reader";
+
+/** The terminals of the computer; which one is shown is the window's subject. */
+export default function Terminals() {
+  const { id: windowID, subject, focused, show } = useWindow();
+  const t = useWords(words);
+  const { all, error, refetch, ends, ended, open } = useTerminals();
+  const [failure, setFailure] = useState<unknown>();
+  const [searching, setSearching] = useState(false);
+  const [titles, setTitles] = useState<ReadonlyMap<ID, string>>(new Map());
+  const reader = useStore((s) => s.settings.get(readerSetting) === "on");
+  const wanted = subject.startsWith(prefix) ? subject.slice(prefix.length) : undefined;
+  const active = all?.find((o) => o.terminal === wanted);
+
+  const choose = (id: ID) => show(`${prefix}${id}`);
+  const begin = async (key: string = crypto.randomUUID()) => {
+    setFailure(undefined);
+    try {
+      choose((await open(key)).terminal);
+    } catch (cause) {
+      setFailure(cause);
+    }
+  };
+  const close = async (id: ID) => {
+    setFailure(undefined);
+    try {
+      await terminals.close(id);
+    } catch {
+      // It had ended; the list is read again.
+      void refetch();
+    }
+  };
+  // A new window shows a terminal at once: one that is open, or its own.
+  const first = wanted === undefined && all !== undefined && failure === undefined;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once for each window that shows nothing yet
+  useEffect(() => {
+    if (!first) return;
+    const newest = all?.at(-1);
+    if (newest) choose(newest.terminal);
+    else void begin(`window-${windowID}`);
+  }, [first, windowID]);
+
+  const turn = (by: number) => {
+    const at = all?.findIndex((o) => o.terminal === wanted) ?? -1;
+    const next = all?.at((at + by) % (all.length || 1));
+    if (next) choose(next.terminal);
+  };
+  const chords: Record<string, () => void> = {
+    "Alt+Shift+N": () => void begin(),
+    "Alt+Shift+W": () => wanted && void close(wanted),
+    "Alt+Shift+Left": () => turn(-1),
+    "Alt+Shift+Right": () => turn(1),
+    "Alt+Shift+F": () => setSearching(true),
+    "Alt+Shift+B": () =>
+      document.querySelector<HTMLElement>(`[data-window="${windowID}"] [aria-selected=true]`)?.focus(),
+  };
+  const chordOf = (e: KeyboardEvent) => Object.keys(chords).find((c) => isChord(e, c));
+  const press = (e: React.KeyboardEvent) => {
+    const chord = chordOf(e.nativeEvent);
+    if (!chord) return;
+    e.preventDefault();
+    chords[chord]?.();
+  };
+  const titleOf = (o: Open) => titles.get(o.terminal) || o.title;
+
+  if (error && !all) return <Trouble error={error} onAgain={() => void refetch()} />;
+  if (!all) return <Loading label={t("opening")} />;
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: the keys of the terminal inside
+    <div className="app terminal" onKeyDown={press}>
+      <div className="app-tools">
+        <Tabs
+          all={all}
+          active={active?.terminal}
+          titleOf={titleOf}
+          onChoose={choose}
+          onClose={(id) => void close(id)}
+          onOpen={() => void begin()}
+        />
+        <span className="spread" />
+        <button
+          type="button"
+          className="tool"
+          aria-pressed={searching}
+          aria-label={t("search")}
+          title={t("search")}
+          disabled={!active}
+          onClick={() => setSearching(!searching)}
+        >
+          <Search size={16} aria-hidden />
+        </button>
+        <button
+          type="button"
+          className="tool"
+          aria-pressed={reader}
+          aria-label={t("reader")}
+          title={t("reader")}
+          onClick={() => void desk.set(readerSetting, reader ? "" : "on")}
+        >
+          <Accessibility size={16} aria-hidden />
+        </button>
+      </div>
+      {failure !== undefined ? (
+        <Trouble error={failure} onAgain={() => void begin()} />
+      ) : active ? (
+        <Shell
+          key={active.terminal}
+          id={active.terminal}
+          title={titleOf(active)}
+          focused={focused}
+          searching={searching}
+          reader={reader}
+          isOurs={(e) => chordOf(e) !== undefined || isCopy(e)}
+          onTitle={(title) => setTitles((known) => new Map(known).set(active.terminal, title))}
+          onEnd={(end) => ended(active.terminal, end)}
+          onSearched={() => setSearching(false)}
+        />
+      ) : wanted === undefined ? (
+        <Loading label={t("opening")} />
+      ) : (
+        <Ended end={ends.get(wanted)} onOpen={() => void begin()} />
+      )}
+    </div>
+  );
+}
+
+/** Ctrl+Shift+C copies what is marked, as people know it from terminals; Ctrl+C is the program's. */
+function isCopy(e: KeyboardEvent): boolean {
+  if (e.type !== "keydown" || !isChord(e, "Ctrl+Shift+C")) return false;
+  e.preventDefault();
+  document.execCommand("copy");
+  return true;
+}
+
+/** A terminal that is gone, and why. */
+function Ended({ end, onOpen }: { end: End | undefined; onOpen(): void }) {
+  const t = useWords(words);
+  const why = () => {
+    if (!end) return t("noneMore");
+    if (end.reason === "exited") {
+      return end.signal ? t("signalled", { signal: end.signal }) : t("exited", { code: end.code });
+    }
+    return t(end.reason === "lost" ? "ended" : end.reason);
+  };
+  return (
+    <Empty icon={<SquareTerminal size={38} strokeWidth={1.4} aria-hidden />} title={t(end ? "gone" : "none")}>
+      <p>{why()}</p>
+      <Button look="primary" onClick={onOpen}>
+        {t("open")}
+      </Button>
+    </Empty>
+  );
+}

@@ -1,0 +1,100 @@
+import { useEffect, useRef, useState } from "react";
+import type { ID } from "../../domain/contracts";
+import { useWords } from "../../i18n/words";
+import { useStore } from "../../state/store";
+import type { End } from "../../transport/terminals";
+import { words } from "./i18n";
+import type { LinkState, Status } from "./link";
+import { SearchBar } from "./SearchBar";
+import { Screen } from "./screen";
+
+interface Props {
+  id: ID;
+  title: string;
+  focused: boolean;
+  searching: boolean;
+  reader: boolean;
+  isOurs(e: KeyboardEvent): boolean;
+  onTitle(title: string): void;
+  onEnd(end: End): void;
+  onSearched(): void;
+}
+
+/** The screen of one terminal, with what is to be known of it below. */
+export function Shell({ id, title, focused, searching, reader, isOurs, onTitle, onEnd, onSearched }: Props) {
+  const t = useWords(words);
+  const host = useRef<HTMLDivElement>(null);
+  const [screen, setScreen] = useState<Screen>();
+  const [state, setState] = useState<LinkState>("connecting");
+  const [status, setStatus] = useState<Status>();
+  const [tooFast, setTooFast] = useState(false);
+  const theme = useStore((s) => s.theme);
+  const newest = useRef({ t, title, isOurs, onTitle, onEnd });
+  newest.current = { t, title, isOurs, onTitle, onEnd };
+
+  useEffect(() => {
+    const box = host.current;
+    if (!box) return;
+    let made: Screen | undefined;
+    let gone = false;
+    const hears = {
+      onState: setState,
+      onStatus: setStatus,
+      onEnd: (end: End) => newest.current.onEnd(end),
+      onTitle: (called: string) => newest.current.onTitle(called),
+      onTooFast: () => setTooFast(true),
+      isOurs: (e: KeyboardEvent) => newest.current.isOurs(e),
+      missed: (n: number) => newest.current.t("missed", { n }),
+    };
+    // Its cells are measured with the font they are drawn in.
+    void document.fonts.load(`14px ${getComputedStyle(box).fontFamily}`).finally(() => {
+      if (gone) return;
+      made = new Screen(id, box, hears, newest.current.t("screen", { title: newest.current.title }));
+      setScreen(made);
+    });
+    return () => {
+      gone = true;
+      made?.stop();
+      setScreen(undefined);
+    };
+  }, [id]);
+
+  useEffect(() => {
+    if (screen && focused && !searching) screen.focus();
+  }, [screen, focused, searching]);
+  useEffect(() => screen?.read(reader), [screen, reader]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the theme decides about the colours that are read
+  useEffect(() => {
+    screen?.dress();
+    const system = matchMedia("(prefers-color-scheme: dark)");
+    const dress = () => screen?.dress();
+    system.addEventListener("change", dress);
+    return () => system.removeEventListener("change", dress);
+  }, [screen, theme]);
+
+  return (
+    <div className="terminal-shell" id={`terminal-${id}`} role="tabpanel" aria-label={title}>
+      {searching && screen && <SearchBar screen={screen} onDone={onSearched} />}
+      {state === "lost" && (
+        <p className="terminal-lost" role="status">
+          {t("lost")}
+        </p>
+      )}
+      {tooFast && (
+        <p className="terminal-lost" role="alert">
+          {t("tooFast")}
+        </p>
+      )}
+      <div className="terminal-room">
+        <div className="terminal-host" ref={host} data-link={state} />
+      </div>
+      <footer className="app-status">
+        <span>{t(state === "live" ? "live" : "connecting")}</span>
+        <span>
+          {status && status.viewers > 1 && `${t(status.lead ? "leads" : "viewers", { n: status.viewers })} · `}
+          {status && t("size", { cols: status.size.cols, rows: status.size.rows })}
+        </span>
+      </footer>
+    </div>
+  );
+}

@@ -1,0 +1,69 @@
+import { Plus, X } from "lucide-react";
+import type { ID } from "../../domain/contracts";
+import { useWords } from "../../i18n/words";
+import type { Terminal } from "../../transport/terminals";
+import { words } from "./i18n";
+
+interface Props {
+  all: readonly Terminal[];
+  active: ID | undefined;
+  titleOf(terminal: Terminal): string;
+  onChoose(id: ID): void;
+  onClose(id: ID): void;
+  onOpen(): void;
+}
+
+/** The terminals of the computer, one tab each. */
+export function Tabs({ all, active, titleOf, onChoose, onClose, onOpen }: Props) {
+  const t = useWords(words);
+  const press = (e: React.KeyboardEvent, at: number) => {
+    const to = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: all.length - 1 }[e.key];
+    const next = to === undefined ? undefined : all[(to + all.length) % all.length];
+    if (next) {
+      onChoose(next.terminal);
+      (e.currentTarget.parentElement?.parentElement?.children[all.indexOf(next)]?.firstChild as HTMLElement)?.focus();
+    } else if (e.key === "Delete") onClose(all[at]?.terminal ?? "");
+    else return;
+    e.preventDefault();
+  };
+  return (
+    <div className="terminal-tabs">
+      <div role="tablist" aria-label={t("tabs")} className="terminal-tablist">
+        {all.map((terminal, at) => {
+          const chosen = terminal.terminal === active;
+          const title = titleOf(terminal);
+          return (
+            <div key={terminal.terminal} role="presentation" className="terminal-tab" data-chosen={chosen}>
+              <button
+                type="button"
+                role="tab"
+                aria-selected={chosen}
+                aria-controls={chosen ? `terminal-${terminal.terminal}` : undefined}
+                tabIndex={chosen || (at === 0 && !active) ? 0 : -1}
+                className="terminal-tab-title"
+                title={title}
+                onClick={() => onChoose(terminal.terminal)}
+                onKeyDown={(e) => press(e, at)}
+              >
+                {title}
+              </button>
+              <button
+                type="button"
+                className="terminal-tab-close"
+                aria-label={t("close", { title })}
+                title={t("close", { title })}
+                tabIndex={chosen ? 0 : -1}
+                onClick={() => onClose(terminal.terminal)}
+              >
+                <X size={13} aria-hidden />
+              </button>
+            </div>
+          );
+        })}
+      </div>
+      <button type="button" className="tool" aria-label={t("open")} title={t("open")} onClick={onOpen}>
+        <Plus size={16} aria-hidden />
+      </button>
+    </div>
+  );
+}

@@ -1,0 +1,25 @@
+import { SquareTerminal } from "lucide-react";
+import type { Manifest } from "../manifest";
+
+export const manifest: Manifest = {
+  id: "terminal",
+  title: { en: "Terminal", de: "Terminal" },
+  icon: SquareTerminal,
+  size: { width: 780, height: 500 },
+  least: { width: 320, height: 220 },
+  opens: (subject) => (subject.startsWith("terminal:") ? 100 : 0),
+  keys: [
+    { keys: "Alt+Shift+N", does: { en: "New terminal", de: "Neues Terminal" } },
+    { keys: "Alt+Shift+W", does: { en: "Close this terminal", de: "Dieses Terminal schließen" } },
+    { keys: "Alt+Shift+Left", does: { en: "Terminal before", de: "Voriges Terminal" } },
+    { keys: "Alt+Shift+Right", does: { en: "Next terminal", de: "Nächstes Terminal" } },
+    { keys: "Alt+Shift+F", does: { en: "Search the output", de: "Die Ausgabe durchsuchen" } },
+    { keys: "Ctrl+Shift+C", does: { en: "Copy what is marked", de: "Markiertes kopieren" } },
+    { keys: "Ctrl+Shift+V", does: { en: "Paste", de: "Einfügen" } },
+    {
+      keys: "Alt+Shift+B",
+      does: { en: "Leave the terminal, to its tabs", de: "Das Terminal verlassen, zu den Reitern" },
+    },
+  ],
+  load: () => import("./App"),
+};
