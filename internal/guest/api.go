@@ -92,7 +92,7 @@ type FindSpec struct {
 
 // Found is what was found, by path.
 type Found struct {
-	Matches []Match `json:"matches"`
+	Matches []Match `json:"found"`
 	Cut     bool    `json:"cut,omitempty"` // a bound was reached: there may be more
 }
 

@@ -1,0 +1,85 @@
+import { useQuery } from "@tanstack/react-query";
+import { FilePlus2, FileText } from "lucide-react";
+import { useEffect, useRef } from "react";
+import { useWindow } from "../../app/useWindow";
+import { ago } from "../../domain/time";
+import { useWords } from "../../i18n/words";
+import { Button } from "../../kit/Button";
+import { notifyProblem } from "../../kit/notify";
+import { Empty, Loading, Trouble } from "../../kit/States";
+import { useStore } from "../../state/store";
+import { documents } from "../../transport/documents";
+import { words } from "./i18n";
+import { Page } from "./Page";
+import "./writer.css";
+
+/** Documents: rich text over Markdown, with every version kept. */
+export default function Writer() {
+  const { subject } = useWindow();
+  const id = subject.startsWith("document:") ? subject.slice("document:".length) : "";
+  return id ? <Page key={id} id={id} /> : <Start />;
+}
+
+/** All documents, and the way to begin one. */
+function Start() {
+  const { title, show } = useWindow();
+  const t = useWords(words);
+  const language = useStore((s) => s.language);
+  const { data, error, refetch } = useQuery({ queryKey: ["documents"], queryFn: documents.list });
+  const begin = async (called: string) => {
+    try {
+      const doc = await documents.create(called || t("untitled"));
+      show(`document:${doc.id}`, doc.title);
+    } catch (refused) {
+      notifyProblem(refused);
+    }
+  };
+  // ?new and a title in the prompt have said all that is needed.
+  const wanted = useRef(title);
+  const begun = useRef(false);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once, when the window opens
+  useEffect(() => {
+    if (!wanted.current || begun.current) return;
+    begun.current = true;
+    void begin(wanted.current);
+  }, []);
+  if (error && !data) return <Trouble error={error} onAgain={() => void refetch()} />;
+  if (!data) return <Loading />;
+  const button = (
+    <Button look="primary" onClick={() => void begin("")}>
+      <FilePlus2 size={15} aria-hidden /> {t("newDocument")}
+    </Button>
+  );
+  if (data.length === 0) {
+    return (
+      <Empty icon={<FileText size={38} strokeWidth={1.4} aria-hidden />} title={t("none")}>
+        <p>{t("noneMore")}</p>
+        {button}
+      </Empty>
+    );
+  }
+  return (
+    <div className="app writer">
+      <div className="app-tools">
+        <h2 className="writer-heading">{t("documents")}</h2>
+        <span className="spread" />
+        {button}
+      </div>
+      <ul className="writer-list scroll">
+        {[...data]
+          .sort((a, b) => b.at.localeCompare(a.at))
+          .map((doc) => (
+            <li key={doc.id}>
+              <button type="button" onClick={() => show(`document:${doc.id}`, doc.title)}>
+                <FileText size={18} strokeWidth={1.5} aria-hidden />
+                <span className="writer-name">{doc.title}</span>
+                <span className="writer-when">
+                  {t("versionBy", { who: t(doc.by ?? "system"), when: ago(doc.at, Date.now(), language) })}
+                </span>
+              </button>
+            </li>
+          ))}
+      </ul>
+    </div>
+  );
+}

@@ -1,0 +1,76 @@
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import { rewritten, survives } from "./markdown";
+
+const samples = {
+  headings: "# One\n\nText.\n\n## Two\n\nMore *text*, **bold**, `code` and ~~gone~~.",
+  lists: "- a\n- b\n  - c\n\n1. one\n2. two",
+  tasks: "- [ ] open\n- [x] done",
+  quote: "> said\n>\n> and more",
+  code: "```go\nfunc main() {}\n```",
+  link: "See [the page](https://example.com/a?b=c).",
+  rule: "above\n\n---\n\nbelow",
+  table: "| a | b |\n| --- | --- |\n| 1 | 2 |",
+};
+
+for (const [name, text] of Object.entries(samples)) {
+  it(`brings ${name} back`, () => expect(survives(text), rewritten(text)).toBe(true));
+}
+
+it("does not take what it cannot keep", () => {
+  for (const lost of [
+    "![picture](a.png)",
+    "text[^1]\n\n[^1]: a note",
+    '<div class="x">raw</div>',
+    "[a]: https://example.com",
+  ]) {
+    expect(survives(lost), rewritten(lost)).toBe(false);
+  }
+});
+
+const word = fc.stringMatching(/^[a-zA-Z0-9]{1,8}$/);
+const line = fc
+  .array(
+    fc.oneof(
+      { weight: 4, arbitrary: word },
+      word.map((w) => `**${w}**`),
+      word.map((w) => `*${w}*`),
+      word.map((w) => `\`${w}\``),
+      fc.tuple(word, word).map(([a, b]) => `[${a}](https://example.com/${b})`),
+    ),
+    { minLength: 1, maxLength: 6 },
+  )
+  .map((words) => words.join(" "));
+const block = fc.oneof(
+  line,
+  fc.tuple(fc.integer({ min: 1, max: 4 }), word).map(([n, w]) => `${"#".repeat(n)} ${w}`),
+  fc.array(line, { minLength: 1, maxLength: 4 }).map((items) => items.map((i) => `- ${i}`).join("\n")),
+  fc.array(line, { minLength: 1, maxLength: 4 }).map((items) => items.map((i, n) => `${n + 1}. ${i}`).join("\n")),
+  line.map((l) => `> ${l}`),
+  fc.array(word, { minLength: 1, maxLength: 4 }).map((lines) => `\`\`\`\n${lines.join("\n")}\n\`\`\``),
+  fc.constant("---"),
+);
+// A paragraph stands between blocks: two lists that touch are one list in Markdown.
+const text = fc.array(fc.tuple(block, line), { maxLength: 5 }).map((blocks) => blocks.flat().join("\n\n"));
+
+it("reads again what it wrote, for every text of what our documents use", () => {
+  fc.assert(
+    fc.property(text, (markdown) => {
+      expect(survives(markdown), rewritten(markdown)).toBe(true);
+      const once = rewritten(markdown);
+      expect(rewritten(once)).toBe(once);
+    }),
+    { numRuns: 60 },
+  );
+}, 60_000);
+
+it("says of any text at all whether it survives, and never of one that lost a letter", () => {
+  fc.assert(
+    fc.property(fc.string({ maxLength: 200 }), (markdown) => {
+      if (!survives(markdown)) return;
+      const back = rewritten(markdown);
+      expect(back.replace(/[^\p{L}\p{N}]+/gu, "")).toBe(markdown.replace(/[^\p{L}\p{N}]+/gu, ""));
+    }),
+    { numRuns: 200 },
+  );
+}, 60_000);

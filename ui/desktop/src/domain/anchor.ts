@@ -1,0 +1,41 @@
+import type { TextAnchor } from "./contracts";
+
+/** How much of the text around it an anchor remembers. */
+const AROUND = 60;
+const LONGEST = 4000;
+
+/** An anchor of a part of a text, as the TextQuoteSelector of the W3C Web Annotation Data Model. */
+export function anchorOf(text: string, from: number, to: number): TextAnchor {
+  if (from >= to) return {};
+  return {
+    exact: text.slice(from, Math.min(to, from + LONGEST)),
+    prefix: text.slice(Math.max(0, from - AROUND), from),
+    suffix: text.slice(to, to + AROUND),
+  };
+}
+
+/** Where an anchor lies in a text now; undefined when it is gone. Of several places, the one whose surroundings fit best. */
+export function findAnchor(text: string, anchor: TextAnchor): { from: number; to: number } | undefined {
+  const { exact = "", prefix = "", suffix = "" } = anchor;
+  if (!exact) return undefined;
+  let best: { from: number; to: number } | undefined;
+  let most = -1;
+  for (let from = text.indexOf(exact); from >= 0; from = text.indexOf(exact, from + 1)) {
+    const to = from + exact.length;
+    const fit = sameEnd(text.slice(0, from), prefix) + sameStart(text.slice(to, to + AROUND), suffix);
+    if (fit > most) [best, most] = [{ from, to }, fit];
+  }
+  return best;
+}
+
+function sameStart(a: string, b: string): number {
+  let n = 0;
+  while (n < a.length && n < b.length && a[n] === b[n]) n++;
+  return n;
+}
+
+function sameEnd(a: string, b: string): number {
+  let n = 0;
+  while (n < a.length && n < b.length && a[a.length - 1 - n] === b[b.length - 1 - n]) n++;
+  return n;
+}
