@@ -21,6 +21,7 @@ export function Desk() {
   const panel = useStore((s) => s.panel);
   const announced = useStore((s) => s.announced);
   const area = useRef<HTMLDivElement>(null);
+  const t = useWords(deskWords);
   useHotkeys();
   useLook();
   useArea(area);
@@ -28,6 +29,7 @@ export function Desk() {
   useWantedPrompt();
   return (
     <main className="desk">
+      <h1 className="visually-hidden">{t("desktop")}</h1>
       <div className="desk-area" ref={area}>
         <Stage />
       </div>

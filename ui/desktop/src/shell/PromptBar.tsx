@@ -34,7 +34,7 @@ export function PromptBar() {
     tellShell({ kind: "draft", text: value });
   }, []);
   useShell(change, box);
-  const pasting = usePasting();
+  const pasting = usePasting(change);
   const send = async (e?: FormEvent) => {
     e?.preventDefault();
     if (blank || size.over || busy || wait > 0 || commanding) return;
@@ -61,7 +61,13 @@ export function PromptBar() {
     else void send();
   };
   return (
-    <form className="prompt" onSubmit={send} aria-label={t("prompt")}>
+    <form
+      className="prompt"
+      onSubmit={send}
+      onDragOver={pasting.onDragOver}
+      onDrop={pasting.onDrop}
+      aria-label={t("prompt")}
+    >
       {commanding && <Commands typed={text.slice(1)} input={box} onDone={() => change("")} />}
       {pasting.offer}
       <textarea

@@ -39,7 +39,7 @@ function Welcome() {
   const t = useWords(deskWords);
   return (
     <div className="desk-welcome">
-      <h1>{t("welcome")}</h1>
+      <p className="desk-welcome-first">{t("welcome")}</p>
       <p>{t("welcomeHint", { keys: written("Ctrl+K", isMac) })}</p>
     </div>
   );
