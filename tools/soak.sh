@@ -46,6 +46,9 @@ go test -race -shuffle=on -count="$rounds" -timeout 2h ./...
 part="a kill at every step"
 CHOIR_TEST_EVERY_STEP=1 go test -count=1 -timeout 3h ./cmd/choir
 
+part="large trees and files"
+CHOIR_TEST_LARGE=1 go test -count=1 -timeout 1h -run '^Test(ManyFilesGoBack|ALargeFileGoesBack)$' ./internal/computer
+
 part="faults of cluster nodes"
 CHOIR_CLUSTER_ROUNDS=100 go test -count=1 -timeout 1h -run '^TestNothingAcknowledgedIsLostInACluster$' ./internal/bus/cluster
 

@@ -1,6 +1,7 @@
 package computer
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -45,7 +46,8 @@ type lab struct {
 	*Computer
 	t    *testing.T
 	cfg  labConfig
-	stop func() // ends it in order; once
+	wait time.Duration // patience, but for large trees
+	stop func()        // ends it in order; once
 }
 
 func newLab(t *testing.T, change ...func(*labConfig)) *lab {
@@ -134,7 +136,7 @@ func refuseAll(c *Computer) http.Handler {
 
 // within is a context that ends with the test's patience.
 func (l *lab) within() context.Context {
-	ctx, cancel := context.WithTimeout(l.t.Context(), patience)
+	ctx, cancel := context.WithTimeout(l.t.Context(), cmp.Or(l.wait, patience))
 	l.t.Cleanup(cancel)
 	return ctx
 }
