@@ -52,6 +52,13 @@ const scripts = {
     { calls: [{ name: "ask_user", input: { text: "Which colour shall it be?", choices: ["Blue", "Green"] } }] },
     { calls: [{ name: "answer", input: { text: "It shall be as you say." } }] },
   ],
+  "Continue the document": [
+    {
+      calls: plan({ commands: [{ shell: "until [ -e workspace/go ]; do sleep 0.1; done; echo went on" }] }),
+    },
+    { calls: [{ name: "judge_result", input: judge("accept", true) }] },
+    { calls: [{ name: "answer", input: { text: "It goes on from here." } }] },
+  ],
   break: [
     {
       calls: plan({

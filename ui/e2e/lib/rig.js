@@ -9,7 +9,7 @@ import { startModel } from "./model.js";
 export const skip = noBrowser || (existsSync(binary) ? false : `${binary} is not built: make build`);
 
 /** How long anything may take to appear, in milliseconds. */
-const PATIENCE_MS = 15_000;
+const PATIENCE_MS = 30_000;
 
 /**
  * Starts what a file's tests share, logged in, and ends it after them. They

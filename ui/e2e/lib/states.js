@@ -40,13 +40,21 @@ export async function furnish(page) {
   );
   const birds = ["wren,9,brown", "owl,40,grey", "heron,90,blue-grey", "kingfisher,17,blue", "swift,16,black"];
   await writeFile(page, "workspace/states/table.csv", `name,length in cm,colour\n${birds.join("\n")}\n`);
-  await writeFile(page, "workspace/states/value.json", '{"name":"wren","eggs":[5,6,7],"nest":{"of":"moss","round":true}}');
+  await writeFile(
+    page,
+    "workspace/states/value.json",
+    '{"name":"wren","eggs":[5,6,7],"nest":{"of":"moss","round":true}}',
+  );
   await writeFile(
     page,
     "workspace/states/main.go",
     'package main\n\nimport "fmt"\n\n// main greets whoever starts it.\nfunc main() {\n\tfor i := range 3 {\n\t\tfmt.Println("hello", i)\n\t}\n}\n',
   );
-  await writeFile(page, "workspace/states/notes.md", "# Birds of the pond\n\nThe **heron** stands, the *kingfisher* dives.\n\n- wren\n- owl\n");
+  await writeFile(
+    page,
+    "workspace/states/notes.md",
+    "# Birds of the pond\n\nThe **heron** stands, the *kingfisher* dives.\n\n- wren\n- owl\n",
+  );
 }
 
 /** What a state never keeps back: the desktop itself, and how it follows the log. */
@@ -60,7 +68,12 @@ export async function arrange(page, app, state, run, bounds) {
     await page.context().route(matches, (route) => {
       if (always.test(route.request().url())) return route.fallback();
       if (state.network === "hangs") return undefined;
-      const problem = { status: 503, code: "unavailable", detail: "the sandbox is not up", remedy: "try again in a moment" };
+      const problem = {
+        status: 503,
+        code: "unavailable",
+        detail: "the sandbox is not up",
+        remedy: "try again in a moment",
+      };
       return route.fulfill({ status: 503, contentType: "application/problem+json", body: JSON.stringify(problem) });
     });
   }

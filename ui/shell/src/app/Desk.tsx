@@ -46,7 +46,7 @@ export function Desk() {
         </p>
       )}
       {route.page === "desktop" && <Silent />}
-      <DesktopFrame shown={route.page === "desktop" && !launcher} />
+      {route.page === "desktop" && <DesktopFrame />}
       {route.page === "recover" && (
         <main className="desk-main desk-page">
           <Recover />

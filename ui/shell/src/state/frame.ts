@@ -12,7 +12,10 @@ export interface FrameSlice {
   openings: number;
   /** What the desktop's origin serves, as far as it is known. */
   source: Source | undefined;
+  /** What was being typed in the desktop, for the page that comes after. */
+  draft: string;
   setFrame(frame: FrameState): void;
+  setDraft(draft: string): void;
   setSource(source: Source): void;
   reopen(): void;
 }
@@ -21,7 +24,9 @@ export const frameSlice: StateCreator<State, [], [], FrameSlice> = (set) => ({
   frame: "opening",
   openings: 0,
   source: undefined,
+  draft: "",
   setFrame: (frame) => set({ frame }),
+  setDraft: (draft) => set({ draft }),
   setSource: (source) => set({ source }),
   reopen: () => set((s) => ({ frame: "opening", openings: s.openings + 1 })),
 });

@@ -1,10 +1,11 @@
-import { useEffect, useRef, useState } from "react";
+import { useEffect, useRef } from "react";
 import { usePerform } from "../../actions/hotkeys";
 import { actions } from "../../actions/registry";
 import { useSession } from "../../app/session";
 import { notifyProblem } from "../../kit/notify";
 import { useStore } from "../../state/store";
-import { DesktopLink, READY_MS } from "./link";
+import { DesktopLink } from "./link";
+import { ReadyWatch } from "./ready";
 import "./desktop.css";
 
 // Never allow-top-navigation: the desktop could put its own page in the shell's place.
@@ -12,59 +13,54 @@ const SANDBOX = "allow-scripts allow-same-origin allow-forms allow-downloads all
 const ALLOW = "clipboard-read; clipboard-write; fullscreen";
 
 /**
- * The desktop, which nobody vouches for. While it is not shown it is not
- * rendered at all: a framed page that takes the focus gets every key otherwise.
+ * The desktop, which nobody vouches for. It must not be in the page while a page
+ * of the shell is shown: a framed page that calls window.focus() in a timer gets
+ * every key that is typed, even from a frame with display: none (tried).
  */
-export function DesktopFrame({ shown }: { shown: boolean }) {
+export function DesktopFrame() {
   const frame = useRef<HTMLIFrameElement>(null);
   const name = useStore((s) => s.computer?.name);
-  const [wanted, setWanted] = useState(shown);
-  if (shown && !wanted) setWanted(true);
-  const link = useLink(frame, wanted);
-  useEffect(() => {
-    if (shown) giveFocus(frame.current, link.current);
-  }, [shown, link]);
-  if (!wanted) return null;
-  return (
-    <iframe
-      ref={frame}
-      className="desktop-frame"
-      style={shown ? undefined : { display: "none" }}
-      title={`Desktop of ${name}`}
-      sandbox={SANDBOX}
-      allow={ALLOW}
-    />
-  );
+  useDesktop(frame);
+  return <iframe ref={frame} className="desktop-frame" title={`Desktop of ${name}`} sandbox={SANDBOX} allow={ALLOW} />;
 }
 
 /** Opens the desktop with a ticket, again whenever it is asked to, and listens to it. */
-function useLink(frame: React.RefObject<HTMLIFrameElement | null>, wanted: boolean) {
+function useDesktop(frame: React.RefObject<HTMLIFrameElement | null>): void {
   const session = useSession();
   const perform = usePerform();
   const openings = useStore((s) => s.openings);
-  const link = useRef<DesktopLink>(undefined);
   // biome-ignore lint/correctness/useExhaustiveDependencies: each opening needs a ticket of its own
   useEffect(() => {
     const element = frame.current;
-    if (!wanted || !element) return;
+    if (!element) return;
     const store = useStore.getState();
-    const given = new AbortController();
+    const ended = new AbortController();
     const stop = actions.find((a) => a.id === "run.stop");
-    const heard = {
-      ready: () => {
-        store.setFrame("ready");
-        session.source.opened();
-        if (useStore.getState().route.page === "desktop") giveFocus(element, link.current);
-      },
-      stop: () => stop?.when(useStore.getState()) && void perform(stop),
-      launcher: () => store.setLauncher(true),
-      open: session.go.bind(session),
-    };
+    store.setFrame("opening");
     session.api.ticket().then(
       ({ url }) => {
-        if (given.signal.aborted) return;
-        link.current = new DesktopLink(element, new URL(url).origin, link.current?.typed() ?? "", heard);
-        watch(element, link.current, given.signal);
+        if (ended.signal.aborted) return;
+        const watch = new ReadyWatch(() => store.setFrame("silent"));
+        const link = new DesktopLink(element, new URL(url).origin, {
+          ready: () => {
+            watch.ready();
+            store.setFrame("ready");
+            session.source.opened();
+            const { draft } = useStore.getState();
+            if (draft) link.say({ kind: "draft", text: draft });
+            giveFocus(element, link);
+          },
+          typed: store.setDraft,
+          stop: () => stop?.when(useStore.getState()) && void perform(stop),
+          launcher: () => store.setLauncher(true),
+          open: (route) => session.go(route),
+        });
+        element.addEventListener("load", () => watch.loaded(), { signal: ended.signal });
+        ended.signal.addEventListener("abort", () => {
+          link.end();
+          watch.end();
+          session.source.stop();
+        });
         element.src = url;
       },
       (error) => {
@@ -72,30 +68,14 @@ function useLink(frame: React.RefObject<HTMLIFrameElement | null>, wanted: boole
         notifyProblem(error);
       },
     );
-    return () => {
-      given.abort();
-      link.current?.end();
-    };
-  }, [wanted, openings, session]);
-  return link;
-}
-
-/** Says so when a page does not get ready in time: the first, and each that comes after it. */
-function watch(frame: HTMLIFrameElement, link: DesktopLink, signal: AbortSignal): void {
-  const expect = (since: number) => {
-    const late = () => link.readyAt < since && useStore.getState().setFrame("silent");
-    const timer = setTimeout(late, READY_MS);
-    signal.addEventListener("abort", () => clearTimeout(timer));
-  };
-  expect(performance.now());
-  // A page is ready before or after it is loaded.
-  frame.addEventListener("load", () => expect(performance.now() - READY_MS), { signal });
+    return () => ended.abort();
+  }, [openings, session]);
 }
 
 /** The desktop gets the keys, unless a part of the shell has them. */
-function giveFocus(frame: HTMLIFrameElement | null, link: DesktopLink | undefined): void {
+function giveFocus(frame: HTMLIFrameElement, link: DesktopLink): void {
   const has = document.activeElement;
-  if (!frame || (has && has !== document.body && has !== frame)) return;
+  if (has && has !== document.body && has !== frame) return;
   frame.focus();
-  link?.say({ kind: "focus" });
+  link.say({ kind: "focus" });
 }

@@ -1,15 +1,13 @@
 import { readMessage, type ToDesktop, writeMessage } from "../../domain/messages";
 import type { Route } from "../../domain/route";
 
-/** How long a desktop may take to say that it is ready, in milliseconds. */
-export const READY_MS = 5_000;
-
 /** How often a desktop may move the shell to another page, in milliseconds. */
 const OPEN_EVERY_MS = 1_000;
 
 /** What the shell does when the desktop says something. */
 export interface Heard {
   ready(): void;
+  typed(draft: string): void;
   stop(): void;
   launcher(): void;
   open(route: Route): void;
@@ -21,26 +19,17 @@ export interface Heard {
  * the frame shows by then.
  */
 export class DesktopLink {
-  /** When the page last said that it is ready. */
-  readyAt = Number.NEGATIVE_INFINITY;
   private readonly origin: string;
   private readonly frame: HTMLIFrameElement;
   private readonly heard: Heard;
   private readonly ended = new AbortController();
-  private draft: string;
   private openedAt = Number.NEGATIVE_INFINITY;
 
-  constructor(frame: HTMLIFrameElement, origin: string, draft: string, heard: Heard) {
+  constructor(frame: HTMLIFrameElement, origin: string, heard: Heard) {
     this.frame = frame;
     this.origin = origin;
-    this.draft = draft;
     this.heard = heard;
     addEventListener("message", (e) => this.hear(e), { signal: this.ended.signal });
-  }
-
-  /** What was being typed there, for the page that comes after. */
-  typed(): string {
-    return this.draft;
   }
 
   say(message: ToDesktop): void {
@@ -56,12 +45,10 @@ export class DesktopLink {
     const message = readMessage(event.data);
     switch (message?.kind) {
       case "ready":
-        this.readyAt = performance.now();
-        if (this.draft) this.say({ kind: "draft", text: this.draft });
         this.heard.ready();
         break;
       case "draft":
-        this.draft = message.text;
+        this.heard.typed(message.text);
         break;
       case "chord":
         if (message.chord === "stop") this.heard.stop();
