@@ -28,6 +28,7 @@ const same = new Set([
   "PDF",
   "Version {n}",
   "Link",
+  "Terminals",
   "Name",
 ]);
 
