@@ -25,7 +25,7 @@ func TestTheAPI(t *testing.T) {
 		name string
 		test func(*testing.T, *controltest.Plane)
 	}{
-		{"refusals", refusals}, {"lists", lists}, {"files", files}, {"folders", folders}, {"keys", keys}, {"prompts", prompts}, {"waiting", waiting}, {"tasks", tasks},
+		{"refusals", refusals}, {"lists", lists}, {"files", files}, {"folders", folders}, {"documents", documents}, {"keys", keys}, {"prompts", prompts}, {"waiting", waiting}, {"tasks", tasks},
 		{"desktop", desktop}, {"moments", moments},
 	} {
 		t.Run(c.name, func(t *testing.T) { c.test(t, p) })

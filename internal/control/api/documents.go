@@ -49,7 +49,8 @@ type SettleRequest struct {
 	Outcome choir.OverlayOutcome `json:"outcome" enum:"accepted,rejected,resolved,reopened"`
 }
 
-type ofDocument struct {
+// OfDocument is the path of everything that belongs to a document.
+type OfDocument struct {
 	In
 	Document choir.ID `path:"document"`
 }
@@ -71,7 +72,7 @@ func (a *API) documents(h huma.API) {
 	})
 	huma.Register(h, op("renameDocument", http.MethodPut, base+"/{document}/title", "Give a document another title", 200),
 		func(ctx context.Context, r *struct {
-			ofDocument
+			OfDocument
 			Body RenameRequest
 		}) (*body[eventstore.Document], error) {
 			c, p, err := a.enter(ctx, r.Computer)
@@ -81,7 +82,7 @@ func (a *API) documents(h huma.API) {
 			return answer(c.RenameDocument(ctx, p.Role, r.Document, r.Body.Title))
 		})
 	huma.Register(h, op("removeDocument", http.MethodDelete, base+"/{document}", "Take a document away; its versions stay in the log", 204),
-		func(ctx context.Context, r *ofDocument) (*struct{}, error) {
+		func(ctx context.Context, r *OfDocument) (*struct{}, error) {
 			c, p, err := a.enter(ctx, r.Computer)
 			if err != nil {
 				return nil, err
@@ -98,7 +99,7 @@ func (a *API) documents(h huma.API) {
 func (a *API) versions(h huma.API, path string) {
 	huma.Register(h, op("listVersions", http.MethodGet, path, "List the versions of a document without their content, newest first", 200),
 		func(ctx context.Context, r *struct {
-			ofDocument
+			OfDocument
 			Before int `query:"before" minimum:"0" doc:"Only versions before this one; 0 for all."`
 			Limit  int `query:"limit" minimum:"1" maximum:"1000" default:"200"`
 		}) (*body[[]eventstore.Document], error) {
@@ -111,7 +112,7 @@ func (a *API) versions(h huma.API, path string) {
 	save := op("saveVersion", http.MethodPut, path+"/{version}", "Save a version of a document, made of the one before; 409 with the newest when that is another", 200)
 	save.MaxBodyBytes = maxDocumentBody
 	huma.Register(h, save, func(ctx context.Context, r *struct {
-		ofDocument
+		OfDocument
 		Version int `path:"version" minimum:"1" doc:"One more than the version it was made of."`
 		Body    VersionRequest
 	}) (*body[eventstore.Document], error) {
@@ -136,7 +137,7 @@ func (a *API) versions(h huma.API, path string) {
 func (a *API) overlays(h huma.API, path string) {
 	huma.Register(h, op("listOverlays", http.MethodGet, path, "List proposals and comments over a document as of a moment", 200),
 		func(ctx context.Context, r *struct {
-			ofDocument
+			OfDocument
 			AsOf uint64 `query:"as_of" doc:"Event; 0 for now."`
 		}) (*body[[]eventstore.Overlay], error) {
 			c, _, err := a.enter(ctx, r.Computer)
@@ -147,7 +148,7 @@ func (a *API) overlays(h huma.API, path string) {
 		})
 	huma.Register(h, op("addOverlay", http.MethodPost, path, "Put a proposal or a comment over a document", 201),
 		func(ctx context.Context, r *struct {
-			ofDocument
+			OfDocument
 			Body OverlayRequest
 		}) (*body[eventstore.Overlay], error) {
 			c, p, err := a.enter(ctx, r.Computer)
@@ -167,7 +168,7 @@ func (a *API) overlays(h huma.API, path string) {
 		})
 	huma.Register(h, op("settleOverlay", http.MethodPost, path+"/{overlay}/settle", "Say what becomes of a proposal or a comment", 200),
 		func(ctx context.Context, r *struct {
-			ofDocument
+			OfDocument
 			Overlay choir.ID `path:"overlay"`
 			Body    SettleRequest
 		}) (*body[eventstore.Overlay], error) {
