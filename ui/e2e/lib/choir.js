@@ -1,5 +1,5 @@
 // Starts and stops a real choir on a fresh data folder.
-import { spawn } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 
 /** The binary that make build leaves. */
 export const binary = process.env.CHOIR_BINARY ?? fileURLToPath(new URL("../../../bin/choir", import.meta.url));
@@ -65,6 +66,11 @@ export async function startChoir(extra = "") {
   return {
     ...printed,
     startMs: performance.now() - began,
+    /** Another one-time link to log in with. */
+    async link() {
+      const { stdout } = await promisify(execFile)(binary, ["up", "--link", "--data", data]);
+      return stdout.trim();
+    },
     /** Kills it, as a crash would. */
     kill: () => down(child, "SIGKILL"),
     /** Starts it again on the same data. */
