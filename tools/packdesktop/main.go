@@ -35,7 +35,16 @@ var notSource = []string{"node_modules", "dist", ".vite", "coverage"}
 
 // notServed are packages that check and test the source, and do not serve it.
 var notServed = []string{
-	"@biomejs", "@typescript", "typescript", "vitest", "@vitest", "axe-core", "fast-check", "playwright-core", ".vite", ".package-lock.json",
+	"@biomejs", "@typescript", "typescript", "@types", "csstype", "vitest", "@vitest", "axe-core", "fast-check", "playwright-core",
+	".vite", ".package-lock.json",
+}
+
+// notRead are the ends of names of files that no server reads. Fewer files are
+// unpacked sooner.
+var notRead = []string{".map", ".d.ts", ".d.mts", ".d.cts", ".md", ".markdown", ".flow"}
+
+func unread(name string) bool {
+	return slices.ContainsFunc(notRead, func(end string) bool { return strings.HasSuffix(name, end) })
 }
 
 func main() {
@@ -95,9 +104,9 @@ func packModules(from, to string) error {
 	}
 	p := packer{tar.NewWriter(z)}
 	err = errors.Join(
-		p.folder(modules, ".", func(name string) bool { return slices.Contains(notServed, name) || strings.HasSuffix(name, ".map") }),
+		p.folder(modules, ".", func(name string) bool { return slices.Contains(notServed, name) || unread(name) }),
 		p.make(".choir"),
-		p.folder(filepath.Join(seed, "deps"), ".choir/deps", func(name string) bool { return strings.HasSuffix(name, ".map") }),
+		p.folder(filepath.Join(seed, "deps"), ".choir/deps", unread),
 		p.file(launcher, ".choir/dev.mjs"),
 		p.Close(), z.Close(),
 	)
