@@ -5,29 +5,29 @@ import { type Entry, MenuButton } from "../kit/Menu";
 import { notifyDone, notifyProblem } from "../kit/notify";
 import { type Matter, offersFor, offerWords, take } from "./offers";
 
-/** What is offered for a matter, as entries of a menu. */
-export function useOffers(): (matter: Matter) => Entry[] {
+/** What is offered for a matter, as entries of a menu, and what the menu is called. */
+export function useOffers(): { label: string; entries(matter: Matter): Entry[] } {
   const session = useSession();
   const t = useWords(offerWords);
-  return (matter) =>
-    offersFor(matter).map((offer) => ({
-      id: offer.id,
-      label: t(offer.title),
-      run: () =>
-        void take(offer, matter, session).then((asked) => {
-          if (asked) notifyDone(t("asked"));
-        }, notifyProblem),
-    }));
+  const say = (asked: boolean) => asked && notifyDone(t("asked"));
+  return {
+    label: t("ask"),
+    entries: (matter) =>
+      offersFor(matter).map((offer) => ({
+        id: offer.id,
+        label: t(offer.title),
+        run: () => void take(offer, matter, session).then(say, notifyProblem),
+      })),
+  };
 }
 
 /** A button with everything that is offered for a matter. */
 export function OfferButton({ matter }: { matter: Matter }) {
-  const t = useWords(offerWords);
-  const entries = useOffers()(matter);
+  const { label, entries } = useOffers();
   return (
-    <MenuButton entries={entries}>
-      <button type="button" className="tool" title={t("ask")}>
-        <Sparkles size={16} aria-hidden /> {t("ask")}
+    <MenuButton entries={entries(matter)}>
+      <button type="button" className="tool" title={label}>
+        <Sparkles size={16} aria-hidden /> {label}
       </button>
     </MenuButton>
   );

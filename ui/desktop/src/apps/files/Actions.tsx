@@ -1,4 +1,5 @@
 import { type KeyboardEvent, type ReactNode, useRef } from "react";
+import { useOffers } from "../../actions/OfferButton";
 import { useWindow } from "../../app/useWindow";
 import { openersOf } from "../../apps/registry";
 import { isChord } from "../../domain/chord";
@@ -30,6 +31,7 @@ export function useEntries(shown: Shown): Entry[] {
   const t = useWords(words);
   const named = useNamed();
   const win = useWindow();
+  const offers = useOffers();
   const held = useHeld((s) => s.files.length > 0);
   const { place, chosen, items } = shown;
   const list = chosen.map((i) => i.file);
@@ -72,6 +74,12 @@ export function useEntries(shown: Shown): Entry[] {
         label: named(app.title),
         run: () => first && win.open(first.path, app.id),
       })),
+    },
+    {
+      id: "ask",
+      label: offers.label,
+      disabled: list.length !== 1,
+      items: first && list.length === 1 ? offers.entries({ kind: "file", path: first.path }) : [],
     },
     {
       id: "download",

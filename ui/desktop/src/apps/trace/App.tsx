@@ -1,5 +1,6 @@
 import { Download, Workflow } from "lucide-react";
 import { lazy, Suspense, useEffect, useState } from "react";
+import { OfferButton } from "../../actions/OfferButton";
 import { useWindow } from "../../app/useWindow";
 import { span } from "../../domain/time";
 import { traceLines, traceMarkdown } from "../../domain/trace";
@@ -26,7 +27,8 @@ export default function Trace() {
   const { events, trace, error, retry } = useTrace(run);
   const [look, setLook] = useState<"steps" | "graph">("steps");
   const [chosen, setChosen] = useState<string>();
-  const prompt = runs.find((r) => r.id === run)?.prompt.slice(0, 80) ?? "";
+  const known = runs.find((r) => r.id === run);
+  const prompt = known?.prompt.slice(0, 80) ?? "";
   useEffect(() => {
     if (run && (title !== prompt || !subject)) show(`run:${run}`, prompt);
   }, [run, title, prompt, subject, show]);
@@ -77,6 +79,17 @@ export default function Trace() {
             <Download size={16} aria-hidden />
           </button>
         </MenuButton>
+        {known && (
+          <OfferButton
+            matter={{
+              kind: "run",
+              id: known.id,
+              prompt: known.prompt,
+              failed: known.state === "failed",
+              answer: known.answer ?? "",
+            }}
+          />
+        )}
       </div>
       {error ? (
         <Trouble error={error} onAgain={retry} />
