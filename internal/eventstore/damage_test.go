@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"zombiezen.com/go/sqlite"
@@ -188,6 +189,32 @@ func TestAChangedProjectionIsFoundAndMended(t *testing.T) {
 	}
 	if got := must[choir.Digest](t)(s.Dump(ctx, io.Discard)); got != want {
 		t.Error("the store is not what it was")
+	}
+}
+
+func TestVerifyHoldsTheAnswersAgainstTheLog(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	dir, want, _ := closedLog(t)
+	sqlIn(t, dir, "UPDATE runs SET value = replace(value, 'e', 'f')")
+	read, err := OpenReadOnly(ctx, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	report, err := read.Verify(ctx, nil)
+	if cerr := read.Close(); err != nil || cerr != nil || len(report.Damaged) != 1 || !strings.Contains(report.Damaged[0].Damage, "runs") {
+		t.Errorf("read only: %+v %v %v", report, err, cerr)
+	}
+	s := open(t, dir)
+	report, err = s.Verify(ctx, nil)
+	if err != nil || len(report.Repaired) != 1 || report.Repaired[0].Damage != "the answers in runs are not what the log says" {
+		t.Errorf("%+v %v", report, err)
+	}
+	if got := must[choir.Digest](t)(s.Dump(ctx, io.Discard)); got != want {
+		t.Error("the store is not what it was")
+	}
+	if report, err = s.Verify(ctx, nil); err != nil || len(report.Repaired) != 0 {
+		t.Errorf("after the mend: %+v %v", report, err)
 	}
 }
 

@@ -12,9 +12,11 @@ import (
 	"choiros/internal/choir"
 )
 
+type dumpedTable struct{ name, columns, order string }
+
 // dumped are the tables of a dump by name, each with its columns in order; rows
 // are in the order of the leading key.
-var dumped = []struct{ name, columns, order string }{
+var dumped = []dumpedTable{
 	{"checkpoints", "key, seq, value", "key"},
 	{"conversations", "key, seq, value", "key"},
 	{"document_heads", "key, value", "key"},
@@ -39,27 +41,17 @@ func (s *Store) Dump(ctx context.Context, w io.Writer) (choir.Digest, error) {
 	h := sha256.New()
 	out := bufio.NewWriter(io.MultiWriter(w, h))
 	err := s.read(ctx, func(conn *sqlite.Conn) (err error) {
-		if err := execute(conn, "BEGIN"); err != nil {
-			return err
-		}
-		defer func() {
-			if cerr := execute(conn, "COMMIT"); err == nil {
-				err = cerr
+		return unchanging(conn, func() error {
+			for _, t := range dumped {
+				if _, err := out.WriteString(t.name + "\n"); err != nil {
+					return err
+				}
+				if err := dumpTable(conn, t, out); err != nil {
+					return err
+				}
 			}
-		}()
-		for _, t := range dumped {
-			if _, err := out.WriteString(t.name + "\n"); err != nil {
-				return err
-			}
-			err := query(conn, "SELECT "+t.columns+" FROM "+t.name+" ORDER BY "+t.order, func(st *sqlite.Stmt) error {
-				_, err := out.Write(dumpRow(st))
-				return err
-			})
-			if err != nil {
-				return err
-			}
-		}
-		return nil
+			return nil
+		})
 	})
 	if err == nil {
 		err = out.Flush()

@@ -11,8 +11,8 @@ import (
 	"choiros/internal/journal"
 )
 
-// Verify compares both copies byte by byte, checks every hash and the chain, and
-// has SQLite check its file. What is damaged in one copy is restored from the
+// Verify compares both copies byte by byte, checks every hash and the chain, has
+// SQLite check its file, and holds the projections against the log. What is damaged in one copy is restored from the
 // other; what is damaged in both is a hole. Appends and reads go on meanwhile.
 // progress, when given, gets the number of events compared so far and in all.
 // A store that is open for reading only mends nothing and tells by Damaged.
@@ -50,7 +50,23 @@ func (s *Store) Verify(ctx context.Context, progress func(done, total uint64)) (
 	if len(report.Holes) > 0 {
 		return report, nil // a damaged copy may be needed yet
 	}
-	return report, s.mendSQLite(ctx, wrong, &report)
+	if err := s.mendSQLite(ctx, wrong, &report); err != nil {
+		return report, err
+	}
+	return report, s.mendAnswers(ctx, &report)
+}
+
+// mendAnswers makes the projections anew when they are not what the log says.
+func (s *Store) mendAnswers(ctx context.Context, report *Report) error {
+	tables, last, err := s.wrongAnswers(ctx)
+	if err != nil || len(tables) == 0 {
+		return err
+	}
+	if err := s.Rebuild(ctx); err != nil {
+		return err
+	}
+	report.Repaired = append(report.Repaired, answersDiffer(tables, last))
+	return nil
 }
 
 // withoutRepaired leaves out rows that differed from a record of the journal that
@@ -88,6 +104,13 @@ func (s *Store) inspect(ctx context.Context, progress func(done, total uint64)) 
 		report.Holes = append(holes, family.broken...)
 		return nil
 	})
+	if err != nil || len(report.Damaged)+len(report.Holes) > 0 {
+		return report, err
+	}
+	tables, last, err := s.wrongAnswers(ctx)
+	if len(tables) > 0 {
+		report.Damaged = append(report.Damaged, answersDiffer(tables, last))
+	}
 	return report, err
 }
 
