@@ -6,23 +6,25 @@ import { notifyDone, notifyProblem } from "../kit/notify";
 import { type Matter, offersFor, offerWords, take } from "./offers";
 
 /** What is offered for a matter, as entries of a menu, and what the menu is called. */
-export function useOffers(): { label: string; entries(matter: Matter): Entry[] } {
+export function useOffers(): { label: string; entries(matter: Matter | (() => Matter)): Entry[] } {
   const session = useSession();
   const t = useWords(offerWords);
   const say = (asked: boolean) => asked && notifyDone(t("asked"));
   return {
     label: t("ask"),
-    entries: (matter) =>
-      offersFor(matter).map((offer) => ({
+    entries: (given) => {
+      const matter = typeof given === "function" ? given : () => given;
+      return offersFor(matter()).map((offer) => ({
         id: offer.id,
         label: t(offer.title),
-        run: () => void take(offer, matter, session).then(say, notifyProblem),
-      })),
+        run: () => void take(offer, matter(), session).then(say, notifyProblem),
+      }));
+    },
   };
 }
 
-/** A button with everything that is offered for a matter. */
-export function OfferButton({ matter }: { matter: Matter }) {
+/** A button with everything that is offered for a matter, or for what it is once it is asked about. */
+export function OfferButton({ matter }: { matter: Matter | (() => Matter) }) {
   const { label, entries } = useOffers();
   return (
     <MenuButton entries={entries(matter)}>

@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from "react";
+import { OfferButton } from "../../actions/OfferButton";
 import type { ID } from "../../domain/contracts";
 import { useWords } from "../../i18n/words";
 import { useStore } from "../../state/store";
@@ -7,6 +8,9 @@ import { words } from "./i18n";
 import type { LinkState, Status } from "./link";
 import { SearchBar } from "./SearchBar";
 import { Screen } from "./screen";
+
+/** How many lines an agent is shown of a terminal. */
+const LAST = 200;
 
 interface Props {
   id: ID;
@@ -94,6 +98,7 @@ export function Shell({ id, title, focused, searching, reader, isOurs, onTitle, 
           {status && status.viewers > 1 && `${t(status.lead ? "leads" : "viewers", { n: status.viewers })} · `}
           {status && t("size", { cols: status.size.cols, rows: status.size.rows })}
         </span>
+        {screen && <OfferButton matter={() => ({ kind: "terminal", title, output: screen.lastLines(LAST) })} />}
       </footer>
     </div>
   );

@@ -90,6 +90,16 @@ export class Screen {
     this.term.focus();
   }
 
+  /** The last lines that were printed, without what is blank below them. */
+  lastLines(most: number): string {
+    const { active } = this.term.buffer;
+    const lines: string[] = [];
+    for (let at = Math.max(0, active.length - most); at < active.length; at++) {
+      lines.push(active.getLine(at)?.translateToString(true) ?? "");
+    }
+    return lines.join("\n").trimEnd();
+  }
+
   /** Draws with the colours that are in force now. */
   dress(): void {
     this.term.options.theme = paletteAt(this.host);
