@@ -39,6 +39,12 @@ const sentences: Sentences = {
     p.paths?.length ? `Too large to be kept: ${p.paths.join(", ")}` : "Every cache is kept again",
   "document.created": (p) => `The document “${clip(p.title)}” was begun`,
   "document.versioned": (p) => `The document reached version ${p.version}${p.note ? `: ${clip(p.note)}` : ""}`,
+  "document.renamed": (p) => `A document is called “${clip(p.title)}” now`,
+  "document.removed": () => "A document was removed",
+  "overlay.added": (p) =>
+    p.kind === "comment" ? "A comment was made on a document" : "A change to a document was proposed",
+  "overlay.settled": (p) =>
+    `A ${p.outcome === "accepted" || p.outcome === "rejected" ? "proposal" : "comment"} was ${p.outcome}`,
   "checkpoint.created": (p) => `Checkpoint${p.verified ? ", verified" : ""}: ${clip(p.subject)}`,
   "timeline.rewound": (p) => `The computer went back to event ${p.to_seq}, which changed ${count(p.files, "file")}`,
   "timeline.undone": (p) => `One step was taken back, which changed ${count(p.files, "file")}`,
