@@ -24,11 +24,12 @@ export function rig({ model = false, config = "", browser = {}, desktop = false 
     it.choir = await startChoir(`${config}${it.model?.config ?? ""}`);
     Object.assign(it, await openBrowser(browser));
     it.page.setDefaultTimeout(PATIENCE_MS);
-    const began = performance.now();
+    let began = performance.now();
     await it.page.goto(it.choir.login);
     const prompt = (desktop ? it.page.frameLocator("iframe.desktop-frame") : it.page).locator("#prompt");
     if (!desktop) {
       await it.page.waitForSelector("iframe.desktop-frame");
+      began = performance.now();
       await it.page.goto(`${it.choir.address}/plain`);
     }
     await prompt.waitFor();
