@@ -42,6 +42,7 @@ var benchmarks = []benchmark{
 	{"checkpoint", benchCheckpoint},
 	{"toolcall", benchToolCall},
 	{"rewind", benchRewind},
+	{"pty", benchPTY},
 }
 
 // Names lists the benchmarks.

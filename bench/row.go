@@ -62,7 +62,9 @@ func (r *Row) number(of Quantity) (value float64, measured bool) {
 		return float64(r.Failures), true
 	case of == Median:
 		return r.Median, true
-	case r.Ratio == nil:
+	case of == Over && r.PeerMedian != nil:
+		return r.Median - *r.PeerMedian, true
+	case of == Over || r.Ratio == nil:
 		return 0, false
 	}
 	return *r.Ratio, true

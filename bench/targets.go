@@ -7,6 +7,7 @@ type Quantity string
 const (
 	Median   Quantity = "median"   // in the row's unit
 	Ratio    Quantity = "ratio"    // median by the peer's
+	Over     Quantity = "over"     // median less the peer's, in the row's unit
 	Failures Quantity = "failures" // samples that failed
 )
 
@@ -35,6 +36,8 @@ var targets = []Target{
 	{"snapshot", "10,000 files", Ratio, "<=", 0.25, "snapshot <= 0.25x"},
 	{"checkpoint", "10,000 files", Ratio, "<=", 0.5, "checkpoint <= 0.5x"},
 	{"toolcall", "1,000 files, one changed", Median, "<=", 4, "snapshot around a tool call <= 4 ms median in a 1,000-file tree"},
+	{"pty", "echo", Over, "<=", 3, "echo p50 <= 3 ms over bare"},
+	{"pty", "^C in a flood", Median, "<=", 200, "^C <= 200 ms"},
 	{"rewind", "100 of 1,000 files", Median, "<=", 90, "rewind of the whole computer (files, windows, documents) <= 90 ms"},
 }
 
