@@ -1,7 +1,6 @@
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
-import { useCallback, useEffect, useState } from "react";
+import { lazy, Suspense, useCallback, useEffect, useState } from "react";
 import { Toaster } from "sonner";
-import { Login } from "../apps/login/Login";
 import { Refusal } from "../domain/problem";
 import { readComputer } from "../domain/route";
 import { Button } from "../kit/Button";
@@ -10,6 +9,9 @@ import { listComputers } from "../transport/api";
 import { Desk } from "./Desk";
 import { Session, SessionContext } from "./session";
 import "../kit/toast.css";
+
+// Seen once by whoever comes with a link.
+const Login = lazy(() => import("../apps/login/Login"));
 
 const queries = new QueryClient({ defaultOptions: { queries: { retry: 1, refetchOnWindowFocus: false } } });
 
@@ -38,7 +40,11 @@ export function App() {
           <Desk key={page === "login" ? "login" : "desk"} />
         </SessionContext>
       )}
-      {stage.is === "login" && <Login onDone={loggedIn} />}
+      {stage.is === "login" && (
+        <Suspense>
+          <Login onDone={loggedIn} />
+        </Suspense>
+      )}
       {stage.is === "failed" && <Failed why={stage.why} onRetry={open} />}
       <Toaster position="bottom-right" theme="system" closeButton mobileOffset={{ bottom: 168 }} />
     </QueryClientProvider>

@@ -1,32 +1,17 @@
 import { lazy, Suspense, useEffect } from "react";
 import { useHotkeys } from "../actions/hotkeys";
-import { Composer } from "../apps/composer/Composer";
 import { DesktopFrame } from "../apps/desktop/DesktopFrame";
 import { Silent } from "../apps/desktop/Silent";
-import { Events } from "../apps/events/Events";
 import { Header } from "../apps/header/Header";
-import { Launcher } from "../apps/launcher/Launcher";
-import { Recover } from "../apps/recover/Recover";
-import { RunView } from "../apps/run/RunView";
-import { RunList } from "../apps/runs/RunList";
-import { Timeline } from "../apps/timeline/Timeline";
-import { Welcome } from "../apps/welcome/Welcome";
-import { Work } from "../apps/work/Work";
 import { readRoute } from "../domain/route";
-import { Tabs } from "../kit/Tabs";
 import { useStore } from "../state/store";
-import type { Panel } from "../state/view";
 import { useSession } from "./session";
 import "./desk.css";
 
-// Only those who look back need it.
-const Time = lazy(() => import("../apps/timeline/Time"));
-
-const sides = [
-  { id: "work", title: "Work" },
-  { id: "timeline", title: "Timeline" },
-  { id: "events", title: "Events" },
-] as const;
+// Whoever works in the desktop needs none of these.
+const Plain = lazy(() => import("./Plain"));
+const Recover = lazy(() => import("../apps/recover/Recover"));
+const Launcher = lazy(() => import("../apps/launcher/Launcher"));
 
 /** The page of one open computer: the bar, and the desktop or a page of the shell. */
 export function Desk() {
@@ -49,104 +34,27 @@ export function Desk() {
       {route.page === "desktop" && <DesktopFrame />}
       {route.page === "recover" && (
         <main className="desk-main desk-page">
-          <Recover />
+          <Suspense fallback={<Opening />}>
+            <Recover />
+          </Suspense>
         </main>
       )}
-      {(route.page === "home" || route.page === "run" || route.page === "time") && <Plain page={route.page} />}
-      {launcher && <Launcher />}
+      {(route.page === "home" || route.page === "run" || route.page === "time") && (
+        <Suspense fallback={<Opening />}>
+          <Plain page={route.page} />
+        </Suspense>
+      )}
+      {launcher && (
+        <Suspense>
+          <Launcher />
+        </Suspense>
+      )}
     </div>
   );
 }
 
-/** The plain view: everything without the desktop. */
-function Plain({ page }: { page: "home" | "run" | "time" }) {
-  return (
-    <>
-      <div className="desk-body">
-        <aside className="desk-runs">
-          <RunList />
-        </aside>
-        <main className="desk-main">
-          <div className="desk-view main">
-            <Page />
-          </div>
-          {page !== "time" && (
-            <div className="desk-composer">
-              <Composer />
-            </div>
-          )}
-        </main>
-        <Side />
-      </div>
-      <Screens />
-    </>
-  );
-}
-
-function Page() {
-  const route = useStore((s) => s.route);
-  switch (route.page) {
-    case "run":
-      return <RunView key={route.run} run={route.run} />;
-    case "time":
-      return (
-        <Suspense fallback={<p className="run-reading">Opening the timeline…</p>}>
-          <Time />
-        </Suspense>
-      );
-    default:
-      return <Welcome />;
-  }
-}
-
-function Side() {
-  const panel = useStore((s) => s.panel);
-  const setPanel = useStore((s) => s.setPanel);
-  const route = useStore((s) => s.route);
-  const fallback = route.page === "run" ? "work" : "timeline";
-  const chosen = panel === "main" || panel === "runs" ? fallback : panel;
-  return (
-    <aside className="desk-side" aria-label="Details">
-      <div className="desk-tabs">
-        <Tabs label="Details" panel="side-panel" tabs={sides} chosen={chosen} onChoose={setPanel} />
-      </div>
-      <div
-        id="side-panel"
-        role="tabpanel"
-        aria-label={sides.find((s) => s.id === chosen)?.title}
-        className="desk-panel scroll"
-      >
-        {chosen === "work" && <Work run={route.page === "run" ? route.run : undefined} />}
-        {chosen === "timeline" && <Timeline />}
-        {chosen === "events" && <Events />}
-      </div>
-    </aside>
-  );
-}
-
-/** On a narrow page one screen is seen at a time. */
-function Screens() {
-  const panel = useStore((s) => s.panel);
-  const setPanel = useStore((s) => s.setPanel);
-  const screens: { id: Panel; title: string }[] = [
-    { id: "runs", title: "Runs" },
-    { id: "main", title: "Story" },
-    ...sides,
-  ];
-  return (
-    <nav className="desk-screens" aria-label="Screens">
-      {screens.map((s) => (
-        <button
-          type="button"
-          key={s.id}
-          aria-current={panel === s.id ? "true" : undefined}
-          onClick={() => setPanel(s.id)}
-        >
-          {s.title}
-        </button>
-      ))}
-    </nav>
-  );
+function Opening() {
+  return <p className="run-reading">Opening…</p>;
 }
 
 /** Back and forward of the browser. */

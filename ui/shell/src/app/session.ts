@@ -8,9 +8,9 @@ import { touchesSource } from "../domain/source";
 import type { Computer } from "../domain/views";
 import { notifyAnswer, notifyDone, notifyProblem } from "../kit/notify";
 import { keysIn } from "../state/events";
-import { useStore } from "../state/store";
+import { type State, useStore } from "../state/store";
 import { ComputerAPI } from "../transport/api";
-import { openLine } from "../transport/bus";
+import type { openLine } from "../transport/bus";
 import { Feed } from "../transport/feed";
 import { MarksReader } from "../transport/marks";
 
@@ -58,7 +58,22 @@ export class Session {
     const store = useStore.getState();
     store.setRuns(runs);
     store.append(tail.events);
-    this.connect();
+    this.connectAfterDesktop();
+  }
+
+  /** The desktop's prompt comes first: the line is opened once it takes keys, or does not come. */
+  private connectAfterDesktop(): void {
+    const waits = ({ route, frame }: State) =>
+      frame === "opening" && (route.page === "desktop" || route.page === "login");
+    if (!waits(useStore.getState())) {
+      this.connect();
+      return;
+    }
+    const unsubscribe = useStore.subscribe((state) => {
+      if (waits(state)) return;
+      unsubscribe();
+      if (!this.feed) this.connect();
+    });
   }
 
   /** Follows, or tries again after having given up. */
@@ -68,7 +83,8 @@ export class Session {
     const parts = {
       credentials: () => this.api.credentials(),
       events: (after: number) => this.api.events(after),
-      open: openLine,
+      // The page is there before the line is.
+      open: async (...line: Parameters<typeof openLine>) => (await import("../transport/bus")).openLine(...line),
       onEvents: (events: Event[]) => this.hear(events),
       onLive: store.hear,
       onState: store.setConnection,

@@ -39,7 +39,7 @@ function useEntries(): Entry[] {
 }
 
 /** The command palette. */
-export function Launcher() {
+export default function Launcher() {
   const [typed, setTyped] = useState("");
   const [at, setAt] = useState(0);
   const close = () => useStore.getState().setLauncher(false);

@@ -4,7 +4,7 @@ import { login } from "../../transport/api";
 import "../../styles/notice.css";
 
 /** Trades the token behind # for a session; without one it says where the link is. */
-export function Login({ onDone }: { onDone(): void }) {
+export default function Login({ onDone }: { onDone(): void }) {
   const [trouble, setTrouble] = useState<{ title: string; remedy?: string }>();
   const [trying, setTrying] = useState(location.hash.length > 1);
   useEffect(() => {

@@ -9,7 +9,7 @@ import { GoBack } from "../timeline/GoBack";
 import "./recover.css";
 
 /** Ways out when the desktop does not work: begin anew, go back, or do without. */
-export function Recover() {
+export default function Recover() {
   const session = useSession();
   const frame = useStore((s) => s.frame);
   const source = useStore((s) => s.source);
