@@ -74,13 +74,13 @@ test("the trash takes several at once, and gives them back", { skip }, async () 
   await press("Delete");
   await entry("heron.csv").waitFor({ state: "detached" });
   assert.equal(await there("workspace/pond/heron.csv"), false);
-  await win.getByRole("button", { name: "Trash" }).click();
+  await win.getByRole("button", { name: "Trash", exact: true }).click();
   await entry("was in workspace/pond/heron.csv").click();
   await win.getByRole("button", { name: "Actions" }).click();
   await desk().getByRole("menuitem", { name: "Put back" }).click();
   await entry("was in workspace/pond/heron.csv").waitFor({ state: "detached" });
   assert.ok(await there("workspace/pond/heron.csv"));
-  await win.getByRole("button", { name: "Trash" }).click();
+  await win.getByRole("button", { name: "Trash", exact: true }).click();
 });
 
 test("files dropped from outside are uploaded, and a search finds them", { skip }, async () => {
