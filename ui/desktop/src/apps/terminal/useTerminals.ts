@@ -10,7 +10,12 @@ const queryKey = ["terminals"];
 export function useTerminals() {
   const session = useSession();
   const queries = useQueryClient();
-  const { data, error, refetch } = useQuery({ queryKey, queryFn: ({ signal }) => terminals.list(signal) });
+  const { data, error, refetch } = useQuery({
+    queryKey,
+    queryFn: ({ signal }) => terminals.list(signal),
+    // Without a window nobody hears of those that end.
+    gcTime: 0,
+  });
   const [ends, setEnds] = useState<ReadonlyMap<ID, End>>(new Map());
   const ended = useCallback(
     (id: ID, end: End) => {
