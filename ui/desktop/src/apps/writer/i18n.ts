@@ -35,9 +35,9 @@ export const words = defineWords({
     makeNewest: "Make it the newest",
     toNewest: "Back to the newest",
     compare: "Compare",
-    offered: "{who} wrote version {version} while you were writing. Your text was not touched.",
+    offered: "Version {version}, by {who}, came while you were writing. Your text was not touched.",
     stale:
-      "Your text was made of version {base}, and {who} saved version {version} since. Nothing is lost: decide below.",
+      "Your text was made of version {base}; version {version}, by {who}, was saved since. Nothing is lost: decide here.",
     takeTheirs: "Take theirs",
     keepMine: "Keep mine",
     mine: "Mine",
@@ -100,9 +100,9 @@ export const words = defineWords({
     makeNewest: "Zur neuesten machen",
     toNewest: "Zurück zur neuesten",
     compare: "Vergleichen",
-    offered: "Fassung {version} kam von {who}, während Sie schrieben. Ihr Text blieb unberührt.",
+    offered: "Fassung {version} von {who} kam, während Sie schrieben. Ihr Text blieb unberührt.",
     stale:
-      "Ihr Text entstand aus Fassung {base}, und seither kam Fassung {version} von {who}. Nichts ist verloren: entscheiden Sie unten.",
+      "Ihr Text entstand aus Fassung {base}; seither wurde Fassung {version} von {who} gespeichert. Nichts ist verloren: entscheiden Sie hier.",
     takeTheirs: "Andere nehmen",
     keepMine: "Meine behalten",
     mine: "Meine Fassung",
