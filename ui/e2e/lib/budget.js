@@ -8,11 +8,17 @@ export const BUDGET = 250 * 1024;
 
 /**
  * Measures a desktop that is opened by somebody who has never been here: script
- * of the shell and of the desktop, gzipped, until what is typed is in the prompt.
+ * of the shell and of the desktop, gzipped, that the browser had when the desktop
+ * told the shell that its prompt takes keys. Then it types one, to see that it does.
  */
 export async function measureScript(choir) {
   const { context, page, close } = await openBrowser();
   try {
+    await page.addInitScript(() => {
+      addEventListener("message", ({ data }) => {
+        if (data?.kind === "ready") window.promptReadyAt ??= performance.timeOrigin + performance.now();
+      });
+    });
     const scripts = [];
     context.on("response", (response) => {
       if (response.request().resourceType() === "script") scripts.push(response);
@@ -20,7 +26,13 @@ export async function measureScript(choir) {
     await page.goto(choir.login);
     const prompt = desktopOf(page).locator("#prompt");
     await prompt.pressSequentially("a");
-    const fetched = scripts.slice();
+    const ready = await page.evaluate(() => window.promptReadyAt);
+    if (!ready) throw new Error("the desktop never said that it is ready");
+    await Promise.all(scripts.map((response) => response.finished()));
+    const fetched = scripts.filter((response) => {
+      const { startTime, responseEnd } = response.request().timing();
+      return startTime + responseEnd <= ready;
+    });
     const sizes = await Promise.all(fetched.map(async (r) => gzipSync(await r.body()).length));
     return sizes.reduce((sum, n) => sum + n, 0);
   } finally {

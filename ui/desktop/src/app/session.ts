@@ -29,7 +29,8 @@ export class Session {
   start(state: DesktopState): void {
     this.know(state);
     void this.readRuns();
-    this.connect(state.seq);
+    // What comes meanwhile is caught up with; the prompt takes keys first.
+    whenIdle(() => this.connect(state.seq));
   }
 
   /** Calls back for every event from now on; gives what ends it. */
@@ -154,4 +155,10 @@ export function useSession(): Session {
   const session = useContext(SessionContext);
   if (!session) throw new Error("this part stands outside of a session");
   return session;
+}
+
+/** Runs `work` when the page has nothing more urgent to do, or in a second. */
+function whenIdle(work: () => void): void {
+  if ("requestIdleCallback" in window) requestIdleCallback(work, { timeout: 1000 });
+  else setTimeout(work, 200);
 }
