@@ -1,6 +1,7 @@
 // The states of every app, as each app lists them in its states.ts.
 import { readdir, readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
+import { frameOf } from "./desktop.js";
 import { desktopAPI, desktopOf, openWindow, writeFile } from "./windows.js";
 
 const desktop = new URL("../../desktop/", import.meta.url);
@@ -60,11 +61,14 @@ export async function furnish(page) {
 /** What a state never keeps back: the desktop itself, and how it follows the log. */
 const always = /\/(desktop|windows|bus|theme|settings)(\/|\?|$)|\/events\?limit=\d+&after=\d+$/;
 
+const matches = (url) => /^[0-9a-f-]{36}\.localhost$/.test(url.hostname) && url.pathname.startsWith("/api/");
+
 /** Puts an app into a state; gives its window. `run` stands for the subject run:latest. */
 export async function arrange(page, app, state, run, bounds) {
-  const matches = (url) => /^[0-9a-f-]{36}\.localhost$/.test(url.hostname) && url.pathname.startsWith("/api/");
   await page.context().unroute(matches);
   if (state.network !== "answers") {
+    // What was read for another state is not there any more.
+    await (await frameOf(page)).evaluate(() => location.reload());
     await page.context().route(matches, (route) => {
       if (always.test(route.request().url())) return route.fallback();
       if (state.network === "hangs") return undefined;
