@@ -68,7 +68,12 @@ export async function arrange(page, app, state, run, bounds) {
   await page.context().unroute(matches);
   if (state.network !== "answers") {
     // What was read for another state is not there any more.
-    await (await frameOf(page)).evaluate(() => location.reload());
+    const frame = await frameOf(page);
+    await frame.evaluate(() => {
+      globalThis.stale = true;
+      location.reload();
+    });
+    await frame.waitForFunction(() => !globalThis.stale && document.querySelector("#prompt"));
     await page.context().route(matches, (route) => {
       if (always.test(route.request().url())) return route.fallback();
       if (state.network === "hangs") return undefined;
