@@ -57,6 +57,7 @@ test("the launcher finds apps, files, actions and past runs by keyboard alone", 
   await launcher.waitFor();
   await it.page.keyboard.type("hello you");
   await item("hello you").waitFor();
+  assert.equal(await launcher.locator("[cmdk-input]").inputValue(), "hello you");
   await launcher.locator("[cmdk-input]").fill("Make a checkpoint");
   await item("Make a checkpoint").waitFor();
   await launcher.locator("[cmdk-input]").fill("kingfisher");

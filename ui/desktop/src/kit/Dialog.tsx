@@ -1,7 +1,7 @@
 import { type ReactNode, useEffect, useRef } from "react";
 import "./dialog.css";
 
-/** A modal dialog; it holds the focus until it is closed. */
+/** A modal dialog; it holds the focus until it is closed. What has `data-first` gets it at the start. */
 export function Dialog({
   label,
   className = "",
@@ -17,6 +17,7 @@ export function Dialog({
   useEffect(() => {
     const dialog = ref.current;
     dialog?.showModal();
+    dialog?.querySelector<HTMLElement>("[data-first]")?.focus();
     return () => dialog?.close();
   }, []);
   return (

@@ -43,10 +43,10 @@ export default function Launcher() {
   return (
     <Dialog label={t("launcher")} className="launcher" onClose={() => setPanel(undefined)}>
       <Command label={t("launcher")} loop>
-        <Command.Input value={typed} onValueChange={setTyped} placeholder={t("launcherPlaceholder")} />
+        <Command.Input data-first value={typed} onValueChange={setTyped} placeholder={t("launcherPlaceholder")} />
         <Command.List label={t("launcher")}>
           <Command.Empty>{t("launcherEmpty")}</Command.Empty>
-          <Command.Group heading={t("groupApps")}>
+          <Group heading={t("groupApps")}>
             {apps
               .filter((a) => !a.hidden)
               .map((a) => (
@@ -59,8 +59,8 @@ export default function Launcher() {
                   {named(a.title)}
                 </Item>
               ))}
-          </Command.Group>
-          <Command.Group heading={t("groupWindows")}>
+          </Group>
+          <Group heading={t("groupWindows")}>
             {open.map((w) => (
               <Item
                 key={w.id}
@@ -71,8 +71,8 @@ export default function Launcher() {
                 {w.title || w.app}
               </Item>
             ))}
-          </Command.Group>
-          <Command.Group heading={t("groupDocuments")}>
+          </Group>
+          <Group heading={t("groupDocuments")}>
             {(documents.data ?? []).map((d) => (
               <Item
                 key={d.id}
@@ -83,8 +83,8 @@ export default function Launcher() {
                 {d.title}
               </Item>
             ))}
-          </Command.Group>
-          <Command.Group heading={t("groupFiles")}>
+          </Group>
+          <Group heading={t("groupFiles")}>
             {(files.data?.found ?? []).map(({ file: f }) => (
               <Item
                 key={f.path}
@@ -95,8 +95,8 @@ export default function Launcher() {
                 {f.path}
               </Item>
             ))}
-          </Command.Group>
-          <Command.Group heading={t("groupActions")}>
+          </Group>
+          <Group heading={t("groupActions")}>
             {actions
               .filter((a) => a.id !== "launcher" && a.when(here))
               .map((a) => (
@@ -110,8 +110,8 @@ export default function Launcher() {
                   {t(a.title, { n: a.n ?? 0 })}
                 </Item>
               ))}
-          </Command.Group>
-          <Command.Group heading={t("groupRuns")}>
+          </Group>
+          <Group heading={t("groupRuns")}>
             {runs.slice(0, 60).map((r) => (
               <Item
                 key={r.id}
@@ -122,11 +122,16 @@ export default function Launcher() {
                 {r.prompt.slice(0, 120)}
               </Item>
             ))}
-          </Command.Group>
+          </Group>
         </Command.List>
       </Command>
     </Dialog>
   );
+}
+
+/** Some of one kind; without any there is no heading either. */
+function Group({ heading, children }: { heading: string; children: ReactNode[] }) {
+  return children.length > 0 && <Command.Group heading={heading}>{children}</Command.Group>;
 }
 
 interface ItemProps {
