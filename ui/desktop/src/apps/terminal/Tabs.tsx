@@ -26,6 +26,7 @@ export function Tabs({ all, active, titleOf, onChoose, onClose, onOpen }: Props)
     else return;
     e.preventDefault();
   };
+  const chosenOne = all.find((one) => one.terminal === active);
   return (
     <div className="terminal-tabs">
       <div role="tablist" aria-label={t("tabs")} className="terminal-tablist">
@@ -38,6 +39,7 @@ export function Tabs({ all, active, titleOf, onChoose, onClose, onOpen }: Props)
                 type="button"
                 role="tab"
                 aria-selected={chosen}
+                aria-keyshortcuts="Delete"
                 aria-controls={chosen ? `terminal-${terminal.terminal}` : undefined}
                 tabIndex={chosen || (at === 0 && !active) ? 0 : -1}
                 className="terminal-tab-title"
@@ -47,12 +49,13 @@ export function Tabs({ all, active, titleOf, onChoose, onClose, onOpen }: Props)
               >
                 {title}
               </button>
+              {/* For pointers only: a tab list may hold nothing but tabs. */}
               <button
                 type="button"
                 className="terminal-tab-close"
-                aria-label={t("close", { title })}
+                aria-hidden
                 title={t("close", { title })}
-                tabIndex={chosen ? 0 : -1}
+                tabIndex={-1}
                 onClick={() => onClose(terminal.terminal)}
               >
                 <X size={13} aria-hidden />
@@ -61,6 +64,17 @@ export function Tabs({ all, active, titleOf, onChoose, onClose, onOpen }: Props)
           );
         })}
       </div>
+      {chosenOne && (
+        <button
+          type="button"
+          className="tool"
+          aria-label={t("close", { title: titleOf(chosenOne) })}
+          title={t("close", { title: titleOf(chosenOne) })}
+          onClick={() => onClose(chosenOne.terminal)}
+        >
+          <X size={16} aria-hidden />
+        </button>
+      )}
       <button type="button" className="tool" aria-label={t("open")} title={t("open")} onClick={onOpen}>
         <Plus size={16} aria-hidden />
       </button>
