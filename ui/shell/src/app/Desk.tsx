@@ -1,6 +1,7 @@
 import { lazy, Suspense, useEffect } from "react";
 import { useHotkeys } from "../actions/hotkeys";
 import { DesktopFrame } from "../apps/desktop/DesktopFrame";
+import { NoModel } from "../apps/desktop/NoModel";
 import { Silent } from "../apps/desktop/Silent";
 import { Header } from "../apps/header/Header";
 import { readRoute } from "../domain/route";
@@ -31,6 +32,7 @@ export function Desk() {
         </p>
       )}
       {route.page === "desktop" && <Silent />}
+      {route.page === "desktop" && <NoModel />}
       {route.page === "desktop" && <DesktopFrame />}
       {route.page === "recover" && (
         <main className="desk-main desk-page">
