@@ -60,7 +60,7 @@ export default function Trace() {
             </option>
           ))}
         </select>
-        <fieldset className="files-looks">
+        <fieldset className="trace-looks">
           <legend className="visually-hidden">{t("look")}</legend>
           {(["steps", "graph"] as const).map((l) => (
             <button key={l} type="button" className="tool" aria-pressed={look === l} onClick={() => setLook(l)}>
