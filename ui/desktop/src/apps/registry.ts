@@ -3,12 +3,13 @@ import { manifest as files } from "./files/manifest";
 import type { Manifest } from "./manifest";
 import { manifest as settings } from "./settings/manifest";
 import { manifest as terminal } from "./terminal/manifest";
+import { manifest as timeline } from "./timeline/manifest";
 import { manifest as trace } from "./trace/manifest";
 import { manifest as viewer } from "./viewer/manifest";
 import { manifest as writer } from "./writer/manifest";
 
 /** All apps, in the order of the dock. Their code is loaded when they are opened. */
-export const apps: readonly Manifest[] = [writer, files, code, terminal, trace, settings, viewer];
+export const apps: readonly Manifest[] = [writer, files, code, terminal, trace, timeline, settings, viewer];
 
 /** The app of a name. */
 export function appOf(id: string): Manifest | undefined {

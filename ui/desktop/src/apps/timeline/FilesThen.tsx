@@ -1,0 +1,35 @@
+import { useState } from "react";
+import type { Digest } from "../../domain/contracts";
+import type { Moment } from "../../domain/views";
+import { useWords } from "../../i18n/words";
+import { FileThen } from "./FileThen";
+import { Folder } from "./Folder";
+import { words } from "./i18n";
+
+/** The files as they were: a tree, and the content of one of them. Moments with the same snapshot have the same files. */
+export function FilesThen({ moment, snapshot }: { moment: Moment; snapshot: Digest }) {
+  const t = useWords(words);
+  const [chosen, setChosen] = useState<string>();
+  const [open, setOpen] = useState<ReadonlySet<string>>(new Set(["workspace"]));
+  const toggle = (path: string) => {
+    const next = new Set(open);
+    if (!next.delete(path)) next.add(path);
+    setOpen(next);
+  };
+  return (
+    <div className="timeline-files">
+      <nav className="timeline-tree scroll" aria-label={t("files")}>
+        <Folder
+          at={{ seq: moment.seq, snapshot }}
+          path=""
+          tree={{ chosen, open, onChoose: setChosen, onToggle: toggle }}
+        />
+      </nav>
+      {chosen ? (
+        <FileThen at={{ seq: moment.seq, snapshot }} path={chosen} />
+      ) : (
+        <p className="timeline-note">{t("choose")}</p>
+      )}
+    </div>
+  );
+}

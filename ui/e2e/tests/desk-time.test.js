@@ -1,0 +1,61 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { rig, skip } from "../lib/rig.js";
+import { closeAll, desktopAPI, enterDesktop, openWindow, writeFile } from "../lib/windows.js";
+
+const it = rig({ desktop: true });
+const wide = { x: 30, y: 20, width: 1100, height: 660 };
+
+/** Writes versions of a file, each a mark of its own once the log has it. */
+async function versions(path, contents) {
+  for (const content of contents) {
+    const { seq: before = 0 } = (await newest()) ?? {};
+    await writeFile(it.page, path, content);
+    while (((await newest())?.seq ?? 0) <= before) await it.page.evaluate(() => new Promise(requestAnimationFrame));
+  }
+}
+
+const newest = async () => (await desktopAPI(it.page, "/timeline?limit=1")).body.marks?.[0];
+
+test("the slider goes over the marks by keyboard; it shows what was then, and what differs", { skip }, async () => {
+  await versions("workspace/bird.txt", ["wren\n", "owl\n", "heron\n"]);
+  const { win } = await openWindow(it.page, "timeline", "", wide);
+  const slider = win.getByRole("slider", { name: "Moment" });
+  const at = (words) => win.locator(`.timeline-slider[aria-valuetext*="${words}"]`).waitFor();
+  await slider.focus();
+  assert.equal(await slider.getAttribute("aria-valuetext"), "Now");
+  await it.page.keyboard.press("ArrowLeft");
+  await it.page.keyboard.press("ArrowLeft");
+  await at("You changed workspace/bird.txt");
+  await at("2 of 3");
+  await win.getByRole("navigation", { name: "Files" }).getByRole("button", { name: "bird.txt" }).click();
+  await win.locator(".timeline-file pre").getByText("owl").waitFor();
+  await win.getByRole("button", { name: "Different now" }).click();
+  await win.locator(".diff-remove").getByText("owl").waitFor();
+  await win.locator(".diff-add").getByText("heron").waitFor();
+  await slider.focus();
+  await it.page.keyboard.press("Home");
+  await at("1 of 3");
+  await win.locator(".diff-remove").getByText("wren").waitFor();
+  await it.page.keyboard.press("PageUp");
+  await at("2 of 3");
+  await it.page.keyboard.press("End");
+  await win.getByText("This is now").waitFor();
+  // What happens meanwhile has its mark at once, and now stays now.
+  await writeFile(it.page, "workspace/bird.txt", "swift\n");
+  await win.locator(".timeline-mark").nth(4).waitFor();
+  assert.equal(await slider.getAttribute("aria-valuetext"), "Now");
+  await it.page.keyboard.press("PageDown");
+  await at("4 of 4");
+});
+
+test("the desktop only asks the shell to show a moment", { skip }, async () => {
+  const { seq } = await newest();
+  await closeAll(it.page);
+  const { win } = await openWindow(it.page, "timeline", `moment:${seq}`, wide);
+  await win.getByRole("button", { name: "Go there" }).click();
+  await it.page.waitForURL((url) => url.pathname === `/time/${seq}`);
+  await enterDesktop(it.page);
+  assert.equal((await newest()).seq, seq, "looking changed something");
+  await closeAll(it.page);
+});
