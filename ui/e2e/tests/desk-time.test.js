@@ -17,6 +17,23 @@ async function versions(path, contents) {
 
 const newest = async () => (await desktopAPI(it.page, "/timeline?limit=1")).body.marks?.[0];
 
+/** Starts a web server in a terminal; gives its port. */
+async function serve(folder) {
+  // What is drawn by the graphics card cannot be read; what is read out can.
+  await desktopAPI(it.page, "/settings", {
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify({ key: "terminal.reader", value: "on" }),
+  });
+  const { win } = await openWindow(it.page, "terminal", "", wide);
+  await win.locator(".terminal-host[data-link=live]").waitFor();
+  await win.locator(".xterm-helper-textarea").focus();
+  await it.page.keyboard.type(`python3 -u -m http.server --bind 127.0.0.1 --directory /workspace/${folder} 0`);
+  await it.page.keyboard.press("Enter");
+  const said = win.locator(".xterm-accessibility-tree").getByText(/Serving HTTP on 127\.0\.0\.1 port \d+/);
+  return Number(/port\s(\d+)/.exec(await said.first().innerText())[1]);
+}
+
 test("the slider goes over the marks by keyboard; it shows what was then, and what differs", { skip }, async () => {
   await versions("workspace/bird.txt", ["wren\n", "owl\n", "heron\n"]);
   const { win } = await openWindow(it.page, "timeline", "", wide);
@@ -58,4 +75,27 @@ test("the desktop only asks the shell to show a moment", { skip }, async () => {
   await enterDesktop(it.page);
   assert.equal((await newest()).seq, seq, "looking changed something");
   await closeAll(it.page);
+});
+
+test("the browser shows what listens in the sandbox, and says when nothing does", { skip }, async () => {
+  await writeFile(it.page, "workspace/site/birds.html", "<h1>Birds of the pond</h1>");
+  const port = await serve("workspace/site");
+  const { win } = await openWindow(it.page, "browser", "", wide);
+  const address = win.getByRole("textbox", { name: "Address" });
+  const go = async (to) => {
+    await address.fill(to);
+    await address.press("Enter");
+  };
+  await go("http://example.org/");
+  await win.getByRole("alert").waitFor();
+  await go(String(port));
+  const inside = win.frameLocator(".browser-page");
+  await inside.getByRole("link", { name: "birds.html" }).click();
+  await inside.getByRole("heading", { name: "Birds of the pond" }).waitFor();
+  await win.getByRole("button", { name: "Reload" }).click();
+  await inside.getByRole("link", { name: "birds.html" }).waitFor();
+  await go(`localhost:${port}/birds.html`);
+  await inside.getByRole("heading", { name: "Birds of the pond" }).waitFor();
+  await go("9");
+  await inside.getByText("Nothing to see here").waitFor();
 });

@@ -1,3 +1,4 @@
+import { manifest as browser } from "./browser/manifest";
 import { manifest as code } from "./code/manifest";
 import { manifest as files } from "./files/manifest";
 import type { Manifest } from "./manifest";
@@ -9,7 +10,7 @@ import { manifest as viewer } from "./viewer/manifest";
 import { manifest as writer } from "./writer/manifest";
 
 /** All apps, in the order of the dock. Their code is loaded when they are opened. */
-export const apps: readonly Manifest[] = [writer, files, code, terminal, trace, timeline, settings, viewer];
+export const apps: readonly Manifest[] = [writer, files, code, terminal, trace, timeline, browser, settings, viewer];
 
 /** The app of a name. */
 export function appOf(id: string): Manifest | undefined {

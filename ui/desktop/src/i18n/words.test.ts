@@ -13,6 +13,7 @@ const all: [string, Words<string>][] = [
 
 /** Words that German has from English, or that are names. */
 const same = new Set([
+  "Browser",
   "Code",
   "Writer",
   "Terminal",

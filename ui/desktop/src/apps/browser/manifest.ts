@@ -1,0 +1,16 @@
+import { Globe } from "lucide-react";
+import type { Manifest } from "../manifest";
+
+export const manifest: Manifest = {
+  id: "browser",
+  title: { en: "Browser", de: "Browser" },
+  icon: Globe,
+  size: { width: 960, height: 660 },
+  least: { width: 320, height: 260 },
+  opens: (subject) => (subject.startsWith("http://localhost:") ? 100 : 0),
+  keys: [
+    { keys: "Enter", does: { en: "Go to the address", de: "Zur Adresse gehen" } },
+    { keys: "Escape", does: { en: "Take back what was typed", de: "Getipptes zurücknehmen" } },
+  ],
+  load: () => import("./App"),
+};

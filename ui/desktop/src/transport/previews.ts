@@ -1,0 +1,7 @@
+import { base } from "./address";
+import { ask } from "./http";
+
+/** Gives the address that opens what listens at a port of the sandbox; it can be used once, and soon. */
+export async function openPreview(port: number, signal: AbortSignal): Promise<string> {
+  return (await ask<{ url: string }>(`${base}/previews`, { method: "POST", body: { port }, signal })).url;
+}
