@@ -2,8 +2,10 @@ package guest
 
 import (
 	"context"
+	"errors"
 	"net"
 	"strconv"
+	"syscall"
 
 	"choiros/internal/choir"
 )
@@ -17,10 +19,11 @@ func (s *Server) dialPort(ctx context.Context, w *wire, r *request) (any, error)
 	port, err := d.DialContext(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(r.Port)))
 	if err != nil {
 		// Some servers listen on the other loopback only.
-		port, err = d.DialContext(ctx, "tcp", net.JoinHostPort("::1", strconv.Itoa(r.Port)))
-	}
-	if err != nil {
-		return nil, &choir.Error{Op: "guest.dial", Code: choir.CodeUnavailable, Path: "port " + strconv.Itoa(r.Port), Msg: "nothing listens", Err: err}
+		other, failed := d.DialContext(ctx, "tcp", net.JoinHostPort("::1", strconv.Itoa(r.Port)))
+		if failed != nil {
+			return nil, notReached(r.Port, err)
+		}
+		port = other
 	}
 	defer port.Close()
 	stop := context.AfterFunc(ctx, func() { port.Close() })
@@ -32,6 +35,15 @@ func (s *Server) dialPort(ctx context.Context, w *wire, r *request) (any, error)
 	return nil, nil
 }
 
+// notReached says to people why there is nothing to see at a port.
+func notReached(port int, err error) error {
+	e := &choir.Error{Code: choir.CodeUnavailable, Msg: "nothing listens at port " + strconv.Itoa(port) + " of the sandbox"}
+	if !errors.Is(err, syscall.ECONNREFUSED) {
+		e.Msg, e.Err = "port "+strconv.Itoa(port)+" of the sandbox cannot be reached", err
+	}
+	return e.WithRemedy("start a server at that port, in a terminal or by asking for one, then try again")
+}
+
 // DialPort connects to a port on the sandbox's loopback; code unavailable when
 // nothing listens there. ctx bounds the dialling only; the caller closes.
 func (c *Client) DialPort(ctx context.Context, port int) (net.Conn, error) {
@@ -41,6 +53,10 @@ func (c *Client) DialPort(ctx context.Context, port int) (net.Conn, error) {
 	}
 	if err := s.reply(opDial, &done{}); err != nil {
 		s.close()
+		// What the sandbox says is for people: as it is, with its remedy.
+		if said := new(choir.Error); errors.As(errors.Unwrap(err), &said) {
+			return nil, said
+		}
 		return nil, err
 	}
 	if !s.stop() {

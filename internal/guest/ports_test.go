@@ -1,6 +1,7 @@
 package guest
 
 import (
+	"fmt"
 	"io"
 	"net"
 	"path/filepath"
@@ -67,6 +68,10 @@ func TestDialPort(t *testing.T) {
 		}
 	}
 	wantCode(t, err, choir.CodeUnavailable)
+	p := choir.ProblemOf(err)
+	if want := fmt.Sprintf("nothing listens at port %d of the sandbox", port); p.Message != want || p.Remedy == "" {
+		t.Errorf("people are told %q (%s), not %q", p.Message, p.Remedy, want)
+	}
 	_, err = in.DialPort(within(t), 0)
 	wantCode(t, err, choir.CodeInvalid)
 	_, err = in.DialPort(within(t), 70000)

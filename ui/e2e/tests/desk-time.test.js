@@ -97,5 +97,5 @@ test("the browser shows what listens in the sandbox, and says when nothing does"
   await go(`localhost:${port}/birds.html`);
   await inside.getByRole("heading", { name: "Birds of the pond" }).waitFor();
   await go("9");
-  await inside.getByText("Nothing to see here").waitFor();
+  await inside.getByText("nothing listens at port 9 of the sandbox.", { exact: true }).waitFor();
 });
