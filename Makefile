@@ -22,7 +22,7 @@ LINTED := $(patsubst %/biome.json,%,$(wildcard ui/*/biome.json))
 PACKED := internal/webui/dist/desktop-source.tar
 sources = $(shell find ui/$(1) -path '*/node_modules' -prune -o -type f -print)
 
-.PHONY: help up build test bench crash crash-short soak fmt clean prereqs fresh guest ui choir lint lint-go lint-ui unit race ui-test e2e shots budget generate
+.PHONY: help up build test bench crash crash-short soak fmt clean prereqs fresh guest ui choir lint lint-go lint-ui unit race whole ui-test e2e shots budget generate
 
 help: ## show this
 	@sed -n 's/^\([a-z][a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -37,7 +37,7 @@ test: ## everything: build, checks, tests with the race detector, browser
 	@rm -rf $(OUT) && mkdir -p $(OUT)
 	@go build -o $(REPORT) ./tools/testreport
 	@$(REPORT) check $(OUT) build -- $(MAKE) build
-	@$(MAKE) -k lint race crash-short ui-test e2e REPORTED=yes || \
+	@$(MAKE) -k lint race whole crash-short ui-test e2e REPORTED=yes || \
 		$(REPORT) check $(OUT) parts -- sh -c 'echo "a part could not run at all, see above"; exit 1'
 	@$(REPORT) sum $(OUT)
 
@@ -116,7 +116,12 @@ unit: ## Go tests without the race detector: the quick look
 	@go test ./...
 
 race:
-	@$(if $(REPORTED),$(REPORT) go $(OUT) race --) go test -race -timeout 25m $(if $(REPORTED),-json) ./...
+	@$(if $(REPORTED),$(REPORT) go $(OUT) race --) go test -race -timeout 25m $(if $(REPORTED),-json) $$(go list ./... | grep -v '/cmd/choir$$')
+
+# Whole computers, started some hundred times: with the race detector they take
+# most of the time that all checks may take, so that is left to the soak.
+whole:
+	@$(if $(REPORTED),$(REPORT) go $(OUT) whole --) go test -timeout 25m $(if $(REPORTED),-json) ./cmd/choir
 
 crash-short:
 	@$(call check,crash) tools/crash.sh -short -workers 4
