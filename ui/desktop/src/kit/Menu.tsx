@@ -22,7 +22,7 @@ export function MenuButton({ entries, children }: { entries: Entry[]; children: 
   return (
     <DropdownMenu.Root modal={false}>
       <DropdownMenu.Trigger asChild>{children}</DropdownMenu.Trigger>
-      <DropdownMenu.Portal>
+      <DropdownMenu.Portal container={desk()}>
         <DropdownMenu.Content className="menu" align="end" sideOffset={4}>
           <Entries entries={entries} parts={DropdownMenu} />
         </DropdownMenu.Content>
@@ -36,7 +36,7 @@ export function MenuArea({ entries, children }: { entries: Entry[]; children: Re
   return (
     <ContextMenu.Root modal={false}>
       <ContextMenu.Trigger asChild>{children}</ContextMenu.Trigger>
-      <ContextMenu.Portal>
+      <ContextMenu.Portal container={desk()}>
         <ContextMenu.Content className="menu">
           <Entries entries={entries} parts={ContextMenu} />
         </ContextMenu.Content>
@@ -44,6 +44,9 @@ export function MenuArea({ entries, children }: { entries: Entry[]; children: Re
     </ContextMenu.Root>
   );
 }
+
+/** Menus lie in the desk, which is the page's landmark. */
+const desk = () => document.querySelector<HTMLElement>("main.desk");
 
 type Parts = Pick<typeof DropdownMenu, "Item" | "Sub" | "SubTrigger" | "SubContent" | "Portal" | "Separator">;
 
@@ -58,7 +61,7 @@ function Entries({ entries, parts }: { entries: Entry[]; parts: Parts | typeof C
           <SubTrigger className="menu-item menu-sub" disabled={e.items.length === 0}>
             {e.label}
           </SubTrigger>
-          <Portal>
+          <Portal container={desk()}>
             <SubContent className="menu">
               <Entries entries={e.items} parts={parts} />
             </SubContent>

@@ -31,7 +31,7 @@ export default function WindowMenu(props: { win: Win; narrow: boolean; open: boo
       <DropdownMenu.Trigger asChild>
         <span className="menu-anchor" aria-hidden />
       </DropdownMenu.Trigger>
-      <DropdownMenu.Portal>
+      <DropdownMenu.Portal container={document.querySelector<HTMLElement>("main.desk")}>
         <DropdownMenu.Content className="menu" align="start" sideOffset={4} aria-label={t("window")}>
           {!narrow && (
             <>
@@ -77,7 +77,7 @@ function Sub({ label, children }: { label: string; children: ReactNode }) {
   return (
     <DropdownMenu.Sub>
       <DropdownMenu.SubTrigger className="menu-item menu-sub">{label}</DropdownMenu.SubTrigger>
-      <DropdownMenu.Portal>
+      <DropdownMenu.Portal container={document.querySelector<HTMLElement>("main.desk")}>
         <DropdownMenu.SubContent className="menu" aria-label={label}>
           {children}
         </DropdownMenu.SubContent>
