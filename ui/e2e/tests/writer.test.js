@@ -117,7 +117,7 @@ test("work is asked for and done without a prompt, and its agent's version waits
   const prompt = desktopOf(it.page).locator("#prompt");
   await prompt.fill(`?open document:${living.id}`);
   await prompt.press("Enter");
-  const page = desktopOf(it.page).locator(".writer").last();
+  const page = desktopOf(it.page).locator(".window[data-focused=true] .writer");
   await page.locator(".writer-text, .writer-plain .cm-content").waitFor();
   await page.locator(".writer-text, .writer-plain .cm-content").click();
   await it.page.keyboard.press("ControlOrMeta+End");
