@@ -11,13 +11,19 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
+	"syscall"
 	"time"
 )
+
+// A part that has not ended by then has hung: it is ended, and has failed.
+const limit = 30 * time.Minute
 
 func main() {
 	ok, err := run(os.Args[1:], os.Stdout)
@@ -28,6 +34,13 @@ func main() {
 	if !ok {
 		os.Exit(1)
 	}
+}
+
+// hung is why a part was ended.
+type hung time.Duration
+
+func (h hung) Error() string {
+	return "did not end within " + time.Duration(h).String() + ", and was ended"
 }
 
 // reader turns a runner's output into counts, and may tell progress meanwhile.
@@ -42,7 +55,11 @@ func run(args []string, out io.Writer) (ok bool, err error) {
 	if len(args) < 5 || readers[args[0]] == nil || args[3] != "--" {
 		return false, errors.New("usage: testreport go|tap|vitest|check DIR NAME -- COMMAND... | testreport sum DIR")
 	}
-	p, err := runPart(readers[args[0]], args[2], args[4:], out)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, hung(limit))
+	defer cancel()
+	p, err := runPart(ctx, readers[args[0]], args[2], args[4:], out)
 	if err != nil {
 		return false, err
 	}
@@ -50,9 +67,12 @@ func run(args []string, out io.Writer) (ok bool, err error) {
 	return true, p.save(args[1])
 }
 
-func runPart(read reader, name string, argv []string, out io.Writer) (part, error) {
+func runPart(ctx context.Context, read reader, name string, argv []string, out io.Writer) (part, error) {
 	start := time.Now()
-	cmd := exec.Command(argv[0], argv[1:]...)
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	// With all that it started, which would keep its output open.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	stdout, err := cmd.StdoutPipe()
@@ -71,6 +91,9 @@ func runPart(read reader, name string, argv []string, out io.Writer) (part, erro
 		}
 	}
 	exit := cmd.Wait()
+	if ctx.Err() != nil {
+		p.Failures = append(p.Failures, failure{name, context.Cause(ctx).Error()})
+	}
 	p.Name, p.Seconds = name, time.Since(start).Seconds()
 	p.settle(name, exit, stderr.String())
 	fmt.Fprintf(out, "%-6s %s: %d passed, %d failed, %d skipped (%.1f s)\n", p.word(), name, p.Passed, len(p.Failures), len(p.Skips), p.Seconds)

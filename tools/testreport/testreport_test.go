@@ -1,10 +1,12 @@
 package main
 
 import (
+	"context"
 	"io"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -128,6 +130,19 @@ func TestPartsAddUpToTheFinalLine(t *testing.T) {
 	want := "\nFAILED bad\n    broken\n    \n    worse\n\nSKIPPED x: no chromium\n\n1 passed, 1 failed, 1 skipped\n"
 	if out.String() != want {
 		t.Errorf("printed %q, want %q", out.String(), want)
+	}
+}
+
+func TestAPartThatHangsIsEndedWithAllThatItStarted(t *testing.T) {
+	ctx, cancel := context.WithTimeoutCause(t.Context(), 200*time.Millisecond, hung(time.Minute))
+	defer cancel()
+	// What the shell started keeps the output open.
+	p, err := runPart(ctx, readTAP, "slow", []string{"sh", "-c", "sleep 600 & echo ok 1 - quick; wait"}, io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.Passed != 1 || len(p.Failures) != 1 || p.Failures[0].Output != "did not end within 1m0s, and was ended" {
+		t.Errorf("%d passed, failures %v", p.Passed, p.Failures)
 	}
 }
 

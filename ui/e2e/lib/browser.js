@@ -10,6 +10,9 @@ const executablePath = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/
 /** Why no browser test can run here, or false. */
 export const noBrowser = executablePath ? false : "no Chromium in /usr/bin: apt-get install chromium";
 
+/** How long anything may take to appear, in milliseconds. */
+export const PATIENCE_MS = 30_000;
+
 const args = [
   "--no-sandbox",
   "--headless",

@@ -12,6 +12,13 @@ import { promisify } from "node:util";
 /** The binary that make build leaves. */
 export const binary = process.env.CHOIR_BINARY ?? fileURLToPath(new URL("../../../bin/choir", import.meta.url));
 
+/** Every choir that runs: none outlives its test, however that ends. */
+const running = new Set();
+process.once("exit", () => {
+  for (const child of running) child.kill("SIGKILL");
+});
+process.once("SIGTERM", () => process.exit(143));
+
 /** How long a start may take before the test gives up, in milliseconds. */
 const START_MS = 30_000;
 
@@ -32,6 +39,8 @@ async function up(data) {
     // For a scripted model, which does not look at it.
     env: { ...process.env, CHOIR_E2E_KEY: "none" },
   });
+  running.add(child);
+  child.once("exit", () => running.delete(child));
   const said = [];
   child.stderr.on("data", (chunk) => said.push(chunk));
   const timer = setTimeout(() => child.kill("SIGKILL"), START_MS);

@@ -1,15 +1,12 @@
 // A choir, a browser and, where wanted, a scripted model, for one test file.
 import { existsSync } from "node:fs";
 import { after, before } from "node:test";
-import { noBrowser, openBrowser } from "./browser.js";
+import { noBrowser, openBrowser, PATIENCE_MS } from "./browser.js";
 import { binary, startChoir } from "./choir.js";
 import { startModel } from "./model.js";
 
 /** Why the tests cannot run here, or false. */
 export const skip = noBrowser || (existsSync(binary) ? false : `${binary} is not built: make build`);
-
-/** How long anything may take to appear, in milliseconds. */
-const PATIENCE_MS = 30_000;
 
 /**
  * Starts what a file's tests share, logged in, and ends it after them. They

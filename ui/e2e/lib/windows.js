@@ -1,4 +1,5 @@
 // The windows of the desktop, for the tests that move them.
+import { PATIENCE_MS } from "./browser.js";
 import { desktopOf, enterDesktop } from "./desktop.js";
 
 /** Calls the API of the computer as its desktop does. */
@@ -20,11 +21,13 @@ export async function known(page) {
   return (await desktopAPI(page, "/desktop")).body;
 }
 
-/** Waits until the server knows something of the desktop. */
+/** Waits until the server knows something of the desktop, or says what it knows instead. */
 export async function until(page, holds) {
+  const end = performance.now() + PATIENCE_MS;
   for (;;) {
     const state = await known(page);
     if (holds(state)) return state;
+    if (performance.now() > end) throw new Error(`the server still knows this: ${JSON.stringify(state.windows)}`);
     await page.evaluate(() => new Promise(requestAnimationFrame));
   }
 }

@@ -15,6 +15,15 @@ let run;
 /** No violation of any weight, in the whole page of the desktop. */
 async function accessible(what) {
   const frame = await frameOf(it.page);
+  // What still fades in has less contrast than it will have; a spinner never ends.
+  await frame.evaluate(() =>
+    Promise.allSettled(
+      document
+        .getAnimations()
+        .filter((a) => Number.isFinite(a.effect.getComputedTiming().endTime))
+        .map((a) => a.finished),
+    ),
+  );
   // Through the debugger, which the page's own policy does not bind.
   await frame.evaluate(await readFile(axe, "utf8"));
   const violations = await frame.evaluate(async () => {

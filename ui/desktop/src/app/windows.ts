@@ -115,6 +115,7 @@ export class Windows {
   }
 
   close(id: ID): void {
+    this.moves.flush();
     const win = this.get(id);
     if (!win) return;
     state().goAhead(id, undefined);
@@ -124,6 +125,8 @@ export class Windows {
   }
 
   snap(id: ID, to: Snap): void {
+    // The last move of a drag comes before what letting go does, not after it.
+    this.moves.flush();
     const win = this.get(id);
     if (!win || (win.state === "snapped" && win.snap === to)) return;
     this.change(this.raised(snappedOf(win, to)), "snap", () => desk.snap(id, to));
@@ -184,6 +187,7 @@ export class Windows {
     how: "minimise" | "maximise" | "restore",
     said: Parameters<Tell>[0],
   ): void {
+    this.moves.flush();
     const win = this.get(id);
     if (!win) return;
     this.change(make(win), how, () => desk.show(id, how));

@@ -21,22 +21,23 @@ export interface Win {
   focused_seq: number;
 }
 
-/** Windows by id, with the event each is known up to. */
-export type Known = ReadonlyMap<ID, { win: Win; seq: number }>;
+/**
+ * Windows by id, with the event each is known up to. A closed one stays known
+ * as such, or a late answer about it would bring it back.
+ */
+export type Known = ReadonlyMap<ID, { win: Win | undefined; seq: number }>;
 
-/** What the server said of the whole desktop after event `seq`. */
-export function knownFrom(windows: readonly Win[], seq: number): Known {
-  return new Map(windows.map((win) => [win.id, { win, seq }]));
+/** What the server said of the whole desktop after event `seq`; what is known from later events stays. */
+export function knownFrom(windows: readonly Win[], seq: number, before: Known = new Map()): Known {
+  const later = [...before].filter(([, there]) => there.seq > seq);
+  return new Map([...windows.map((win) => [win.id, { win, seq }] as const), ...later]);
 }
 
 /** What the server said of one window after event `seq`; undefined when it is gone. */
 export function learn(known: Known, id: ID, win: Win | undefined, seq: number): Known {
   const there = known.get(id);
   if (there && there.seq > seq) return known;
-  const next = new Map(known);
-  if (win) next.set(id, { win, seq });
-  else next.delete(id);
-  return next;
+  return new Map(known).set(id, { win, seq });
 }
 
 /** The windows after one more event; one that is known already changes nothing. */
@@ -46,7 +47,7 @@ export function reduceWindows(known: Known, event: Event): Known {
   const there = known.get(id);
   if (there && event.seq <= there.seq) return known;
   if (event.type === "window.closed") return learn(known, id, undefined, event.seq);
-  const win = event.type === "window.opened" ? opened(event) : there && changed(there.win, event);
+  const win = event.type === "window.opened" ? opened(event) : there?.win && changed(there.win, event);
   return win ? learn(known, id, win, event.seq) : known;
 }
 

@@ -35,8 +35,8 @@ type Shown = Pick<WindowsSlice, "known" | "ahead">;
 /** What is shown of what is known and what went ahead. */
 export function shownOf({ known, ahead }: Shown): Win[] {
   const windows = [...known.values()].flatMap(({ win }) => {
-    const here = ahead.get(win.id);
-    return here ? (here.win ?? []) : win;
+    const here = win && ahead.get(win.id);
+    return (here ? here.win : win) ?? [];
   });
   return stacked(windows);
 }
@@ -60,7 +60,7 @@ export const windowsSlice: StateCreator<State, [], [], WindowsSlice> = (set) => 
   windows: [],
   area: { width: 1280, height: 720 },
   setArea: (area) => set({ area }),
-  setKnown: (windows, seq) => set((s) => withShown({ known: knownFrom(windows, seq), ahead: s.ahead })),
+  setKnown: (windows, seq) => set((s) => withShown({ known: knownFrom(windows, seq, s.known), ahead: s.ahead })),
   hearWindow: (event) => set((s) => withShown({ known: reduceWindows(s.known, event), ahead: s.ahead })),
   goAhead: (id, win) =>
     set((s) => {
