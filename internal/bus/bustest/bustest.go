@@ -15,7 +15,7 @@ import (
 
 // Patience is how long a test waits for what must happen: long enough for a
 // loaded machine under the race detector.
-const Patience = 3 * time.Minute
+const Patience = 2 * time.Minute
 
 // Start starts a bus in a folder of the test and ends it with the test.
 func Start(t testing.TB) *hub.Server {

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"runtime/debug"
 	"strings"
+	"time"
 
 	"github.com/nats-io/nats.go"
 
@@ -27,8 +28,12 @@ type Responder struct {
 	handle         Handler
 	log            *slog.Logger
 	nc             *nats.Conn
+	gone           chan struct{} // closed when nc is
 	lanes          *lanes
 }
+
+// drainLimit is how long the refusals of a responder that closes may take.
+const drainLimit = 5 * time.Second
 
 // Respond starts answering, on a connection of its own that may speak in
 // inboxes only. Each role has its own lane: a flood from one waits, and is then
@@ -37,9 +42,10 @@ func Respond(s *Server, user, computer choir.ID, h Handler) (*Responder, error) 
 	if !user.Valid() || !computer.Valid() {
 		return nil, choir.Invalid("computer", "answering needs a user and a computer, not %q and %q", user, computer)
 	}
-	r := &Responder{user: user, computer: computer, handle: h, log: s.cfg.Log, lanes: newLanes()}
+	r := &Responder{user: user, computer: computer, handle: h, log: s.cfg.Log, gone: make(chan struct{}), lanes: newLanes()}
+	closed := nats.ClosedHandler(func(*nats.Conn) { close(r.gone) })
 	var err error
-	if r.nc, err = s.own(answering(user, computer), newConnection(), nats.PermissionErrOnSubscribe(true)); err != nil {
+	if r.nc, err = s.own(answering(user, computer), newConnection(), nats.PermissionErrOnSubscribe(true), nats.DrainTimeout(drainLimit), closed); err != nil {
 		return nil, err
 	}
 	_, err = r.nc.Subscribe("cmd."+string(user)+"."+string(computer)+".*.*.*", r.take)
@@ -132,8 +138,12 @@ func envelope(reply any, err error) []byte {
 }
 
 // Close stops taking commands, cancels those that run, waits for them, and ends
-// the connection.
+// the connection once what the server had sent it is refused: a command that got
+// no answer at all would be waited for until its caller gives up.
 func (r *Responder) Close() {
 	r.lanes.close()
-	r.nc.Close()
+	if err := r.nc.Drain(); err != nil { // the connection is lost, and what it held with it
+		r.nc.Close()
+	}
+	<-r.gone
 }
