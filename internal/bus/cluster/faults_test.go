@@ -110,8 +110,13 @@ func withoutMajority(t *testing.T, c *nodes, leader *node, logs []*writers) {
 	for _, n := range cut {
 		n.cable("down")
 	}
+	var cuts []uint64
 	for _, w := range logs {
-		w.stalled(t, perLog)
+		head, _ := w.store.Head()
+		cuts = append(cuts, head)
+	}
+	for i, w := range logs {
+		w.stalled(t, perLog, cuts[i])
 	}
 	for _, n := range cut {
 		n.cable("up")
