@@ -44,9 +44,10 @@ part="the tests with the race detector"
 go test -race -shuffle=on -count="$rounds" -timeout 2h ./...
 
 part="a kill at every step"
-CHOIR_TEST_EVERY_STEP=1 go test -count=1 -timeout 3h ./cmd/choir
+CHOIR_TEST_EVERY_STEP=1 go test -count=1 -timeout 3h ./cmd/choir ./internal/director
 
 part="large trees and files"
+CHOIR_TEST_EVENTS=100000 go test -count=1 -run '^TestALongLogDoesNotSlowTheStart$' ./internal/director
 CHOIR_TEST_LARGE=1 go test -count=1 -timeout 1h -run '^Test(ManyFilesGoBack|ALargeFileGoesBack)$' ./internal/computer
 
 part="faults of cluster nodes"

@@ -101,8 +101,13 @@ func TestAKilledProcessLosesNothingItAcknowledged(t *testing.T) {
 				t.Fatalf("round %d: the projection lacks event %d: %v", round, seq, err)
 			}
 		}
-		if r, err := s.Verify(ctx, nil); err != nil || len(r.Repaired)+len(r.Holes)+len(s.Repairs()) > 0 {
-			t.Fatalf("round %d: %+v %v, repaired %v", round, r, err, s.Repairs())
+		if len(s.Repairs()) > 0 {
+			t.Fatalf("round %d: repaired %v", round, s.Repairs())
+		}
+		if round%4 == 3 { // it reads the whole log, and everything again
+			if r, err := s.Verify(ctx, nil); err != nil || len(r.Repaired)+len(r.Holes) > 0 {
+				t.Fatalf("round %d: %+v %v", round, r, err)
+			}
 		}
 		if err := s.Close(); err != nil {
 			t.Fatal(err)

@@ -23,6 +23,7 @@ func TestProvider(t *testing.T) {
 		"API key": modeltest.Key,
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			modeltest.Run(t, modeltest.Harness{
 				Wire: wiretest.Bedrock,
 				New: func(t *testing.T, url string, retry attempt.Policy) model.Provider {
