@@ -43,6 +43,24 @@ test("a terminal is a shell in the sandbox whose output streams", { skip }, asyn
   await run(it.page, tty, "for i in 1 2 3; do echo line-$i; done", "line-3");
 });
 
+test("Ctrl with one key is the program's, and Alt with it the desktop's", { skip }, async () => {
+  await fresh();
+  const tty = await openTerminal(it.page);
+  await run(it.page, tty, "echo begun", "begun");
+  await it.page.keyboard.type("echo keep; echo cut");
+  for (let i = 0; i < "; echo cut".length; i++) await it.page.keyboard.press("ArrowLeft");
+  await it.page.keyboard.press("Control+k");
+  await it.page.keyboard.type(" $((6*7))");
+  await it.page.keyboard.press("Enter");
+  await tty.screen.getByText("keep 42", { exact: true }).first().waitFor();
+  const launcher = desktopOf(it.page).getByRole("dialog", { name: "Launcher" });
+  assert.equal(await launcher.count(), 0);
+  await it.page.keyboard.press("Control+Alt+k");
+  await launcher.waitFor();
+  await it.page.keyboard.press("Escape");
+  await launcher.waitFor({ state: "detached" });
+});
+
 test("it has the size of its window, and follows it", { skip }, async () => {
   await fresh();
   const tty = await openTerminal(it.page);

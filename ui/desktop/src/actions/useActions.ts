@@ -1,6 +1,6 @@
 import { useEffect, useMemo } from "react";
 import { type Session, useSession } from "../app/session";
-import { isChord } from "../domain/chord";
+import { isChord, type Press } from "../domain/chord";
 import { notifyProblem } from "../kit/notify";
 import { useStore } from "../state/store";
 import { type Action, actions, type Here } from "./registry";
@@ -16,7 +16,10 @@ export function usePerform(): (action: Action) => void {
   return useMemo(() => (action) => void Promise.resolve(action.run(hereOf(session))).catch(notifyProblem), [session]);
 }
 
-/** Listens for the keys of all actions. */
+/**
+ * Listens for the keys of all actions. In a terminal Ctrl with one key is the
+ * program's (Ctrl+K cuts a line): there Alt comes to it.
+ */
 export function useHotkeys(): void {
   const session = useSession();
   const perform = usePerform();
@@ -32,7 +35,9 @@ export function useHotkeys(): void {
         shiftKey: e.shiftKey,
         altGraph: e.getModifierState("AltGraph"),
       };
-      const action = actions.find((a) => a.keys && isChord(pressed, a.keys) && a.when(hereOf(session)));
+      const presses = forDesktop(pressed, e.target);
+      const means = ({ keys }: Action) => keys !== undefined && presses.some((p) => isChord(p, keys));
+      const action = actions.find((a) => means(a) && a.when(hereOf(session)));
       if (!action) return;
       e.preventDefault();
       e.stopPropagation();
@@ -42,4 +47,11 @@ export function useHotkeys(): void {
     document.addEventListener("keydown", press, true);
     return () => document.removeEventListener("keydown", press, true);
   }, [session, perform]);
+}
+
+/** What a press may mean to the desktop. */
+function forDesktop(press: Press, target: EventTarget | null): Press[] {
+  const inTerminal = target instanceof Element && target.closest(".xterm") !== null;
+  if (!inTerminal || press.metaKey || press.shiftKey) return [press];
+  return press.altKey ? [press, { ...press, altKey: false }] : [];
 }

@@ -17,6 +17,14 @@ export const manifest: Manifest = {
     { keys: "Ctrl+Shift+C", does: { en: "Copy what is marked", de: "Markiertes kopieren" } },
     { keys: "Ctrl+Shift+V", does: { en: "Paste", de: "Einfügen" } },
     {
+      keys: "Ctrl+Alt+K",
+      does: { en: "Launcher: Ctrl+K is the program's", de: "Starter: Strg+K gehört dem Programm" },
+    },
+    {
+      keys: "Ctrl+Alt+J",
+      does: { en: "Prompt: Ctrl+J is the program's", de: "Eingabezeile: Strg+J gehört dem Programm" },
+    },
+    {
       keys: "Alt+Shift+B",
       does: { en: "Leave the terminal, to its tabs", de: "Das Terminal verlassen, zu den Reitern" },
     },
