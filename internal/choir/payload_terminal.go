@@ -26,7 +26,7 @@ const (
 	TerminalShut   TerminalReason = "closed" // a person closed it
 	TerminalRewind TerminalReason = "rewind" // the computer went back to an earlier moment
 	TerminalUndo   TerminalReason = "undo"   // an action was undone
-	TerminalTaken  TerminalReason = "taken"  // changes of another computer were taken
+	TerminalTaken  TerminalReason = "taken"  // changes of another computer, or of a newer desktop, were taken
 	TerminalLost   TerminalReason = "lost"   // its sandbox, or choir, ended
 )
 

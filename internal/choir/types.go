@@ -122,6 +122,7 @@ var types = []TypeInfo{
 	{Type: "window.closed", Class: ClassState, Roles: person, Sample: WindowClosed{}, Doc: "A window is gone."},
 	{Type: "theme.changed", Class: ClassState, Roles: person, Sample: ThemeChanged{}, Doc: "The desktop looks different."},
 	{Type: "setting.changed", Class: ClassState, Roles: person, Sample: SettingChanged{}, Doc: "A setting of the desktop has another value."},
+	{Type: "desktop.upgraded", Class: ClassState, Roles: []Role{RoleShell, RoleCLI, RoleControl}, Sample: DesktopUpgraded{}, Doc: "The desktop's source took over what a newer shipped one changed."},
 	{Type: "terminal.opened", Class: ClassFact, Roles: person, Sample: TerminalOpened{}, Doc: "A shell runs behind a terminal."},
 	{Type: "terminal.closed", Class: ClassFact, Roles: control, Sample: TerminalClosed{}, Doc: "A terminal is gone, with everything that was started in it."},
 	{Type: "repo.added", Class: ClassFact, Roles: owner, Sample: RepoAdded{}, Doc: "A person brought a project of their own."},

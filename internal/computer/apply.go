@@ -44,6 +44,11 @@ func (c *Computer) apply(ctx context.Context, role choir.Role, s step, dryRun bo
 		return Applied{}, err
 	}
 	defer unlock()
+	return c.applyHeld(ctx, role, s, dryRun)
+}
+
+// applyHeld is apply for who holds the tree.
+func (c *Computer) applyHeld(ctx context.Context, role choir.Role, s step, dryRun bool) (Applied, error) {
 	if err := c.mustBeIdle(ctx); err != nil {
 		return Applied{}, err
 	}
@@ -72,8 +77,7 @@ func (c *Computer) merge(ctx context.Context, s step) (now snapshot.Result, clie
 			return now, client, a, err
 		}
 	}
-	at := c.cfg.Now()
-	m, err := timeline.Merge(ctx, c.keeper, s.base, s.theirs, now.Root, snapshot.Stamp{Sec: at.Unix(), Nsec: uint32(at.Nanosecond() / int(time.Millisecond) * int(time.Millisecond))})
+	m, err := timeline.Merge(ctx, c.keeper, s.base, s.theirs, now.Root, c.stamp())
 	if err != nil {
 		return now, client, a, err
 	}
@@ -82,6 +86,12 @@ func (c *Computer) merge(ctx context.Context, s step) (now snapshot.Result, clie
 		err = conflictsError(m.Conflicts)
 	}
 	return now, client, a, err
+}
+
+// stamp is the time now as a merge writes it, whole milliseconds.
+func (c *Computer) stamp() snapshot.Stamp {
+	at := c.cfg.Now()
+	return snapshot.Stamp{Sec: at.Unix(), Nsec: uint32(at.Nanosecond() / int(time.Millisecond) * int(time.Millisecond))}
 }
 
 func (c *Computer) applyMerged(ctx context.Context, role choir.Role, client *guest.Client, s step, now snapshot.Result, a Applied) (Applied, error) {

@@ -39,6 +39,7 @@ type labConfig struct {
 	CacheLimit     int64
 	Collect        time.Duration
 	Boot           string
+	Source         []byte
 }
 
 // lab is a real computer: bus, log, driver and both sandboxes.
@@ -110,7 +111,7 @@ func (cfg labConfig) open(ctx context.Context) (*Computer, *hub.Server, error) {
 		OpenBlobs: func(dir string) (blob.Store, error) { return fs.Open(dir) },
 		Egress:    refuseAll, AutoCheckpoint: cfg.AutoCheckpoint, MaxUpload: 1 << 20,
 		Patience:  Patience{Resend: 200 * time.Millisecond, Cancel: time.Second, Collect: cfg.Collect},
-		KeepCalls: cfg.KeepCalls, CacheLimit: cfg.CacheLimit,
+		KeepCalls: cfg.KeepCalls, CacheLimit: cfg.CacheLimit, Source: cfg.Source,
 		Version: "test", Boot: cfg.Boot, Now: time.Now, Random: rand.Reader, Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {

@@ -21,7 +21,7 @@ const (
 	MarkCheckpoint MarkKind = "checkpoint" // a checkpoint was made by hand or by the clock
 	MarkRewind     MarkKind = "rewind"
 	MarkUndo       MarkKind = "undo"
-	MarkTake       MarkKind = "take" // changes of another computer
+	MarkTake       MarkKind = "take" // changes of another computer, or of a newer desktop
 	MarkFork       MarkKind = "fork"
 	MarkImport     MarkKind = "import"
 	MarkRepo       MarkKind = "repo" // a project was added
@@ -127,7 +127,7 @@ func (w *markWalk) take(e *choir.Event) error {
 // plainMarks are events that are a mark by themselves.
 var plainMarks = map[choir.Type]MarkKind{
 	"prompt.submitted": MarkPrompt, "run.finished": MarkAnswer, "timeline.rewound": MarkRewind, "timeline.undone": MarkUndo,
-	"changes.taken": MarkTake, "timeline.forked": MarkFork, "computer.forked": MarkFork, "computer.imported": MarkImport,
+	"changes.taken": MarkTake, "desktop.upgraded": MarkTake, "timeline.forked": MarkFork, "computer.forked": MarkFork, "computer.imported": MarkImport,
 	"repo.added": MarkRepo, "theme.changed": MarkTheme, "caches.left_out": MarkCaches,
 }
 
@@ -143,6 +143,8 @@ func (w *markWalk) plain(e *choir.Event, kind MarkKind) error {
 	case *choir.TimelineRewound:
 		m.Files, m.ToSeq = int(p.Files), p.ToSeq
 	case *choir.TimelineUndone:
+		m.Files = int(p.Files)
+	case *choir.DesktopUpgraded:
 		m.Files = int(p.Files)
 	case *choir.ChangesTaken:
 		m.Files = int(p.Files)

@@ -252,6 +252,9 @@ func (s *seat) start(ctx context.Context, l *live, recovered bool) error {
 		if err := s.c.settle(ctx, l.client, recovered); err != nil {
 			return err
 		}
+		if err := s.c.renewSource(ctx, l.client); err != nil {
+			return err
+		}
 	}
 	if info.RolePID != 0 {
 		s.rolePID.Store(int64(info.RolePID))

@@ -28,45 +28,102 @@ func (c *Computer) shipSource(ctx context.Context, client *guest.Client) error {
 	return choir.Wrap("computer.source", "", err, "lay out the desktop's source")
 }
 
-// shippedSource remembers the digest of the source that a computer was made with.
+// shippedSource remembers what the desktop's source is held against.
 type shippedSource struct {
-	mu     sync.Mutex // guards what follows
-	known  bool
-	digest choir.Digest // empty when it was made with none
+	mu    sync.Mutex   // guards what follows
+	known bool         // first is
+	first choir.Digest // the first snapshot, empty for none
+	// carried is the source in this choir, empty for none, once asked is true.
+	carried choir.Digest
+	asked   bool
 }
 
-// SourceChanged says whether the desktop's source is different from what this
-// computer was made with. A source that is not there is not different.
+// sourceState is the desktop's source and what it is held against, each by the
+// digest of its folder.
+type sourceState struct {
+	now     choir.Digest // as it is; empty when there is none
+	base    choir.Digest // as it was shipped, when it came or was upgraded last; empty when it never was
+	carried choir.Digest // as this choir carries it; empty for none
+	tree    choir.Digest // a tree in which base is
+}
+
+// changed says whether the source is a person's or an agent's by now. One that
+// is not there is not changed.
+func (s sourceState) changed() bool {
+	return s.base != "" && s.now != "" && s.now != s.base && s.now != s.carried
+}
+
+// outdated says whether this choir carries another source than the one that the
+// workspace's was made of.
+func (s sourceState) outdated() bool {
+	return s.base != "" && s.now != "" && s.carried != "" && s.base != s.carried && s.now != s.carried
+}
+
+// SourceChanged says whether the desktop's source is different from what was
+// shipped. A source that is not there is not different.
 func (c *Computer) SourceChanged(ctx context.Context) (bool, error) {
-	shipped, err := c.madeWith(ctx)
-	if err != nil || shipped == "" {
-		return false, err
+	s, err := c.sourceState(ctx)
+	return s.changed(), err
+}
+
+// SourceOutdated says whether choir carries a newer source than the workspace's
+// was made of. One that nobody changed is replaced when the computer wakes.
+func (c *Computer) SourceOutdated(ctx context.Context) (bool, error) {
+	s, err := c.sourceState(ctx)
+	return s.outdated(), err
+}
+
+// sourceState looks at the source as the log knows it.
+func (c *Computer) sourceState(ctx context.Context) (s sourceState, err error) {
+	if s.tree, err = c.sourceTree(ctx); err != nil || s.tree == "" {
+		return s, err
+	}
+	if s.base, err = c.sourceIn(ctx, s.tree); err != nil || s.base == "" {
+		return s, err
 	}
 	root, err := c.lastSnapshot(ctx)
 	if err != nil {
-		return false, err
+		return s, err
 	}
-	now, err := c.sourceIn(ctx, root)
-	return now != "" && now != shipped, err
+	if s.now, err = c.sourceIn(ctx, root); err != nil {
+		return s, err
+	}
+	s.carried, err = c.carriedSource()
+	return s, err
 }
 
-// madeWith is the source this computer was made with: that of the first
-// snapshot in its log, its own or the one it was forked from.
-func (c *Computer) madeWith(ctx context.Context) (choir.Digest, error) {
+// sourceTree is the tree with the source as it was shipped last: that of the
+// newest upgrade in force, else the first snapshot in the log, the computer's own
+// or of the one it was forked from.
+func (c *Computer) sourceTree(ctx context.Context) (choir.Digest, error) {
+	up, err := c.store.SourceUpgraded(ctx)
+	if choir.CodeOf(err) != choir.CodeNotFound {
+		return up.Base, err
+	}
 	c.shipped.mu.Lock()
 	defer c.shipped.mu.Unlock()
 	if c.shipped.known {
-		return c.shipped.digest, nil
+		return c.shipped.first, nil
 	}
 	first, err := c.firstSnapshot(ctx)
-	if err != nil || first == "" {
-		return "", err
+	if err == nil && first != "" {
+		c.shipped.first, c.shipped.known = first, true
 	}
-	d, err := c.sourceIn(ctx, first)
+	return first, err
+}
+
+// carriedSource is the source in this choir as it lies in a workspace.
+func (c *Computer) carriedSource() (choir.Digest, error) {
+	c.shipped.mu.Lock()
+	defer c.shipped.mu.Unlock()
+	if c.shipped.asked || len(c.cfg.Source) == 0 {
+		return c.shipped.carried, nil
+	}
+	t, err := unpacked(c.cfg.Source)
 	if err == nil {
-		c.shipped.digest, c.shipped.known = d, true
+		c.shipped.carried, c.shipped.asked = t.source, true
 	}
-	return d, err
+	return t.source, err
 }
 
 func (c *Computer) firstSnapshot(ctx context.Context) (choir.Digest, error) {

@@ -48,6 +48,7 @@ var reducers = map[choir.Type]reducer{
 	"window.closed":      on(windowClosed),
 	"theme.changed":      on(themeChanged),
 	"setting.changed":    on(settingChanged),
+	"desktop.upgraded":   on(desktopUpgraded),
 	"timeline.rewound":   on(timelineRewound),
 }
 

@@ -88,6 +88,18 @@ func themeChanged(v *view, e *choir.Event, p *choir.ThemeChanged) error {
 	return v.settings.set(ThemeSetting, e.Seq, value)
 }
 
+// sourceSetting is the key under which the settings keep what the desktop's
+// source was merged from; it goes back with the source, and is no Setting.
+const sourceSetting = "source"
+
+func desktopUpgraded(v *view, e *choir.Event, p *choir.DesktopUpgraded) error {
+	value, err := encode(p)
+	if err != nil {
+		return err
+	}
+	return v.settings.set(sourceSetting, e.Seq, value)
+}
+
 func settingChanged(v *view, e *choir.Event, p *choir.SettingChanged) error {
 	key := "setting/" + p.Key
 	if p.Value == "" {

@@ -140,6 +140,12 @@ func sayTime(p choir.Payload) string {
 		return fmt.Sprintf("undone: %d paths", p.Files)
 	case *choir.ChangesTaken:
 		return fmt.Sprintf("changes taken from another computer: %d paths", p.Files)
+	case *choir.DesktopUpgraded:
+		words := fmt.Sprintf("desktop's source upgraded: %d paths", p.Files)
+		if n := len(p.Conflicts); n > 0 {
+			words += ", left as they are: " + Paths(p.Conflicts, n)
+		}
+		return words
 	case *choir.TimelineForked:
 		return fmt.Sprintf("forked after event %d", p.Seq)
 	case *choir.ComputerForked:

@@ -96,6 +96,7 @@ var ownerOnly = []string{
 	"POST " + ofComputer + "/ticket",
 	"POST " + ofComputer + "/tasks",
 	"POST " + ofComputer + "/demo", // adds a project
+	"POST " + ofComputer + "/desktop/upgrade",
 	"POST " + ofComputer + "/undo",
 	"POST " + ofComputer + "/verify",
 	"POST " + ofComputer + "/rewind",

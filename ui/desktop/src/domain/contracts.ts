@@ -919,6 +919,22 @@ export interface SettingChanged {
   value?: string;
 }
 
+/** DesktopUpgraded says that the workspace's copy of the desktop's source took over what a newer shipped one changed. */
+export interface DesktopUpgraded {
+  /** Version of choir that carries the source. */
+  version: string;
+  /** A tree with the source as shipped and nothing else: what the next upgrade is merged from. */
+  base: Digest;
+  /** The workspace now. */
+  snapshot: Digest;
+  /** The workspace just before, so that this can be rewound. */
+  before: Digest;
+  /** Paths that were rewritten. */
+  files: number;
+  /** Paths that were changed on both sides and stayed as they were; the first 256. */
+  conflicts?: string[];
+}
+
 /** TerminalOpened says that a shell runs behind a terminal. What it prints and what is typed are never in the log. */
 export interface TerminalOpened {
   /** The terminal. */
@@ -1303,6 +1319,8 @@ export interface PayloadByType {
   "theme.changed": ThemeChanged;
   /** A setting of the desktop has another value. */
   "setting.changed": SettingChanged;
+  /** The desktop's source took over what a newer shipped one changed. */
+  "desktop.upgraded": DesktopUpgraded;
   /** A shell runs behind a terminal. */
   "terminal.opened": TerminalOpened;
   /** A terminal is gone, with everything that was started in it. */

@@ -2,6 +2,7 @@ import { lazy, Suspense, useEffect } from "react";
 import { useHotkeys } from "../actions/hotkeys";
 import { DesktopFrame } from "../apps/desktop/DesktopFrame";
 import { NoModel } from "../apps/desktop/NoModel";
+import { Outdated } from "../apps/desktop/Outdated";
 import { Silent } from "../apps/desktop/Silent";
 import { Header } from "../apps/header/Header";
 import { readRoute } from "../domain/route";
@@ -33,6 +34,7 @@ export function Desk() {
       )}
       {route.page === "desktop" && <Silent />}
       {route.page === "desktop" && <NoModel />}
+      {route.page === "desktop" && <Outdated />}
       {route.page === "desktop" && <DesktopFrame />}
       {route.page === "recover" && (
         <main className="desk-main desk-page">

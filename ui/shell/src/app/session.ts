@@ -196,6 +196,14 @@ export class Session {
     notifyDone(`Taken back: ${count(done.files.length, "file")} changed`, this.wayBack(done.back_seq));
   }
 
+  /** Merges the newer shipped desktop into the workspace's source; the toast offers the way back. */
+  async upgradeDesktop(): Promise<void> {
+    const { files, back_seq } = await this.api.upgrade(false);
+    const left = files.filter((f) => f.fate === "conflict").length;
+    const said = left > 0 ? `The desktop was upgraded, but for ${count(left, "file")}` : "The desktop was upgraded";
+    notifyDone(said, this.wayBack(back_seq));
+  }
+
   /** Makes a second computer of this one as it was after an event. */
   async fork(seq: number, name: string): Promise<void> {
     const made = await this.api.fork(seq, name, false);

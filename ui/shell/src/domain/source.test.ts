@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { Event } from "./contracts";
-import { outdated, touchesSource } from "./source";
+import { byFate, outdated, touchesSource } from "./source";
 
 const event = (type: string, payload: object) => ({ type, payload }) as unknown as Event;
 
@@ -19,4 +19,18 @@ it("wants another page only when the source comes from elsewhere", () => {
   expect(outdated({ mode: "shipped" }, { mode: "live" })).toBe(true);
   expect(outdated({ mode: "live" }, { mode: "live", error: "x" })).toBe(false);
   expect(outdated({ mode: "live" }, { mode: "shipped" })).toBe(true);
+});
+
+it("tells what conflicts first, and nothing of what does not happen", () => {
+  const told = byFate([
+    { path: "a", fate: "kept" },
+    { path: "b", fate: "updated" },
+    { path: "c", fate: "conflict" },
+    { path: "d", fate: "updated" },
+  ]);
+  expect(told.map((t) => [t.fate, t.paths])).toEqual([
+    ["conflict", ["c"]],
+    ["updated", ["b", "d"]],
+    ["kept", ["a"]],
+  ]);
 });

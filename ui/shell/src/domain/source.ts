@@ -6,6 +6,35 @@ export interface Source {
   error?: string;
   file?: string;
   remedy?: string;
+  /** This choir carries a newer source than the workspace's was made of. */
+  outdated?: boolean;
+}
+
+/** What an upgrade does to a file of the desktop's source. */
+export type Fate = "updated" | "merged" | "added" | "removed" | "kept" | "conflict";
+
+/** What an upgrade of the desktop's source did, or would do. */
+export interface Upgrade {
+  files: { path: string; fate: Fate }[];
+  seq?: number;
+  back_seq?: number;
+}
+
+/** The fates in the order in which they are told, each in words. */
+export const fates: readonly { fate: Fate; words: string }[] = [
+  { fate: "conflict", words: "Changed on both sides in the same place, stays as it is" },
+  { fate: "merged", words: "Changed on both sides, brought together" },
+  { fate: "updated", words: "Updated" },
+  { fate: "added", words: "Added" },
+  { fate: "removed", words: "Removed" },
+  { fate: "kept", words: "Changed here only, kept" },
+];
+
+/** The paths of an upgrade by fate, without fates that nothing has. */
+export function byFate(files: Upgrade["files"]): { fate: Fate; words: string; paths: string[] }[] {
+  return fates
+    .map((f) => ({ ...f, paths: files.filter((one) => one.fate === f.fate).map((one) => one.path) }))
+    .filter((f) => f.paths.length > 0);
 }
 
 const FOLDER = "choiros/";
@@ -20,6 +49,7 @@ export function touchesSource(event: Event): boolean {
     case "timeline.rewound":
     case "timeline.undone":
     case "changes.taken":
+    case "desktop.upgraded":
       return true;
     default:
       return false;

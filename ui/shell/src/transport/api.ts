@@ -1,6 +1,6 @@
 import { PATIENCE_MS } from "../domain/backoff";
 import type { AssociateResult, Digest, FileState, ID, RepoAdded } from "../domain/contracts";
-import type { Source } from "../domain/source";
+import type { Source, Upgrade } from "../domain/source";
 import type {
   Checkpoint,
   Computer,
@@ -59,6 +59,10 @@ export class ComputerAPI {
   /** What the desktop's origin serves; brings its development server up when it needs one. */
   source(): Promise<Source> {
     return ask(`${this.base}/desktop/source`);
+  }
+  /** Merges what a newer shipped desktop changed into the workspace's. */
+  upgrade(dryRun: boolean): Promise<Upgrade> {
+    return ask(`${this.base}/desktop/upgrade`, { method: "POST", body: { dry_run: dryRun } });
   }
   checkpoints(): Promise<Checkpoint[]> {
     return list(`${this.base}/checkpoints?limit=10`);

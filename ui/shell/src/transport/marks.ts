@@ -21,6 +21,7 @@ const telling: ReadonlySet<EventType> = new Set<EventType>([
   "computer.forked",
   "computer.imported",
   "changes.taken",
+  "desktop.upgraded",
   "repo.added",
   "theme.changed",
 ]);

@@ -1,0 +1,15 @@
+package choir
+
+// DesktopUpgraded says that the workspace's copy of the desktop's source took
+// over what a newer shipped one changed.
+type DesktopUpgraded struct {
+	Version   string   `json:"version" choir:"len=1..100" doc:"Version of choir that carries the source."`
+	Base      Digest   `json:"base" choir:"digest" doc:"A tree with the source as shipped and nothing else: what the next upgrade is merged from."`
+	Snapshot  Digest   `json:"snapshot" choir:"digest" doc:"The workspace now."`
+	Before    Digest   `json:"before" choir:"digest" doc:"The workspace just before, so that this can be rewound."`
+	Files     int64    `json:"files" choir:"range=0..9007199254740991" doc:"Paths that were rewritten."`
+	Conflicts []string `json:"conflicts,omitempty" choir:"len=0..256,each=1..4096" doc:"Paths that were changed on both sides and stayed as they were; the first 256."`
+}
+
+// EventType implements Payload.
+func (DesktopUpgraded) EventType() Type { return "desktop.upgraded" }

@@ -1,0 +1,30 @@
+import { X } from "lucide-react";
+import { lazy, Suspense, useState } from "react";
+import { Button } from "../../kit/Button";
+import { useStore } from "../../state/store";
+
+const Upgrade = lazy(() => import("./Upgrade"));
+
+/** Says above the desktop that choir carries a newer one than the changed one below, and offers it. */
+export function Outdated() {
+  const outdated = useStore((s) => s.source?.outdated ?? false);
+  const [away, setAway] = useState(false);
+  const [asking, setAsking] = useState(false);
+  if (!outdated || away) return null;
+  return (
+    <section className="desktop-note" aria-label="A newer desktop">
+      <p>This choir brings a newer desktop. Yours was changed, so it was left as it is.</p>
+      <Button look="primary" onClick={() => setAsking(true)}>
+        See what would change
+      </Button>
+      <Button aria-label="Hide this" onClick={() => setAway(true)}>
+        <X size={15} aria-hidden />
+      </Button>
+      {asking && (
+        <Suspense>
+          <Upgrade onClose={() => setAsking(false)} />
+        </Suspense>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,77 @@
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { useSession } from "../../app/session";
+import { count } from "../../domain/sentence";
+import { byFate, type Upgrade as Plan } from "../../domain/source";
+import { Button } from "../../kit/Button";
+import { Dialog } from "../../kit/Dialog";
+import { notifyProblem } from "../../kit/notify";
+
+/** Says what an upgrade of the desktop's source would change and what is in conflict, then does it. */
+export default function Upgrade({ onClose }: { onClose(): void }) {
+  const session = useSession();
+  const [busy, setBusy] = useState(false);
+  const { data, error } = useQuery({
+    queryKey: ["upgrade"],
+    queryFn: () => session.api.upgrade(true),
+    gcTime: 0,
+    retry: false,
+  });
+  const upgrade = async () => {
+    setBusy(true);
+    try {
+      await session.upgradeDesktop();
+      onClose();
+    } catch (error) {
+      setBusy(false);
+      notifyProblem(error);
+    }
+  };
+  return (
+    <Dialog label="Upgrade the desktop" onClose={onClose}>
+      <header className="dialog-head">
+        <div>
+          <h2>Upgrade the desktop?</h2>
+          <p>What the newer one changed goes into yours, in one step that can be undone. What you changed is kept.</p>
+        </div>
+      </header>
+      <div className="dialog-main scroll">
+        {error && (
+          <p role="alert" className="side-none">
+            {error.message}
+          </p>
+        )}
+        {!data && !error && <p className="side-none">Looking what would change…</p>}
+        {data && <Fates files={data.files} />}
+      </div>
+      <footer className="dialog-foot">
+        <Button onClick={onClose}>Cancel</Button>
+        <Button look="primary" disabled={busy || !data} onClick={() => void upgrade()}>
+          {busy ? "Upgrading…" : "Upgrade"}
+        </Button>
+      </footer>
+    </Dialog>
+  );
+}
+
+/** The files of an upgrade, what conflicts first and open. */
+function Fates({ files }: { files: Plan["files"] }) {
+  return (
+    <div className="upgrade-fates">
+      {byFate(files).map(({ fate, words, paths }) => (
+        <details key={fate} open={fate === "conflict"}>
+          <summary>
+            {words}: {count(paths.length, "file")}
+          </summary>
+          <ul>
+            {paths.map((path) => (
+              <li key={path}>
+                <code>{path}</code>
+              </li>
+            ))}
+          </ul>
+        </details>
+      ))}
+    </div>
+  );
+}
