@@ -138,6 +138,7 @@ func New(sys System, cfg Config) *API {
 	a.trash(h)
 	a.terminals(a.mux, h)
 	a.documents(h)
+	places(h)
 	return a
 }
 

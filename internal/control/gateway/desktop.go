@@ -91,11 +91,6 @@ func (g *Gateway) desktopPolicy(p auth.Place) string {
 	}, "; ")
 }
 
-// ticketURL is where a browser goes with a ticket.
-type ticketURL struct {
-	URL string `json:"url"`
-}
-
 // newTicket lets the shell into the desktop of a computer.
 func (g *Gateway) newTicket(w http.ResponseWriter, r *http.Request) {
 	g.giveTicket(w, r, auth.Place{Computer: choir.ID(r.PathValue("computer"))})
@@ -115,7 +110,7 @@ func (g *Gateway) giveTicket(w http.ResponseWriter, r *http.Request, place auth.
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(http.StatusCreated)
 	// A client that went away does not need the answer.
-	_ = json.NewEncoder(w).Encode(ticketURL{g.originOf(place) + enterPath(place) + "?ticket=" + token})
+	_ = json.NewEncoder(w).Encode(api.Place{URL: g.originOf(place) + enterPath(place) + "?ticket=" + token})
 }
 
 func enterPath(place auth.Place) string {

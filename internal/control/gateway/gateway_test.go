@@ -108,7 +108,7 @@ func openapi(t *testing.T, p *controltest.Plane) {
 			ids = append(ids, op.OperationID)
 		}
 	}
-	for _, want := range []string{"submitPrompt", "addRepo", "exportRepo", "writeFile", "removeFile", "getBlob", "rewind", "submitTask", "startDemo"} {
+	for _, want := range []string{"submitPrompt", "addRepo", "exportRepo", "writeFile", "removeFile", "getBlob", "rewind", "submitTask", "startDemo", "newTicket", "newPreview"} {
 		if !slices.Contains(ids, want) {
 			t.Errorf("it lacks %s", want)
 		}

@@ -15,14 +15,9 @@ import (
 // path to itself.
 const previewEnter = "/__choir/enter"
 
-// previewRequest asks to see what listens at a port.
-type previewRequest struct {
-	Port int `json:"port"`
-}
-
 // newPreview lets a desktop into a preview of its own computer.
 func (g *Gateway) newPreview(w http.ResponseWriter, r *http.Request) {
-	var in previewRequest
+	var in api.PreviewRequest
 	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, 4096))
 	if err == nil {
 		err = choir.DecodeStrict(raw, &in)

@@ -78,10 +78,12 @@ func TestWhatADesktopMayDo(t *testing.T) {
 	d := enterDesktop(t, p, id)
 	may, not := gateway.Rights()
 	routes := p.API.Routes()
+	// The gateway makes the tickets itself, and describes that in the same document.
+	served := append(slices.Clone(routes), "POST /api/computers/{computer}/ticket", "POST /api/computers/{computer}/previews")
 	described := openDocument(t, p)
 	for path, ops := range described.Paths {
 		for method := range ops {
-			if route := strings.ToUpper(method) + " " + path; !slices.Contains(routes, route) && !slices.Contains(routes, strings.Replace(route, "{path}", "{path...}", 1)) {
+			if route := strings.ToUpper(method) + " " + path; !slices.Contains(served, route) && !slices.Contains(served, strings.Replace(route, "{path}", "{path...}", 1)) {
 				t.Errorf("%s is described and not served", route)
 			}
 		}

@@ -1,0 +1,40 @@
+package api
+
+import (
+	"net/http"
+	"reflect"
+	"strconv"
+
+	"github.com/danielgtaylor/huma/v2"
+)
+
+// Place is where a browser goes with a ticket, once and within seconds.
+type Place struct {
+	URL string `json:"url" doc:"Address with a ticket that works once."`
+}
+
+// PreviewRequest names what is to be previewed.
+type PreviewRequest struct {
+	Port int `json:"port" minimum:"1" maximum:"65535" doc:"TCP port inside the sandbox."`
+}
+
+// places describes what the gateway answers itself, because it makes the tickets.
+func places(h huma.API) {
+	doc := h.OpenAPI()
+	schema := func(t reflect.Type) map[string]*huma.MediaType {
+		return map[string]*huma.MediaType{"application/json": {Schema: doc.Components.Schemas.Schema(t, true, "")}}
+	}
+	describe := func(id, path, summary string, body *huma.RequestBody) {
+		doc.AddOperation(&huma.Operation{
+			OperationID: id, Method: http.MethodPost, Path: path, Summary: summary, RequestBody: body,
+			Parameters: []*huma.Param{{Name: "computer", In: "path", Required: true, Schema: &huma.Schema{Type: huma.TypeString, Format: "uuid"}}},
+			Responses: map[string]*huma.Response{
+				strconv.Itoa(http.StatusCreated): {Description: "A ticket.", Content: schema(reflect.TypeFor[Place]())},
+				"default":                        {Description: "A problem.", Content: map[string]*huma.MediaType{"application/problem+json": {Schema: doc.Components.Schemas.Schema(reflect.TypeFor[Problem](), true, "")}}},
+			},
+		})
+	}
+	describe("newTicket", "/api/computers/{computer}/ticket", "Let this browser into a computer's desktop (from the shell's origin)", nil)
+	describe("newPreview", "/api/computers/{computer}/previews", "Let this browser see what listens on a port of a computer (from its desktop's origin)",
+		&huma.RequestBody{Required: true, Content: schema(reflect.TypeFor[PreviewRequest]())})
+}
