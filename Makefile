@@ -10,6 +10,9 @@ OUT := .cache/test
 REPORT := .cache/testreport
 GO_FOLDERS := $(wildcard bench cmd internal tools)
 
+# The flags of what is shipped: checks that take them find all packages compiled.
+SHIPPED := CGO_ENABLED=0 GOFLAGS="$$(go env GOFLAGS) -trimpath"
+
 # Both user interfaces, each built into internal/webui/dist.
 UIS := shell desktop
 # The browser tests are a package of their own, or a script of the shell's; run
@@ -35,7 +38,7 @@ build: prereqs fresh guest ui choir ## build bin/choir with all that it carries
 test: ## everything: build, checks, tests with the race detector, browser
 	@tools/prereqs.sh
 	@rm -rf $(OUT) && mkdir -p $(OUT)
-	@go build -o $(REPORT) ./tools/testreport
+	@$(SHIPPED) go build -o $(REPORT) ./tools/testreport
 	@$(REPORT) check $(OUT) build -- $(MAKE) build
 	@$(MAKE) -k lint race whole crash-short ui-test e2e REPORTED=yes || \
 		$(REPORT) check $(OUT) parts -- sh -c 'echo "a part could not run at all, see above"; exit 1'
@@ -68,22 +71,22 @@ prereqs:
 
 # What is generated from the Go types must follow from them.
 fresh:
-	@go run ./tools/contracts -check
+	@$(SHIPPED) go run ./tools/contracts -check
 
 # Go itself knows what changed, so these always ask it.
 guest:
 	@for name in choir-init choir-director choir-associate; do \
-		CGO_ENABLED=0 go build -trimpath -ldflags "-s -w" -o internal/guestbin/bin/$$name ./cmd/$$name; \
+		$(SHIPPED) go build -ldflags "-s -w" -o internal/guestbin/bin/$$name ./cmd/$$name; \
 	done
 
 choir:
-	@CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o bin/choir ./cmd/choir
+	@$(SHIPPED) go build -ldflags "-s -w -X main.version=$(VERSION)" -o bin/choir ./cmd/choir
 
 ui: $(UIS:%=internal/webui/dist/%/index.html) $(PACKED)
 
 # The desktop's source for new workspaces, and the packages that serve it.
 $(PACKED): $(call sources,desktop) internal/desktop/dev/dev.mjs tools/packdesktop/main.go | ui/desktop/node_modules
-	@go run ./tools/packdesktop
+	@$(SHIPPED) go run ./tools/packdesktop
 
 define build-ui
 internal/webui/dist/$(1)/index.html: $(call sources,$(1)) | ui/$(1)/node_modules
@@ -101,11 +104,11 @@ lint: lint-go lint-ui
 
 lint-go:
 	@$(call check,gofmt) tools/gofmt.sh $(GO_FOLDERS)
-	@$(call check,vet) go vet ./...
-	@$(call check,staticcheck) go run $(STATICCHECK) ./...
-	@$(call check,imports) go run ./tools/imports
-	@$(if $(REPORTED),go run ./tools/sizes || true)
-	@$(call check,sizes) go run ./tools/sizes
+	@$(SHIPPED) $(call check,vet) go vet ./...
+	@$(SHIPPED) $(call check,staticcheck) go run $(STATICCHECK) ./...
+	@$(SHIPPED) $(call check,imports) go run ./tools/imports
+	@$(if $(REPORTED),$(SHIPPED) go run ./tools/sizes || true)
+	@$(SHIPPED) $(call check,sizes) go run ./tools/sizes
 
 lint-ui: $(LINTED:%=%/node_modules)
 	@failed=; for folder in $(LINTED); do \
@@ -121,7 +124,7 @@ race:
 # Whole computers, started some hundred times: with the race detector they take
 # most of the time that all checks may take, so that is left to the soak.
 whole:
-	@$(if $(REPORTED),$(REPORT) go $(OUT) whole --) go test -timeout 25m $(if $(REPORTED),-json) ./cmd/choir
+	@$(SHIPPED) $(if $(REPORTED),$(REPORT) go $(OUT) whole --) go test -timeout 25m $(if $(REPORTED),-json) ./cmd/choir
 
 crash-short:
 	@$(call check,crash) tools/crash.sh -short -workers 4

@@ -20,8 +20,8 @@ choir() {
 	CGO_ENABLED=0 go build -trimpath -tags "$2" -overlay "$out/overlay-$1.json" -ldflags "-s -w" -o "$out/choir-$1" ./cmd/choir
 }
 
-go build -o "$out/powercut" ./tools/powercut
-go build -o "$out/crashmatrix" ./tools/crashmatrix
+CGO_ENABLED=0 go build -trimpath -o "$out/powercut" ./tools/powercut
+CGO_ENABLED=0 go build -trimpath -o "$out/crashmatrix" ./tools/crashmatrix
 case " $* " in
 *" -random "*) cp bin/choir "$out/choir-release" ;;
 *)

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { openBrowser } from "../lib/browser.js";
+import { openBrowser, PATIENCE_MS } from "../lib/browser.js";
 import { rig, skip } from "../lib/rig.js";
 import { closeAll, desktopAPI, desktopOf, enterDesktop, openWindow } from "../lib/windows.js";
 
@@ -61,26 +61,33 @@ test("Ctrl with one key is the program's, and Alt with it the desktop's", { skip
   await launcher.waitFor({ state: "detached" });
 });
 
+/** Columns and rows, once the window and the program inside say the same. */
+async function agreed(tty) {
+  const end = performance.now() + PATIENCE_MS;
+  for (let n = 1; ; n++) {
+    const shown = await tty.win.locator(".app-status").innerText();
+    const [cols, rows] = shown.match(/(\d+) × (\d+)/).slice(1);
+    const inside = new RegExp(`size-${n}: (\\d+ \\d+)`);
+    await run(it.page, tty, `echo size-${n}: $(stty size)`, inside);
+    const [, told] = (await tty.screen.innerText()).match(inside);
+    if (told === `${rows} ${cols}`) return [Number(cols), Number(rows)];
+    assert.ok(performance.now() < end, `the window says ${cols} × ${rows}, the program inside ${told}`);
+  }
+}
+
 test("it has the size of its window, and follows it", { skip }, async () => {
   await fresh();
   const tty = await openTerminal(it.page);
-  const said = async () =>
-    (await tty.win.locator(".app-status").innerText())
-      .match(/(\d+) × (\d+)/)
-      .slice(1)
-      .map(Number);
-  const [cols, rows] = await said();
+  const [cols, rows] = await agreed(tty);
   assert.ok(cols > 60 && rows > 15, `${cols} × ${rows}`);
-  await run(it.page, tty, "echo $(stty size)=", `${rows} ${cols}=`);
   await desktopAPI(it.page, `/windows/${tty.id}/move`, {
     method: "POST",
     headers: { "Content-Type": "application/json" },
     body: JSON.stringify({ bounds: { x: 40, y: 30, width: 560, height: 360 } }),
   });
   await tty.win.locator(".app-status").getByText(`${cols} × ${rows}`).waitFor({ state: "detached" });
-  const [fewer, lower] = await said();
+  const [fewer, lower] = await agreed(tty);
   assert.ok(fewer < cols && lower < rows, `${fewer} × ${lower}`);
-  await run(it.page, tty, "echo $(stty size)=", `${lower} ${fewer}=`);
 });
 
 test("it survives a reload, with all that it showed", { skip }, async () => {
