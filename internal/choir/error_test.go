@@ -111,3 +111,15 @@ func TestProblemsKeepInternalsInside(t *testing.T) {
 		t.Errorf("came back as %q, was %q", p.Err(), err)
 	}
 }
+
+func TestAProblemKeepsTheRemedyOfItsCause(t *testing.T) {
+	cause := E("guest.dial", CodeUnavailable, "nothing listens at port %d", 80).WithRemedy("start a server there")
+	told := ProblemOf(Wrap("preview", "", cause, "the page"))
+	want := Problem{Code: CodeUnavailable, Message: "the page: guest.dial: nothing listens at port 80", Remedy: "start a server there"}
+	if *told != want {
+		t.Errorf("told as %+v, want %+v", *told, want)
+	}
+	if told := ProblemOf(Wrap("preview", CodeNotFound, cause, "the page")); told.Remedy != "" {
+		t.Errorf("a problem of another kind is told to %q", told.Remedy)
+	}
+}

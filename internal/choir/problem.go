@@ -1,6 +1,9 @@
 package choir
 
-import "errors"
+import (
+	"errors"
+	"strings"
+)
 
 // Problem is an Error on the wire, without what only the log should hold.
 type Problem struct {
@@ -22,7 +25,27 @@ func ProblemOf(err error) *Problem {
 	}
 	bare := *e
 	bare.Path, bare.Remedy, bare.Op = "", "", ""
-	return &Problem{Code: e.Code, Message: cut(bare.Error(), 4000), Path: cut(e.Path, 4096), Remedy: cut(e.Remedy, 2000)}
+	message, remedy := bare.Error(), e.Remedy
+	if remedy == "" {
+		remedy = remedyOf(e)
+		message = strings.Replace(message, " ("+remedy+")", "", 1)
+	}
+	return &Problem{Code: e.Code, Message: cut(message, 4000), Path: cut(e.Path, 4096), Remedy: cut(remedy, 2000)}
+}
+
+// remedyOf is what the cause says to do, while it is the cause's code that is told.
+func remedyOf(e *Error) string {
+	for cause := e; cause.Code == e.Code; {
+		if cause.Remedy != "" {
+			return cause.Remedy
+		}
+		var next *Error
+		if !errors.As(cause.Err, &next) {
+			break
+		}
+		cause = next
+	}
+	return ""
 }
 
 // Err is the error a problem stands for; nil for nil.
