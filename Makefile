@@ -45,7 +45,7 @@ test: ## everything: build, checks, tests with the race detector, browser
 	@$(REPORT) sum $(OUT)
 
 bench: build ## measure beside the peers, see bin/choir bench --help
-	@bin/choir bench tti append replay task snapshot checkpoint toolcall rewind pty
+	@bin/choir bench tti append replay task snapshot checkpoint toolcall rewind pty deliver desktop
 
 crash: build ## kill, cut the power of and damage a choir in every known way
 	@tools/crash.sh

@@ -43,6 +43,8 @@ var benchmarks = []benchmark{
 	{"toolcall", benchToolCall},
 	{"rewind", benchRewind},
 	{"pty", benchPTY},
+	{"deliver", benchDeliver},
+	{"desktop", benchDesktop},
 }
 
 // Names lists the benchmarks.

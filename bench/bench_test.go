@@ -83,6 +83,21 @@ func TestQuickRows(t *testing.T) {
 	}
 }
 
+// TestWithoutABrowserRowsSayWhy runs far from the repository, whose program
+// drives the browser.
+func TestWithoutABrowserRowsSayWhy(t *testing.T) {
+	t.Chdir(t.TempDir())
+	rows, met := quickly(t.Context(), t, "deliver", "desktop")
+	if len(rows) != 8 || !met {
+		t.Errorf("%d rows, met %t", len(rows), met)
+	}
+	for _, r := range rows {
+		if r.Skipped == "" || r.N != 0 || r.Met != nil || r.Target == nil {
+			t.Errorf("%+v", r)
+		}
+	}
+}
+
 func TestNamesAreChecked(t *testing.T) {
 	if _, err := Run(t.Context(), Options{Names: []string{"nothing"}}); choir.CodeOf(err) != choir.CodeInvalid {
 		t.Error(err)

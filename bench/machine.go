@@ -14,7 +14,11 @@ import (
 	"choiros/internal/computer"
 	"choiros/internal/config"
 	"choiros/internal/control/supervisor"
+	"choiros/internal/desktop"
 	"choiros/internal/guestbin"
+	"choiros/internal/sandbox"
+	"choiros/internal/sandbox/local"
+	"choiros/internal/webui"
 )
 
 // machine is a whole choir without its doors: bus, log, both sandboxes.
@@ -44,8 +48,35 @@ func (l *lab) start(ctx context.Context, files int) (*machine, error) {
 	if err != nil {
 		return nil, err
 	}
+	return l.startIn(ctx, dir, files, l.driver, supervisor.DesktopConfig{})
+}
+
+// startDesktop starts a choir whose workspace has the desktop's own source, and
+// all that serves it once it is changed.
+func (l *lab) startDesktop(ctx context.Context, files int) (*machine, error) {
+	dir, err := l.folder()
+	if err != nil {
+		return nil, err
+	}
+	state := filepath.Join(dir, "sandbox")
+	carried, sandboxes := supervisor.DesktopConfig{Source: webui.DesktopSource()}, local.Config{StateDir: state}
+	if digest, open := webui.DesktopModules(); digest != "" {
+		carried.Modules = desktop.NewModules(state, digest[:16], open)
+		sandboxes.Modules = carried.Modules.Folder()
+	}
+	driver := local.New(sandboxes)
+	m, err := l.startIn(ctx, dir, files, driver, carried)
+	if err != nil {
+		return nil, errors.Join(err, driver.Close())
+	}
+	stop := m.stop
+	m.stop = func() error { return errors.Join(stop(), driver.Close()) }
+	return m, nil
+}
+
+func (l *lab) startIn(ctx context.Context, dir string, files int, driver sandbox.Driver, carried supervisor.DesktopConfig) (*machine, error) {
 	sys, err := supervisor.Open(ctx, supervisor.Config{
-		Data: dir, File: config.Default(), Driver: l.driver,
+		Data: dir, File: config.Default(), Driver: driver, Desktop: carried,
 		OpenBlobs: func(dir string) (blob.Store, error) { return fs.Open(dir) },
 		Version:   l.version, Now: time.Now, Random: rand.Reader, Log: slog.New(slog.DiscardHandler),
 	})

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -20,7 +19,6 @@ import (
 	"choiros/internal/choir"
 	"choiros/internal/computer"
 	"choiros/internal/control/api"
-	"choiros/internal/control/gateway"
 )
 
 const ptyPeer = "the echo of a bare PTY in the same run"
@@ -148,34 +146,22 @@ func measureFlood(ctx context.Context, l *lab, w *wire, r Row) (Row, error) {
 
 // wire is a browser's connection to a terminal, through the gateway.
 type wire struct {
-	m       *machine
-	server  *http.Server
-	address string
-	host    string
-	cookie  *http.Cookie
-	ws      *websocket.Conn
-	id      choir.ID
-	at      uint64
-	seen    []byte // of the output, not yet waited for
+	m      *machine
+	site   *site
+	cookie *http.Cookie
+	ws     *websocket.Conn
+	id     choir.ID
+	at     uint64
+	seen   []byte // of the output, not yet waited for
 }
 
 // openWire serves the gateway, logs in and opens a terminal.
 func (m *machine) openWire(ctx context.Context) (*wire, error) {
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return nil, choir.Wrap("bench.pty", choir.CodeUnavailable, err, "listen")
-	}
-	_, port, err := net.SplitHostPort(ln.Addr().String())
+	s, err := m.serve(nil, nil)
 	if err != nil {
 		return nil, err
 	}
-	const name = "choir.localhost"
-	g := gateway.New(gateway.Config{
-		Host: name, Port: port, API: api.New(m.sys, api.Config{Version: "bench", PromptBurst: 1, PromptWindow: time.Second, Now: time.Now}),
-		System: m.sys, Auth: m.sys.Auth(), Bus: m.sys.Bus(),
-	})
-	w := &wire{m: m, server: &http.Server{Handler: g, ReadHeaderTimeout: 10 * time.Second}, address: ln.Addr().String(), host: net.JoinHostPort(name, port)}
-	go w.server.Serve(ln) // ends with close
+	w := &wire{m: m, site: s}
 	token, err := m.sys.NewLink()
 	if err == nil {
 		w.cookie, err = m.sys.Auth().Login(token)
@@ -194,7 +180,7 @@ func (w *wire) close() {
 	if w.ws != nil {
 		w.ws.CloseNow()
 	}
-	w.server.Close()
+	w.site.close()
 }
 
 // reopen opens another terminal and waits for its shell.
@@ -210,9 +196,9 @@ func (w *wire) reopen(ctx context.Context) error {
 		return err
 	}
 	w.id, w.at, w.seen = info.ID, 0, nil
-	url := "ws://" + w.address + "/api/computers/" + string(w.m.c.ID()) + "/terminals/" + string(w.id) + "/socket"
-	w.ws, _, err = websocket.Dial(ctx, url, &websocket.DialOptions{Host: w.host, HTTPHeader: http.Header{
-		"Origin": {"http://" + w.host}, "Cookie": {w.cookie.Name + "=" + w.cookie.Value},
+	url := "ws://" + w.site.address + "/api/computers/" + string(w.m.c.ID()) + "/terminals/" + string(w.id) + "/socket"
+	w.ws, _, err = websocket.Dial(ctx, url, &websocket.DialOptions{Host: w.site.host, HTTPHeader: http.Header{
+		"Origin": {"http://" + w.site.host}, "Cookie": {w.cookie.Name + "=" + w.cookie.Value},
 	}})
 	if err != nil {
 		return choir.Wrap("bench.pty", choir.CodeUnavailable, err, "open the socket of a terminal")

@@ -62,6 +62,8 @@ func (r *Row) number(of Quantity) (value float64, measured bool) {
 		return float64(r.Failures), true
 	case of == Median:
 		return r.Median, true
+	case of == P99:
+		return r.P99, true
 	case of == Over && r.PeerMedian != nil:
 		return r.Median - *r.PeerMedian, true
 	case of == Over || r.Ratio == nil:

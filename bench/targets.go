@@ -8,6 +8,7 @@ const (
 	Median   Quantity = "median"   // in the row's unit
 	Ratio    Quantity = "ratio"    // median by the peer's
 	Over     Quantity = "over"     // median less the peer's, in the row's unit
+	P99      Quantity = "p99"      // in the row's unit
 	Failures Quantity = "failures" // samples that failed
 )
 
@@ -38,6 +39,14 @@ var targets = []Target{
 	{"toolcall", "1,000 files, one changed", Median, "<=", 4, "snapshot around a tool call <= 4 ms median in a 1,000-file tree"},
 	{"pty", "echo", Over, "<=", 3, "echo p50 <= 3 ms over bare"},
 	{"pty", "^C in a flood", Median, "<=", 200, "^C <= 200 ms"},
+	{"deliver", "commit to page", Ratio, "<=", 2, "p50 <= 2x raw"},
+	{"deliver", "commit to page, p99", P99, "<=", 25, "p99 <= 25 ms"},
+	{"desktop", "first contentful paint", Median, "<=", 1000, "paint <= 1 s"},
+	{"desktop", "script until the prompt takes keys", Median, "<=", 250, "first load <= 250 KB gzip of script"},
+	{"desktop", "longest frame of a drag over ten windows", Failures, "<=", 0, "drag without long tasks"},
+	{"desktop", "event to DOM", Median, "<=", 25, "event to DOM p50 <= 25 ms"},
+	{"desktop", "live edit", Median, "<=", 300, "edit to pixel <= 300 ms"},
+	{"desktop", "live edit from cold", Median, "<=", 3000, "<= 3 s from cold"},
 	{"rewind", "100 of 1,000 files", Median, "<=", 90, "rewind of the whole computer (files, windows, documents) <= 90 ms"},
 }
 

@@ -38,7 +38,7 @@ func TestTargetsEqualAnchors(t *testing.T) {
 	}
 }
 
-// targetCells gives the last cell of every line, by the names in its second.
+// targetCells gives the last cells of the lines that have a name in their second.
 func targetCells(table string) map[string]string {
 	cells := map[string]string{}
 	names := regexp.MustCompile("`([a-z-]+)`")
@@ -48,7 +48,7 @@ func targetCells(table string) map[string]string {
 			continue
 		}
 		for _, name := range names.FindAllStringSubmatch(parts[1], -1) {
-			cells[name[1]] = parts[3]
+			cells[name[1]] += parts[3] + "\n"
 		}
 	}
 	return cells
@@ -57,7 +57,7 @@ func targetCells(table string) map[string]string {
 // anchorNumber reads a sentence of ANCHORS; times come out in milliseconds.
 func anchorNumber(t *testing.T, anchor string) (op string, value float64) {
 	t.Helper()
-	if strings.HasPrefix(anchor, "0 failures") {
+	if strings.HasPrefix(anchor, "0 failures") || strings.Contains(anchor, " without ") {
 		return "<=", 0
 	}
 	found := comparison.FindStringSubmatch(anchor)

@@ -26,9 +26,10 @@ const args = [
 
 /**
  * Opens a browser with one page.
- * @param {{ width?: number, height?: number, touch?: boolean, dark?: boolean }} [size]
+ * @param {{ width?: number, height?: number, touch?: boolean, dark?: boolean, scale?: number, bypassCSP?: boolean }} [wants]
  */
-export async function openBrowser({ width = 1440, height = 900, touch = false, dark = false } = {}) {
+export async function openBrowser(wants = {}) {
+  const { width = 1440, height = 900, touch = false, dark = false, scale = 1, bypassCSP = false } = wants;
   const profile = await mkdtemp(join(tmpdir(), "choir-profile-"));
   const context = await chromium.launchPersistentContext(profile, {
     executablePath,
@@ -37,7 +38,9 @@ export async function openBrowser({ width = 1440, height = 900, touch = false, d
     viewport: { width, height },
     hasTouch: touch,
     isMobile: touch,
+    deviceScaleFactor: scale,
     colorScheme: dark ? "dark" : "light",
+    bypassCSP,
   });
   const page = context.pages()[0] ?? (await context.newPage());
   const complaints = [];

@@ -1,0 +1,73 @@
+// Drives a browser for `choir bench desktop deliver`: a JSON object a line says
+// what to do, and one answers it. It ends with its input.
+import { createInterface } from "node:readline";
+import { noBrowser, openBrowser, PATIENCE_MS } from "./lib/browser.js";
+import { measureScript } from "./lib/budget.js";
+import { desktopOf, frameOf } from "./lib/desktop.js";
+import { coverDesk, dragOver, measurePaint } from "./lib/paint.js";
+import { tellSights } from "./lib/sights.js";
+
+const say = (message) => process.stdout.write(`${JSON.stringify(message)}\n`);
+
+/** The page of `open`, and the window in it that is dragged. */
+let opened;
+let dragged;
+
+const verbs = {
+  async paint({ url }) {
+    return { value: await measurePaint(url) };
+  },
+  async script({ url }) {
+    return { value: (await measureScript({ login: url })) / 1000 };
+  },
+  async open({ url, wire }) {
+    await opened?.close();
+    // The page's policy does not let it speak to another server.
+    opened = await openBrowser({ bypassCSP: true });
+    const { page } = opened;
+    page.setDefaultTimeout(PATIENCE_MS);
+    await page.addInitScript(tellSights, wire);
+    await page.goto(url);
+    await desktopOf(page).locator("#prompt").waitFor();
+    await (await frameOf(page)).waitForFunction(() => globalThis.benchRaw && globalThis.benchBus);
+    return {};
+  },
+  async cover() {
+    dragged = await coverDesk(opened.page);
+    return {};
+  },
+  async drag() {
+    const { longest, long } = await dragOver(opened.page, dragged);
+    return { value: longest, long };
+  },
+  /** Waits until the page comes from the bundle. */
+  shipped: () => untilServed(() => [...document.scripts].some((s) => s.src.includes("/assets/"))),
+  /** Waits until the page comes from the source, with the probe in it. */
+  live: () => untilServed(() => document.querySelector("#bench-probe") !== null),
+};
+
+/** Waits for something of the page in the frame, which may be loaded anew meanwhile. */
+async function untilServed(holds) {
+  const end = performance.now() + PATIENCE_MS;
+  for (;;) {
+    try {
+      const frame = await frameOf(opened.page);
+      await frame.waitForFunction(holds, undefined, { timeout: end - performance.now() });
+      await frame.waitForFunction(() => globalThis.benchRaw && document.querySelector("#prompt"));
+      return {};
+    } catch (error) {
+      if (performance.now() > end) throw error;
+    }
+  }
+}
+
+say(noBrowser ? { missing: noBrowser } : {});
+for await (const line of createInterface({ input: process.stdin })) {
+  const { do: verb, ...wants } = JSON.parse(line);
+  try {
+    say(await verbs[verb](wants));
+  } catch (error) {
+    say({ error: String(error.message ?? error) });
+  }
+}
+await opened?.close();
