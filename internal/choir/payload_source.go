@@ -13,3 +13,24 @@ type DesktopUpgraded struct {
 
 // EventType implements Payload.
 func (DesktopUpgraded) EventType() Type { return "desktop.upgraded" }
+
+// DesktopBroke says that the desktop's source, as it was changed, does not work.
+// Its words come from what broke: nobody vouches for them.
+type DesktopBroke struct {
+	Origin  BrokeOrigin `json:"origin" choir:"enum=page|server" doc:"Who said so: a page of the desktop, or the server that builds it."`
+	Message string      `json:"message" choir:"len=1..2000" doc:"What it said."`
+	File    string      `json:"file,omitempty" choir:"len=0..400" doc:"Where, below the source's folder."`
+	Line    int         `json:"line,omitempty" choir:"range=0..10000000" doc:"Line of the file; 0 when nobody knows."`
+}
+
+// BrokeOrigin is who says that a desktop's source does not work.
+type BrokeOrigin string
+
+// The origins.
+const (
+	BrokePage   BrokeOrigin = "page"
+	BrokeServer BrokeOrigin = "server"
+)
+
+// EventType implements Payload.
+func (DesktopBroke) EventType() Type { return "desktop.broke" }

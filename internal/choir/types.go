@@ -123,6 +123,7 @@ var types = []TypeInfo{
 	{Type: "theme.changed", Class: ClassState, Roles: person, Sample: ThemeChanged{}, Doc: "The desktop looks different."},
 	{Type: "setting.changed", Class: ClassState, Roles: person, Sample: SettingChanged{}, Doc: "A setting of the desktop has another value."},
 	{Type: "desktop.upgraded", Class: ClassState, Roles: []Role{RoleShell, RoleCLI, RoleControl}, Sample: DesktopUpgraded{}, Doc: "The desktop's source took over what a newer shipped one changed."},
+	{Type: "desktop.broke", Class: ClassFact, Roles: anyWriter, Sample: DesktopBroke{}, Doc: "The desktop's source, as it was changed, does not work; of the run whose change of it came last, if one did."},
 	{Type: "terminal.opened", Class: ClassFact, Roles: person, Sample: TerminalOpened{}, Doc: "A shell runs behind a terminal."},
 	{Type: "terminal.closed", Class: ClassFact, Roles: control, Sample: TerminalClosed{}, Doc: "A terminal is gone, with everything that was started in it."},
 	{Type: "repo.added", Class: ClassFact, Roles: owner, Sample: RepoAdded{}, Doc: "A person brought a project of their own."},

@@ -117,6 +117,8 @@ type Computer struct {
 	refusals refusals
 	// shipped is the desktop's source as it came.
 	shipped shippedSource
+	// broken is what broke of it last.
+	broken broken
 	// begins is the first event that it has alone; 0 until somebody asked.
 	begins atomic.Uint64
 	// recovered says that the session before did not end in order.

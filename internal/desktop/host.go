@@ -16,6 +16,8 @@ type Computer interface {
 	SourceChanged(ctx context.Context) (bool, error)
 	// ExecTool starts a command in the Associate's sandbox, which ends with ctx.
 	ExecTool(ctx context.Context, spec guest.ExecSpec) (*guest.Process, error)
+	// NoteBroke records that the source does not work.
+	NoteBroke(ctx context.Context, p choir.DesktopBroke) error
 	// DialPort connects to a port inside it.
 	DialPort(ctx context.Context, port int) (net.Conn, error)
 }

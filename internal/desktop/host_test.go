@@ -25,6 +25,8 @@ func (c *computer) ExecTool(context.Context, guest.ExecSpec) (*guest.Process, er
 	return nil, c.err
 }
 
+func (c *computer) NoteBroke(context.Context, choir.DesktopBroke) error { return nil }
+
 func (c *computer) DialPort(context.Context, int) (net.Conn, error) {
 	return nil, choir.E("test", choir.CodeUnavailable, "nothing listens")
 }
@@ -79,6 +81,8 @@ func TestAClosedHostStartsNothing(t *testing.T) {
 
 func TestWhatADevelopmentServerSays(t *testing.T) {
 	s := &server{ready: make(chan int, 1)}
+	var told []choir.DesktopBroke
+	s.report = func(p choir.DesktopBroke) { told = append(told, p) }
 	r, w := net.Pipe()
 	done := make(chan struct{})
 	go func() { defer close(done); s.read(r) }()
@@ -91,7 +95,7 @@ func TestWhatADevelopmentServerSays(t *testing.T) {
 	say(`{"port": 99999}`)
 	say(`{"port": 4000}`)
 	say(`{"port": 4001}`)
-	say(`{"error": "Unexpected token", "file": "/workspace/choiros/src/a.tsx"}`)
+	say(`{"error": "Unexpected token", "file": "/workspace/choiros/src/a.tsx", "line": 7}`)
 	say("")
 	if e := s.trouble.Load(); e == nil || e.File != "src/a.tsx" || e.Error != "Unexpected token" {
 		t.Errorf("%+v", e)
@@ -106,4 +110,7 @@ func TestWhatADevelopmentServerSays(t *testing.T) {
 	}
 	w.Close()
 	<-done
+	if want := (choir.DesktopBroke{Origin: choir.BrokeServer, Message: "Unexpected token", File: "src/a.tsx", Line: 7}); len(told) != 1 || told[0] != want {
+		t.Errorf("the log is told %+v", told)
+	}
 }

@@ -19,6 +19,8 @@ import (
 const (
 	// startPatience is how long a development server may take to listen.
 	startPatience = 20 * time.Second
+	// notePatience is how long the log may take to know what broke.
+	notePatience = 5 * time.Second
 	// maxLine bounds what it says in one line, and what is kept of its errors.
 	maxLine = 64 << 10
 	maxTail = 2 << 10
@@ -31,6 +33,7 @@ type said struct {
 	Port    int    `json:"port"`
 	Error   string `json:"error"`
 	File    string `json:"file"`
+	Line    int    `json:"line"`
 	Changed bool   `json:"changed"`
 }
 
@@ -40,6 +43,7 @@ type server struct {
 	cancel  context.CancelFunc
 	done    chan struct{}
 	ready   chan int // its port, once
+	report  func(choir.DesktopBroke)
 	trouble atomic.Pointer[said]
 	last    atomic.Int64 // when it was used, in Unix seconds
 	open    atomic.Int64 // connections that are in use
@@ -60,6 +64,7 @@ func (h *Host) start(ctx context.Context) (*server, error) {
 		return nil, notStarted(err)
 	}
 	s := &server{cancel: cancel, done: make(chan struct{}), ready: make(chan int, 1)}
+	s.report = func(p choir.DesktopBroke) { h.note(run, p) }
 	s.used(h.cfg.Now())
 	go s.run(p)
 	go s.watch(h.cfg.Idle, h.cfg.Now)
@@ -77,6 +82,14 @@ func (h *Host) start(ctx context.Context) (*server, error) {
 	}
 	s.stop()
 	return nil, err
+}
+
+// note has the log know what the source broke. Status and the page's overlay say
+// it in any case, so one that is not recorded, such as one too many, is let go.
+func (h *Host) note(ctx context.Context, p choir.DesktopBroke) {
+	ctx, cancel := context.WithTimeout(ctx, notePatience)
+	defer cancel()
+	_ = h.computer.NoteBroke(ctx, p)
 }
 
 // notStarted explains that there is no Node, in a way that can be acted upon.
@@ -118,6 +131,7 @@ func (s *server) read(r io.Reader) {
 		case one.Error != "":
 			one.Error, one.File = clip(one.Error), clip(strings.TrimPrefix(one.File, sourceInside+"/"))
 			s.trouble.Store(&one)
+			s.report(choir.DesktopBroke{Origin: choir.BrokeServer, Message: one.Error, File: one.File, Line: one.Line})
 		case one.Changed:
 			s.trouble.Store(nil)
 		}

@@ -3,6 +3,8 @@ package eventstore
 import (
 	"context"
 
+	"zombiezen.com/go/sqlite"
+
 	"choiros/internal/choir"
 )
 
@@ -22,4 +24,18 @@ func (s *Store) Settings(ctx context.Context, asOf uint64) ([]Setting, error) {
 func (s *Store) SourceUpgraded(ctx context.Context) (choir.DesktopUpgraded, error) {
 	return one[choir.DesktopUpgraded](ctx, s, "upgrade of", "the desktop's source",
 		"SELECT value FROM settings WHERE key = ?1 AND from_seq <= ?2 AND to_seq > ?2", sourceSetting, asOfNow(0))
+}
+
+// LastChange is the event that changed a file last whose path begins with a
+// folder's, which ends with a slash; 0 when none did.
+func (s *Store) LastChange(ctx context.Context, folder string) (uint64, error) {
+	var last uint64
+	err := s.read(ctx, func(conn *sqlite.Conn) error {
+		return query(conn, `SELECT coalesce(max(from_seq), 0), coalesce(max(CASE WHEN to_seq < ?3 THEN to_seq END), 0)
+			FROM files WHERE key >= ?1 AND key < ?2`, func(st *sqlite.Stmt) error {
+			last = uint64(max(st.ColumnInt64(0), st.ColumnInt64(1)))
+			return nil
+		}, folder, folder[:len(folder)-1]+"0", stillHolds)
+	})
+	return last, err
 }

@@ -126,6 +126,8 @@ func sayDesktop(p choir.Payload) string {
 		return "terminal closed: " + string(p.Reason)
 	case *choir.ThemeChanged:
 		return "theme: " + Line(p.Name)
+	case *choir.DesktopBroke:
+		return "the desktop broke: " + Line(p.Message)
 	case *choir.SettingChanged:
 		return "setting " + p.Key + ": " + Line(p.Value)
 	}

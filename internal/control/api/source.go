@@ -6,6 +6,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"choiros/internal/choir"
 	"choiros/internal/computer"
 	"choiros/internal/desktop"
 )
@@ -14,6 +15,15 @@ import (
 type SourceView struct {
 	desktop.Status
 	Outdated bool `json:"outdated,omitempty" doc:"This choir carries a newer source than the workspace's was made of; the owner may upgrade it."`
+	// Broke is of the log, Error of the server that runs now.
+	Broke *computer.Broke `json:"broke,omitempty" doc:"What broke of the source as it is, and whose change that was; untrusted words."`
+}
+
+// BrokeRequest says that the desktop's page does not work.
+type BrokeRequest struct {
+	Message string `json:"message" minLength:"1" maxLength:"8000" doc:"What the page says; what is longer than 2,000 bytes is cut."`
+	File    string `json:"file,omitempty" maxLength:"4096" doc:"Where, below the source's folder."`
+	Line    int    `json:"line,omitempty" minimum:"0" doc:"Line of the file."`
 }
 
 // UpgradeRequest upgrades the desktop's source.
@@ -41,6 +51,9 @@ func (a *API) source(h huma.API) {
 			if v.Status, err = a.sys.Source(ctx, c); err == nil {
 				v.Outdated, err = c.SourceOutdated(ctx)
 			}
+			if err == nil {
+				v.Broke, err = c.SourceBroke(ctx)
+			}
 			return answer(v, err)
 		})
 	huma.Register(h, op("upgradeDesktopSource", http.MethodPost, "/api/computers/{computer}/desktop/upgrade", "Merge what a newer shipped desktop changed into the desktop's source; what both changed in the same place stays and is named", 200),
@@ -54,5 +67,16 @@ func (a *API) source(h huma.API) {
 			}
 			u, err := c.UpgradeSource(ctx, p.Role, r.Body.DryRun)
 			return answer(UpgradeView{orEmpty(u.Files), u.Receipt.Seq, u.BackSeq, r.Body.DryRun}, err)
+		})
+	huma.Register(h, op("reportDesktopBroke", http.MethodPost, "/api/computers/{computer}/desktop/broke", "Say that the desktop's page, whose source was changed, does not work; recorded once for the same words", 200),
+		func(ctx context.Context, r *struct {
+			In
+			Body BrokeRequest
+		}) (*body[computer.Broke], error) {
+			c, p, err := a.enter(ctx, r.Computer)
+			if err != nil {
+				return nil, err
+			}
+			return answer(c.ReportBroke(ctx, p.Role, choir.DesktopBroke{Origin: choir.BrokePage, Message: r.Body.Message, File: r.Body.File, Line: r.Body.Line}))
 		})
 }

@@ -21,6 +21,7 @@ var desktopMay = []string{
 	// Windows, themes and settings.
 	"GET " + ofComputer + "/desktop",
 	"GET " + ofComputer + "/desktop/source",
+	"POST " + ofComputer + "/desktop/broke",
 	"POST " + ofComputer + "/windows",
 	"POST " + ofComputer + "/windows/{window}/move",
 	"POST " + ofComputer + "/windows/{window}/snap",

@@ -107,7 +107,10 @@ function report(hot) {
   const send = hot.send.bind(hot);
   hot.send = (...args) => {
     const [payload] = args;
-    if (payload?.type === "error") say({ error: payload.err.message, file: payload.err.id ?? payload.err.loc?.file ?? "" });
+    if (payload?.type === "error") {
+      const { message, id, loc } = payload.err;
+      say({ error: message, file: id ?? loc?.file ?? "", line: loc?.line ?? 0 });
+    }
     if (payload?.type === "update" || payload?.type === "full-reload") say({ changed: true });
     return send(...args);
   };

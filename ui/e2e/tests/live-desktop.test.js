@@ -29,11 +29,12 @@ const scripts = (frame) => frame.evaluate(() => [...document.scripts].map((s) =>
 /** Shows the probe beside the desktop, by editing the page's own entry. */
 function withProbe(entry) {
   return `import { createRoot as probeRoot } from "react-dom/client";
+import { Boundary as ProbeBoundary } from "./app/Boundary";
 import { Probe } from "./Probe";
 ${entry}
 const place = document.createElement("div");
 document.body.append(place);
-probeRoot(place).render(<Probe />);
+probeRoot(place).render(<ProbeBoundary><Probe /></ProbeBoundary>);
 `;
 }
 
@@ -100,12 +101,28 @@ test("a broken edit shows the error, and the shell offers the way back", { skip 
   const bar = page.getByRole("alert").filter({ hasText: "broke" });
   await bar.waitFor();
   assert.match((await source()).error, /.+/);
+  await bar.getByRole("button", { name: "Have it fixed" }).waitFor();
   await bar.getByRole("button", { name: "Recover" }).click();
   await page.getByRole("heading", { name: "Recover the desktop" }).waitFor();
   assert.equal(await page.locator("iframe.desktop-frame").count(), 0, "the desktop is still in the page");
   await write(page, path, probe("rgb(40, 2, 3)"));
   await enterDesktop(page);
   await untilColour(await frameOf(page), "rgb(40, 2, 3)");
+  await bar.waitFor({ state: "detached" });
+});
+
+test("a page that does not render tells the log what broke, and whose change it was", { skip }, async () => {
+  const { page } = it;
+  await write(page, path, 'export function Probe() {\n  throw new Error("the probe fell over");\n}\n');
+  const bar = page.getByRole("alert").filter({ hasText: "broke src/Probe.tsx" });
+  await bar.getByRole("button", { name: "Have it fixed" }).waitFor();
+  const { body } = await api(page, "/events?limit=1000");
+  const broke = body.events.filter((e) => e.type === "desktop.broke").at(-1);
+  assert.equal(broke.payload.message, "the probe fell over");
+  assert.equal(broke.payload.file, "src/Probe.tsx");
+  assert.deepEqual([broke.payload.origin, broke.source, broke.run], ["page", "desktop", undefined]);
+  await write(page, path, probe("rgb(50, 2, 3)"));
+  await untilColour(await frameOf(page), "rgb(50, 2, 3)");
   await bar.waitFor({ state: "detached" });
 });
 

@@ -1,8 +1,10 @@
 import { Component, type ReactNode } from "react";
+import { placeOf } from "../domain/broke";
 import { deskWords } from "../i18n/desk";
 import { say } from "../i18n/words";
 import { Failed } from "../kit/States";
 import { useStore } from "../state/store";
+import { desk } from "../transport/desk";
 
 /** Shows what went wrong in a part of the page in place of that part. */
 export class Boundary extends Component<{ children: ReactNode; app?: boolean }, { error: Error | undefined }> {
@@ -10,6 +12,11 @@ export class Boundary extends Component<{ children: ReactNode; app?: boolean }, 
 
   static getDerivedStateFromError(error: Error) {
     return { error };
+  }
+
+  override componentDidCatch(error: Error) {
+    // Only a source that was changed is served for development.
+    if (import.meta.env.DEV) tell(error);
   }
 
   override render() {
@@ -25,4 +32,10 @@ export class Boundary extends Component<{ children: ReactNode; app?: boolean }, 
       />
     );
   }
+}
+
+/** Tells the server; when that fails too, the page says it all the same. */
+function tell(error: Error): void {
+  const message = String(error.message || error).slice(0, 4_000);
+  desk.broke(message, placeOf(error.stack ?? "", location.origin)).catch(() => undefined);
 }

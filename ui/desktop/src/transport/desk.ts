@@ -1,3 +1,4 @@
+import type { Place } from "../domain/broke";
 import type { ID, Rect, ThemeChanged } from "../domain/contracts";
 import type { Snap, Win } from "../domain/windows";
 import { base } from "./address";
@@ -40,5 +41,7 @@ export const desk = {
   snap: (window: ID, to: Snap) => post<Changed>(`${at(window)}/snap`, { to }),
   retitle: (window: ID, title: string, subject: string) => post<Changed>(`${at(window)}/title`, { title, subject }),
   setTheme: (theme: ThemeChanged) => post<{ seq: number }>(`${base}/theme`, theme),
+  /** Says that the page does not work; the server bounds how much of it is kept. */
+  broke: (message: string, place: Place) => post<object>(`${base}/desktop/broke`, { message, ...place }),
   set: (key: string, value: string) => post<{ seq: number }>(`${base}/settings`, { key, value }),
 };

@@ -165,6 +165,12 @@ export class Session {
     this.go({ page: "run", run });
   }
 
+  /** Asks for a fix: of a run that is open, else in a new one. */
+  async fix(run: ID | undefined, text: string, key: string): Promise<void> {
+    if (run) await this.api.steer(run, text);
+    this.go({ page: "run", run: run ?? (await this.api.prompt(text, "", key)).run });
+  }
+
   async demo(): Promise<void> {
     const { run, notice } = await this.api.demo();
     this.go({ page: "run", run });

@@ -935,6 +935,18 @@ export interface DesktopUpgraded {
   conflicts?: string[];
 }
 
+/** DesktopBroke says that the desktop's source, as it was changed, does not work. Its words come from what broke: nobody vouches for them. */
+export interface DesktopBroke {
+  /** Who said so: a page of the desktop, or the server that builds it. */
+  origin: "page" | "server";
+  /** What it said. */
+  message: string;
+  /** Where, below the source's folder. */
+  file?: string;
+  /** Line of the file; 0 when nobody knows. */
+  line?: number;
+}
+
 /** TerminalOpened says that a shell runs behind a terminal. What it prints and what is typed are never in the log. */
 export interface TerminalOpened {
   /** The terminal. */
@@ -1321,6 +1333,8 @@ export interface PayloadByType {
   "setting.changed": SettingChanged;
   /** The desktop's source took over what a newer shipped one changed. */
   "desktop.upgraded": DesktopUpgraded;
+  /** The desktop's source, as it was changed, does not work; of the run whose change of it came last, if one did. */
+  "desktop.broke": DesktopBroke;
   /** A shell runs behind a terminal. */
   "terminal.opened": TerminalOpened;
   /** A terminal is gone, with everything that was started in it. */

@@ -53,6 +53,7 @@ const sentences: Sentences = {
   "computer.imported": (p) => `This computer, “${p.name}”, was imported`,
   "computer.exported": (p) => `The computer was exported up to event ${p.at_seq}`,
   "changes.taken": (p) => `${count(p.files, "file")} changed by taking over another computer’s work`,
+  "desktop.broke": (p) => `The desktop broke${p.file ? ` in ${p.file}` : ""}: ${clip(p.message)}`,
   "desktop.upgraded": (p) =>
     `The desktop’s source was upgraded, which changed ${count(p.files, "file")}${p.conflicts?.length ? `; ${files(p.conflicts)} left alone` : ""}`,
   "window.opened": (p) => `A window was opened: ${clip(p.title || p.app)}`,

@@ -1,4 +1,15 @@
-import type { Event } from "./contracts";
+import type { Event, ID } from "./contracts";
+
+/** Something that broke, of the run whose change of the source came last. */
+export interface Broke {
+  seq: number;
+  run?: ID;
+  /** That run has not ended. */
+  open?: boolean;
+  message: string;
+  file?: string;
+  line?: number;
+}
 
 /** How the server serves the desktop, and what the newest change of its source broke. */
 export interface Source {
@@ -6,6 +17,8 @@ export interface Source {
   error?: string;
   file?: string;
   remedy?: string;
+  /** What broke of the source as it is, in words that nobody vouches for. */
+  broke?: Broke;
   /** This choir carries a newer source than the workspace's was made of. */
   outdated?: boolean;
 }
@@ -50,6 +63,7 @@ export function touchesSource(event: Event): boolean {
     case "timeline.undone":
     case "changes.taken":
     case "desktop.upgraded":
+    case "desktop.broke":
       return true;
     default:
       return false;

@@ -2,10 +2,12 @@ import { useSession } from "../../app/session";
 import type { Source } from "../../domain/source";
 import { Button } from "../../kit/Button";
 import { useStore } from "../../state/store";
+import { FixIt } from "./FixIt";
 
 /** Says what is wrong with the desktop, in words of the shell's own; empty when nothing is. */
 function trouble(silent: boolean, source: Source | undefined): string {
   if (source?.mode === "broken") return `${source.error}. The desktop that came with choir is shown.`;
+  if (source?.broke) return `A change of the desktop's source broke ${source.broke.file || "it"}.`;
   if (source?.error) return `A change of the desktop's source broke ${source.file || "it"}.`;
   if (silent) return "The desktop does not answer. Your files, runs and documents are not affected.";
   return "";
@@ -22,6 +24,7 @@ export function Silent() {
       <Button look="primary" onClick={() => session.go({ page: "recover" })}>
         Recover
       </Button>
+      <FixIt />
       <Button onClick={() => session.go({ page: "home" })}>Plain view</Button>
     </div>
   );

@@ -1,10 +1,12 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { useSession } from "../../app/session";
+import type { Source } from "../../domain/source";
 import { clock } from "../../domain/time";
 import type { Checkpoint } from "../../domain/views";
 import { Button } from "../../kit/Button";
 import { useStore } from "../../state/store";
+import { FixIt } from "../desktop/FixIt";
 import { GoBack } from "../timeline/GoBack";
 import "./recover.css";
 
@@ -32,15 +34,12 @@ export default function Recover() {
             ? "The desktop’s page did not say that it is ready. It can be rewritten, so it can break; this page cannot."
             : "The desktop’s page answers. If it still does not do what it should:"}
         </p>
-        {source?.error && (
-          <pre className="recover-error" role="alert">
-            {[source.file, source.error, source.remedy].filter(Boolean).join("\n")}
-          </pre>
-        )}
+        {source && <Trouble source={source} />}
         <section aria-label="Ways out">
           <Button look="primary" onClick={reopen}>
             Open the desktop again
           </Button>
+          <FixIt />
           <Button onClick={() => session.go({ page: "home" })}>Go on in the plain view</Button>
           <Button onClick={() => session.go({ page: "time" })}>Choose a moment on the timeline</Button>
         </section>
@@ -54,6 +53,19 @@ export default function Recover() {
       </div>
     </div>
   );
+}
+
+/** What broke of the source, as the server that runs now says it, else as the log has it. */
+function Trouble({ source: { error, file, remedy, broke } }: { source: Source }) {
+  const lines = error
+    ? [file, error, remedy]
+    : [broke?.line ? `${broke.file}, line ${broke.line}` : broke?.file, broke?.message];
+  const said = lines.filter(Boolean).join("\n");
+  return said ? (
+    <pre className="recover-error" role="alert">
+      {said}
+    </pre>
+  ) : null;
 }
 
 function Row({ checkpoint, last, onDone }: { checkpoint: Checkpoint; last: boolean; onDone(): void }) {

@@ -1,0 +1,31 @@
+import { Wrench } from "lucide-react";
+import { useRef, useState } from "react";
+import { useSession } from "../../app/session";
+import { brokenOf, fixPrompt } from "../../domain/fix";
+import { Button } from "../../kit/Button";
+import { notifyProblem } from "../../kit/notify";
+import { useStore } from "../../state/store";
+
+/** Has a broken desktop fixed: by the run that broke it while it works, else by a new one. */
+export function FixIt() {
+  const session = useSession();
+  const source = useStore((s) => s.source);
+  const [busy, setBusy] = useState(false);
+  const key = useRef(crypto.randomUUID());
+  const broken = brokenOf(source);
+  if (!broken) return null;
+  const fix = async () => {
+    setBusy(true);
+    try {
+      await session.fix(broken.open ? broken.run : undefined, fixPrompt(broken), key.current);
+    } catch (error) {
+      setBusy(false);
+      notifyProblem(error);
+    }
+  };
+  return (
+    <Button disabled={busy} onClick={() => void fix()}>
+      <Wrench size={15} aria-hidden /> {broken.open ? "Tell the run that broke it" : "Have it fixed"}
+    </Button>
+  );
+}
