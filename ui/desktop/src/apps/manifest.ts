@@ -33,10 +33,12 @@ export interface Manifest {
 /** One state of an app that the accessibility test puts it into. */
 export interface AppState {
   name: string;
-  /** What the window is opened with. */
+  /** What the window is opened with; `run:latest`, `document:sample` and `document:source` stand for what the test made. */
   subject?: string;
   /** What the network does meanwhile: answers, never answers, or refuses. */
   network: "answers" | "hangs" | "fails";
+  /** Selectors of what is pressed then, one after the other. */
+  press?: readonly string[];
   /** Selector of what is there once the state is reached, within the window. */
   shows: string;
 }

@@ -46,8 +46,8 @@ export function freeName(name: string, taken: ReadonlySet<string>): string {
 /** What files are sorted by. */
 export type SortBy = "name" | "size" | "time" | "kind";
 
-/** Folders first, then by what is asked for; equal ones by name. */
-export function sorted(files: readonly FileState[], by: SortBy, down: boolean, language: string): FileState[] {
+/** Says which of two files comes first: folders, then by what is asked for; equal ones by name. */
+export function orderOf(by: SortBy, down: boolean, language: string): (a: FileState, b: FileState) => number {
   const collator = new Intl.Collator(language, { numeric: true, sensitivity: "base" });
   const names = (a: FileState, b: FileState) => collator.compare(a.path, b.path);
   const values: Record<SortBy, (a: FileState, b: FileState) => number> = {
@@ -58,7 +58,12 @@ export function sorted(files: readonly FileState[], by: SortBy, down: boolean, l
   };
   const way = down ? -1 : 1;
   const folder = (f: FileState) => (f.kind === "dir" ? 0 : 1);
-  return [...files].sort((a, b) => folder(a) - folder(b) || way * values[by](a, b) || names(a, b));
+  return (a, b) => folder(a) - folder(b) || way * values[by](a, b) || names(a, b);
+}
+
+/** Files in an order. */
+export function sorted(files: readonly FileState[], by: SortBy, down: boolean, language: string): FileState[] {
+  return [...files].sort(orderOf(by, down, language));
 }
 
 /** What follows the last dot, in lower-case; "" without one. */

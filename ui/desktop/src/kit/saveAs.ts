@@ -1,6 +1,6 @@
-/** Gives a text to the browser to be kept as a file. */
-export function saveAs(name: string, text: string, type: string): void {
-  const address = URL.createObjectURL(new Blob([text], { type }));
+/** Gives content to the browser to be kept as a file. */
+export function saveAs(name: string, content: BlobPart, type: string): void {
+  const address = URL.createObjectURL(new Blob([content], { type }));
   const link = document.createElement("a");
   link.href = address;
   link.download = name;

@@ -50,7 +50,7 @@ export function matchOf(file: FileState): string {
 export const files = {
   folder: (path: string, after = "", signal?: AbortSignal) =>
     ask<FolderPage>(
-      `${base}/folder?limit=5000&path=${encodeURIComponent(path)}&after=${encodeURIComponent(after)}`,
+      `${base}/folder?limit=10000&path=${encodeURIComponent(path)}&after=${encodeURIComponent(after)}`,
       signal ? { signal } : {},
     ),
   makeFolder: (path: string) => post<FileState>("/folders", { path }),

@@ -17,6 +17,8 @@ export interface Shown {
   place: Place;
   items: readonly Item[];
   chosen: readonly Item[];
+  /** The names that are here. */
+  taken(): ReadonlySet<string>;
   go(subject: string): void;
   focusSearch(): void;
   togglePreview(): void;
@@ -33,12 +35,11 @@ export function useEntries(shown: Shown): Entry[] {
   const win = useWindow();
   const offers = useOffers();
   const held = useHeld((s) => s.files.length > 0);
-  const { place, chosen, items } = shown;
+  const { place, chosen, items, taken } = shown;
   const list = chosen.map((i) => i.file);
   const [first] = list;
   const none = list.length === 0;
   const folder = place.is === "folder" ? place.path : undefined;
-  const taken = new Set(items.map((i) => nameOf(i.file.path)));
   if (place.is === "trash") {
     const trashed = chosen.flatMap((i) => i.trashed ?? []);
     return [
@@ -94,13 +95,13 @@ export function useEntries(shown: Shown): Entry[] {
       label: t("paste"),
       keys: "Ctrl+V",
       disabled: !held || folder === undefined,
-      run: () => void (folder !== undefined && doing.paste(folder, taken)),
+      run: () => void (folder !== undefined && doing.paste(folder, taken())),
     },
     {
       id: "double",
       label: t("copyHere"),
       disabled: none || folder === undefined,
-      run: () => void (folder !== undefined && doing.copy(list, folder, taken)),
+      run: () => void (folder !== undefined && doing.copy(list, folder, taken())),
     },
     {
       id: "rename",
@@ -130,7 +131,7 @@ export function useEntries(shown: Shown): Entry[] {
       id: "upload",
       label: t("upload"),
       disabled: folder === undefined,
-      run: () => folder !== undefined && pick(folder, taken),
+      run: () => folder !== undefined && pick(folder, taken()),
     },
   ];
 }
@@ -174,9 +175,8 @@ export function Actions({ shown, naming, children }: { shown: Shown; naming: Nam
     else return;
     e.preventDefault();
   };
-  const taken = new Set(shown.items.map((i) => nameOf(i.file.path)));
   const trouble = (name: string) => {
-    const wrong = nameTrouble(name) ?? (taken.has(name) ? "taken" : undefined);
+    const wrong = nameTrouble(name) ?? (shown.taken().has(name) ? "taken" : undefined);
     return (
       wrong && t(({ empty: "nameEmpty", slash: "nameSlash", dots: "nameDots", taken: "nameTaken" } as const)[wrong])
     );

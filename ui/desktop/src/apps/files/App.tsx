@@ -1,25 +1,35 @@
 import { useEffect, useMemo, useRef, useState } from "react";
 import { useWindow } from "../../app/useWindow";
-import { nameOf, type SortBy, sorted } from "../../domain/path";
+import { nameOf, type SortBy } from "../../domain/path";
 import { kept, nothing } from "../../domain/selection";
 import { useWords } from "../../i18n/words";
 import { Loading, Trouble } from "../../kit/States";
-import { useStore } from "../../state/store";
 import { Actions, type Naming, type Shown } from "./Actions";
 import { Dropping } from "./Dropping";
 import { words } from "./i18n";
 import { Listing } from "./Listing";
 import { Preview } from "./Preview";
-import { placeOf, useContents } from "./place";
+import { type Item, placeOf, useContents } from "./place";
 import { Status } from "./Status";
 import { Toolbar } from "./Toolbar";
+import { useOrdered } from "./useOrdered";
 import "./files.css";
+
+const NONE: readonly Item[] = [];
+
+/** The names of entries, gathered when they are first asked for. */
+function namesOf(items: readonly Item[]): () => ReadonlySet<string> {
+  let names: ReadonlySet<string> | undefined;
+  return () => {
+    names ??= new Set(items.map((i) => nameOf(i.file.path)));
+    return names;
+  };
+}
 
 /** The files of the workspace: one folder, a search, or the trash. */
 export default function Files() {
   const { subject, show, title } = useWindow();
   const t = useWords(words);
-  const language = useStore((s) => s.language);
   const place = useMemo(() => placeOf(subject), [subject]);
   const { data, error, refetch } = useContents(place);
   const [by, setBy] = useState<SortBy>("name");
@@ -30,19 +40,12 @@ export default function Files() {
   const [naming, setNaming] = useState<Naming>();
   const search = useRef<HTMLInputElement>(null);
 
-  const items = useMemo(() => {
-    const order = sorted(
-      (data?.items ?? []).map((i) => i.file),
-      by,
-      down,
-      language,
-    );
-    const known = new Map(data?.items.map((i) => [i.file, i]));
-    return order.flatMap((file) => known.get(file) ?? []);
-  }, [data, by, down, language]);
+  const ordered = useOrdered(data?.items, by, down);
+  const items = ordered ?? NONE;
   const ids = useMemo(() => items.map((i) => i.id), [items]);
   const held = useMemo(() => kept(ids, selection), [ids, selection]);
   const chosen = useMemo(() => items.filter((i) => held.chosen.has(i.id)), [items, held]);
+  const taken = useMemo(() => namesOf(items), [items]);
 
   const called =
     place.is === "trash" ? t("trash") : place.is === "search" ? place.name : nameOf(place.path) || t("home");
@@ -57,6 +60,7 @@ export default function Files() {
     place,
     items,
     chosen,
+    taken,
     go,
     focusSearch: () => search.current?.focus(),
     togglePreview: () => setPreview(!preview),
@@ -75,14 +79,15 @@ export default function Files() {
         shown={shown}
       />
       <Actions shown={shown} naming={naming}>
-        <Dropping place={place} items={items}>
+        <Dropping place={place} taken={taken}>
           <div className="files-body">
             {error ? (
               <Trouble error={error} onAgain={() => void refetch()} />
-            ) : data ? (
+            ) : ordered ? (
               <Listing
                 place={place}
                 items={items}
+                ids={ids}
                 look={look}
                 sort={{ by, down }}
                 onSort={(next) => {
@@ -100,7 +105,13 @@ export default function Files() {
           </div>
         </Dropping>
       </Actions>
-      <Status items={items} chosen={chosen} cut={data?.cut ?? false} search={place.is === "search"} />
+      <Status
+        items={items}
+        chosen={chosen}
+        cut={data?.cut ?? false}
+        partial={data?.partial ?? false}
+        search={place.is === "search"}
+      />
     </div>
   );
 }

@@ -4,14 +4,14 @@ import { nameOf } from "../../domain/path";
 import { useWords } from "../../i18n/words";
 import { doing } from "./doing";
 import { words } from "./i18n";
-import type { Item, Place } from "./place";
+import type { Place } from "./place";
 
 /** What files of this desktop travel as. */
 export const MOVED = "application/x-choir-files";
 
 /** Takes what is dropped: files of this desktop are moved, or copied with Ctrl; others are uploaded. */
-export function Dropping(props: { place: Place; items: readonly Item[]; children: ReactNode }) {
-  const { place, items, children } = props;
+export function Dropping(props: { place: Place; taken(): ReadonlySet<string>; children: ReactNode }) {
+  const { place, children } = props;
   const t = useWords(words);
   const [over, setOver] = useState<string>();
   const folderUnder = (e: DragEvent): string | undefined => {
@@ -32,7 +32,7 @@ export function Dropping(props: { place: Place; items: readonly Item[]; children
     if (folder === undefined) return;
     e.preventDefault();
     const here = place.is === "folder" && folder === place.path;
-    const taken = new Set(here ? items.map((i) => nameOf(i.file.path)) : []);
+    const taken = here ? props.taken() : new Set<string>();
     const moved = e.dataTransfer.getData(MOVED);
     if (!moved) return void doing.upload([...e.dataTransfer.files], folder, taken);
     const list = JSON.parse(moved) as FileState[];

@@ -14,6 +14,7 @@ import type { Item, Place } from "./place";
 interface Props {
   place: Place;
   items: readonly Item[];
+  ids: readonly string[];
   look: "list" | "grid";
   sort: { by: SortBy; down: boolean };
   onSort(by: SortBy): void;
@@ -26,21 +27,22 @@ const ROW = 36;
 const CELL = { width: 132, height: 122 };
 
 /** The entries, of which only those exist that are seen. */
-export function Listing({ place, items, look, sort, onSort, selection, onSelect, shown }: Props) {
+export function Listing({ place, items, ids, look, sort, onSort, selection, onSelect, shown }: Props) {
   const t = useWords(words);
   const win = useWindow();
   const box = useRef<HTMLDivElement>(null);
   const lanes = useLanes(box, look);
+  // Asked once: there may be tens of thousands of rows.
+  const height = look === "grid" ? CELL.height : rowHeight();
   const rows = useVirtualizer({
     count: Math.ceil(items.length / lanes),
     getScrollElement: () => box.current,
-    estimateSize: () => (look === "grid" ? CELL.height : rowHeight()),
+    estimateSize: () => height,
     overscan: 8,
   });
-  const ids = items.map((i) => i.id);
   const at = items[selection.at];
   // biome-ignore lint/correctness/useExhaustiveDependencies: rows of another look have another height
-  useEffect(() => rows.measure(), [look, rows]);
+  useEffect(() => rows.measure(), [height, rows]);
   const to = (place: number, how: How) => {
     onSelect(choose(ids, selection, place, how));
     rows.scrollToIndex(Math.floor(Math.max(0, place) / lanes));

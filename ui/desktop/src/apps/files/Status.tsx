@@ -7,8 +7,14 @@ import { words } from "./i18n";
 import type { Item } from "./place";
 
 /** How much is here and chosen, and what is on its way up. */
-export function Status(props: { items: readonly Item[]; chosen: readonly Item[]; cut: boolean; search: boolean }) {
-  const { items, chosen, cut, search } = props;
+export function Status(props: {
+  items: readonly Item[];
+  chosen: readonly Item[];
+  cut: boolean;
+  partial: boolean;
+  search: boolean;
+}) {
+  const { items, chosen, cut, partial, search } = props;
   const t = useWords(words);
   const language = useStore((s) => s.language);
   const uploads = useHeld((s) => s.uploads);
@@ -20,6 +26,7 @@ export function Status(props: { items: readonly Item[]; chosen: readonly Item[];
           ? `${t("chosen", { n: chosen.length })} · ${bytes(size, language)}`
           : t(search ? "found" : "entries", { n: items.length })}
         {cut && ` · ${t("foundCut")}`}
+        {partial && ` · ${t("reading")}`}
       </span>
       {[...uploads].map(([path, part]) => (
         <label key={path} className="files-upload">

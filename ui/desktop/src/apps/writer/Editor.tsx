@@ -1,7 +1,7 @@
 import { EditorContent, type Editor as Tiptap, useEditor } from "@tiptap/react";
 import { useEffect, useRef } from "react";
 import type { Overlay } from "../../transport/documents";
-import { extensions } from "./markdown";
+import { parts, read, written } from "./markdown";
 import { OverlayMarks, overlayMarks } from "./marks";
 
 interface Props {
@@ -18,9 +18,8 @@ export function Editor({ text, label, overlays, onText, onEditor }: Props) {
   told.current = { onText, onEditor };
   const typed = useRef(text);
   const editor = useEditor({
-    extensions: [...extensions, OverlayMarks],
-    content: text,
-    contentType: "markdown",
+    extensions: [...parts, OverlayMarks],
+    content: read(text),
     editorProps: {
       attributes: {
         "aria-label": label,
@@ -31,7 +30,7 @@ export function Editor({ text, label, overlays, onText, onEditor }: Props) {
       },
     },
     onUpdate: ({ editor: e }) => {
-      typed.current = e.getMarkdown();
+      typed.current = written(e.getJSON());
       told.current.onText(typed.current);
     },
   });
@@ -42,7 +41,7 @@ export function Editor({ text, label, overlays, onText, onEditor }: Props) {
   useEffect(() => {
     if (!editor || text === typed.current) return;
     typed.current = text;
-    editor.commands.setContent(text, { contentType: "markdown", emitUpdate: false });
+    editor.commands.setContent(read(text), { emitUpdate: false });
   }, [editor, text]);
   // The marks are laid again over every text that comes from outside.
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new text has new places

@@ -1,6 +1,6 @@
 import type { Editor as Tiptap } from "@tiptap/react";
 import { ChevronLeft, ChevronRight, Ellipsis, MessagesSquare } from "lucide-react";
-import { useEffect, useMemo, useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import { OfferButton } from "../../actions/OfferButton";
 import type { Matter } from "../../actions/offers";
 import { useWindow } from "../../app/useWindow";
@@ -18,18 +18,15 @@ import { useStore } from "../../state/store";
 import { type Doc, documents } from "../../transport/documents";
 import { Banner } from "./Banner";
 import { Editor } from "./Editor";
-import { exportHTML, exportMarkdown, print } from "./export";
+import { exportDOCX, exportHTML, exportMarkdown, print } from "./export";
 import { words } from "./i18n";
-import { survives } from "./markdown";
+import { type How, howOf, isLarge } from "./markdown";
 import { Overlays } from "./Overlays";
 import { Plain, Sides } from "./Plain";
 import { Tools } from "./Tools";
 import { useOverlays } from "./useOverlays";
 import { useVersions } from "./useVersions";
 import { useWriting } from "./useWriting";
-
-/** Above this many characters a text is only shown. */
-const LARGE = 512 << 10;
 
 /** One document. */
 export function Page({ id }: { id: ID }) {
@@ -49,11 +46,7 @@ function Open({ id, doc, writing, save, type, choose }: { id: ID; doc: Doc; writ
   const [comparing, setComparing] = useState(false);
   const versions = useVersions(id, doc.version);
   const over = useOverlays(id, editor, save);
-  // How a text is written is decided once for each text that comes from outside.
-  const how = useMemo(
-    () => (writing.base.content.length > LARGE ? "large" : survives(writing.base.content) ? "rich" : "source"),
-    [writing.base.content],
-  );
+  const how = useHow(writing);
   useEffect(() => {
     if (title !== doc.title) show(`document:${id}`, doc.title);
   }, [title, doc.title, show, id]);
@@ -72,16 +65,9 @@ function Open({ id, doc, writing, save, type, choose }: { id: ID; doc: Doc; writ
       return (
         <Sides left={other.content} right={writing.text} names={[t("theirs", { version: other.version }), t("mine")]} />
       );
-    if (looking !== undefined)
-      return old ? (
-        <div className="writer-page writer-old scroll">
-          <Markdown text={old.content ?? ""} />
-        </div>
-      ) : (
-        <Loading />
-      );
+    if (looking !== undefined) return old ? <Old text={old.content ?? ""} label={t("text")} /> : <Loading />;
     if (how === "large") return <Plain text={writing.text} label={t("text")} />;
-    if (how === "source") return <Plain text={writing.text} label={t("text")} onText={type} />;
+    if (how !== "rich") return <Plain text={writing.text} label={t("text")} onText={type} />;
     return <Editor text={writing.text} label={t("text")} overlays={over.open} onText={type} onEditor={setEditor} />;
   };
   return (
@@ -164,6 +150,26 @@ function Open({ id, doc, writing, save, type, choose }: { id: ID; doc: Doc; writ
   );
 }
 
+/** How the text is written: decided for each that comes from outside, and kept while one is written here. */
+function useHow({ base, touched }: Writing): How {
+  const known = useRef<{ content: string; how: How }>(undefined);
+  if (known.current?.content !== base.content) {
+    const how = touched && known.current ? known.current.how : howOf(base.content);
+    known.current = { content: base.content, how };
+  }
+  return known.current.how;
+}
+
+/** A version of before. */
+function Old({ text, label }: { text: string; label: string }) {
+  if (isLarge(text)) return <Plain text={text} label={label} />;
+  return (
+    <div className="writer-page writer-old scroll">
+      <Markdown text={text} />
+    </div>
+  );
+}
+
 interface HeadProps {
   id: ID;
   doc: Doc;
@@ -198,7 +204,9 @@ function Head({ id, doc, writing, versions, editor, side, onSide, onRemoved }: H
   const matter: Matter = selected
     ? { kind: "selection", of: `the document “${doc.title}”`, text: selected }
     : { kind: "document", id, title: doc.title, text: writing.text };
-  const html = () => editor?.getHTML() ?? "";
+  const given = { title: doc.title, markdown: writing.text };
+  // What builds another format would hold up the page over megabytes.
+  const large = isLarge(writing.text);
   const { of, looking } = versions;
   return (
     <div className="app-tools writer-head">
@@ -217,6 +225,7 @@ function Head({ id, doc, writing, versions, editor, side, onSide, onRemoved }: H
       <button
         type="button"
         className="tool"
+        data-version="before"
         aria-label={t("before")}
         title={t("before")}
         disabled={versions.before === undefined}
@@ -253,13 +262,24 @@ function Head({ id, doc, writing, versions, editor, side, onSide, onRemoved }: H
       </button>
       <MenuButton
         entries={[
-          { id: "md", label: t("exportMarkdown"), run: () => exportMarkdown(doc.title, writing.text) },
-          { id: "html", label: t("exportHTML"), disabled: !editor, run: () => exportHTML(doc.title, html()) },
-          { id: "print", label: t("print"), disabled: !editor, run: () => print(doc.title, html()) },
+          { id: "md", label: t("exportMarkdown"), run: () => exportMarkdown(given) },
+          {
+            id: "html",
+            label: t("exportHTML"),
+            disabled: large,
+            run: () => void exportHTML(given).catch(notifyProblem),
+          },
+          {
+            id: "docx",
+            label: t("exportDOCX"),
+            disabled: large,
+            run: () => void exportDOCX(given).catch(notifyProblem),
+          },
+          { id: "print", label: t("print"), disabled: large, run: () => void print(given).catch(notifyProblem) },
           { id: "remove", label: t("remove"), danger: true, apart: true, run: () => void remove() },
         ]}
       >
-        <button type="button" className="tool" aria-label={t("more")} title={t("more")}>
+        <button type="button" className="tool" data-menu aria-label={t("more")} title={t("more")}>
           <Ellipsis size={16} aria-hidden />
         </button>
       </MenuButton>

@@ -3,7 +3,8 @@ import { MergeView } from "@codemirror/merge";
 import { EditorState, type Extension } from "@codemirror/state";
 import { EditorView } from "@codemirror/view";
 import { minimalSetup } from "codemirror";
-import { useEffect, useRef } from "react";
+import { useEffect, useMemo, useRef } from "react";
+import { folded } from "./markdown";
 
 const look = (label: string): Extension[] => [
   minimalSetup,
@@ -16,14 +17,15 @@ const look = (label: string): Extension[] => [
   }),
 ];
 
-/** Markdown as it is written; only what is seen of it is laid out, so its length does not matter. */
-export function Plain({ text, label, onText }: { text: string; label: string; onText?(text: string): void }) {
+/** Markdown as it is written, or only shown; what is seen of it is laid out, so its length does not matter. */
+export function Plain({ text: given, label, onText }: { text: string; label: string; onText?(text: string): void }) {
+  const fixed = onText === undefined;
+  const text = useMemo(() => (fixed ? folded(given) : given), [fixed, given]);
   const box = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView>(undefined);
   const told = useRef(onText);
   told.current = onText;
   const first = useRef(text);
-  const fixed = onText === undefined;
   useEffect(() => {
     if (!box.current) return;
     const listen = EditorView.updateListener.of((u) => u.docChanged && told.current?.(u.state.doc.toString()));
@@ -58,6 +60,8 @@ export function Sides({ left, right, names }: { left: string; right: string; nam
       b: { doc: right, extensions: [look(b), fixed] },
       parent: box.current,
       collapseUnchanged: { margin: 3, minSize: 6 },
+      // What takes longer is shown as changed as a whole.
+      diffConfig: { scanLimit: 500, timeout: 100 },
     });
     return () => view.destroy();
   }, [left, right, a, b]);

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { rewritten, survives } from "./markdown";
+import { folded, howOf, rewritten, survives } from "./markdown";
 
 const samples = {
   headings: "# One\n\nText.\n\n## Two\n\nMore *text*, **bold**, `code` and ~~gone~~.",
@@ -74,3 +74,20 @@ it("says of any text at all whether it survives, and never of one that lost a le
     { numRuns: 200 },
   );
 }, 60_000);
+
+it("makes no text rich that is long, and only shows what cannot be laid out", () => {
+  const lines = "A line of it.\n\n";
+  expect(howOf(lines)).toBe("rich");
+  expect(howOf("text[^1]\n\n[^1]: a note")).toBe("source");
+  expect(howOf(lines.repeat(4000))).toBe("long");
+  expect(howOf(lines.repeat(40_000))).toBe("large");
+  expect(howOf("word ".repeat(20_000))).toBe("large");
+});
+
+it("folds long lines between words where it can, and changes nothing else", () => {
+  const text = `short\n\n${"word ".repeat(3000)}\n${"x".repeat(5000)}`;
+  const lines = folded(text).split("\n");
+  expect(Math.max(...lines.map((l) => l.length))).toBeLessThanOrEqual(2000);
+  expect(lines.join("")).toBe(text.replaceAll("\n", ""));
+  expect(lines.filter((l) => l.startsWith("w")).every((l) => /^(word )+$/.test(l))).toBe(true);
+});

@@ -1,24 +1,50 @@
-import { TaskItem, TaskList } from "@tiptap/extension-list";
+import type { JSONContent, Node } from "@tiptap/core";
+import { OrderedList, TaskItem, TaskList } from "@tiptap/extension-list";
 import { TableKit } from "@tiptap/extension-table";
-import { Markdown, MarkdownManager } from "@tiptap/markdown";
+import { MarkdownManager } from "@tiptap/markdown";
 import StarterKit from "@tiptap/starter-kit";
+
+/** The mark of a list's first item. */
+const LIST = /^\s*([-+*]|[\p{L}\p{N}]+[.)])\s/u;
+
+/** A list whose parser is asked where a list begins: it takes all of the text that follows apart, at every block. */
+function atItsMark<O, S>(list: Node<O, S>): Node<O, S> {
+  const tokenizer = list.config.markdownTokenizer;
+  if (!tokenizer) return list;
+  return list.extend({
+    markdownTokenizer: {
+      ...tokenizer,
+      tokenize: (rest, tokens, lexer) => (LIST.test(rest) ? tokenizer.tokenize(rest, tokens, lexer) : undefined),
+    },
+  });
+}
 
 /** What rich text can hold here. */
 export const parts = [
-  StarterKit.configure({ link: { openOnClick: false, protocols: ["http", "https", "mailto"] }, underline: false }),
+  StarterKit.configure({
+    link: { openOnClick: false, protocols: ["http", "https", "mailto"] },
+    orderedList: false,
+    underline: false,
+  }),
+  atItsMark(OrderedList),
   TableKit.configure({ table: { resizable: false } }),
-  TaskList,
+  atItsMark(TaskList),
   TaskItem.configure({ nested: true }),
 ];
 
-/** The extensions of an editor over Markdown. */
-export const extensions = [...parts, Markdown];
-
+// One for all editors: each adds what it knows to a parser that all share, so that with one for each every
+// document that is opened would be read more slowly than the one before.
 const manager = new MarkdownManager({ extensions: parts });
+
+/** What rich text shows of Markdown. */
+export const read = (markdown: string): JSONContent => manager.parse(markdown);
+
+/** Rich text as Markdown. */
+export const written = (content: JSONContent): string => manager.serialize(content);
 
 /** Markdown as it is written back after it was read, unchanged. */
 export function rewritten(markdown: string): string {
-  return manager.serialize(manager.parse(markdown));
+  return written(read(markdown));
 }
 
 /** Footnotes and definitions of links: read as plain words, they would lose what they mean. */
@@ -36,10 +62,35 @@ function letters(text: string): string {
 export function survives(markdown: string): boolean {
   if (beyond.test(markdown)) return false;
   try {
-    const read = manager.parse(markdown);
-    const back = manager.serialize(read);
-    return letters(back) === letters(markdown) && JSON.stringify(manager.parse(back)) === JSON.stringify(read);
+    const content = read(markdown);
+    const back = written(content);
+    return letters(back) === letters(markdown) && JSON.stringify(read(back)) === JSON.stringify(content);
   } catch {
     return false;
   }
+}
+
+/** How a text is shown: as rich text; as Markdown, because of what it has or because it is long; or only to be read. */
+export type How = "rich" | "source" | "long" | "large";
+
+/** Up to so many characters are rich text: reading them takes the square of their number. */
+const RICH = 32 << 10;
+/** Above so many, and with a line of so many beyond what is rich, a text is only shown. */
+const LARGE = 512 << 10;
+const LINE = 64 << 10;
+
+/** How a text that comes from outside is shown. */
+export function howOf(text: string): How {
+  if (text.length <= RICH) return survives(text) ? "rich" : "source";
+  return isLarge(text) || text.split("\n").some((line) => line.length > LINE) ? "large" : "long";
+}
+
+/** Whether what goes over a whole text at once would hold up the page. */
+export const isLarge = (text: string) => text.length > LARGE;
+
+/** A text in lines that a page can lay out: of each that is seen, all is measured once. */
+export function folded(text: string): string {
+  // By lines, because a pattern over the whole would begin anew at each of their characters.
+  const fold = (line: string) => (line.length > 2000 ? line.replace(/.{1000,1999}[ \t]|.{2000}/g, "$&\n") : line);
+  return text.split("\n").map(fold).join("\n");
 }
