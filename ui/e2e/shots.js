@@ -31,12 +31,16 @@ try {
         page.setDefaultTimeout(60_000);
         await page.goto(run ? await choir.link() : choir.login);
         await desktopOf(page).locator("#prompt").waitFor();
+        // A note of the shell's takes half of a phone, and is the same in every picture.
+        await page.getByRole("button", { name: "Hide this" }).click();
         const suffix = `${size.name}-${dark ? "dark" : "light"}`;
         await take(page, `desktop-${suffix}`);
         if (!run) {
           await furnish(page);
           run = await playDemo(page);
         }
+        // What the run said has faded.
+        await desktopOf(page).locator(".progress-line").first().waitFor({ state: "detached" });
         for (const app of await appNames()) {
           const state = (await statesOf(app)).findLast((s) => s.network === "answers" && s.name !== "empty");
           if (!state) continue;

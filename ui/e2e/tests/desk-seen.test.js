@@ -1,0 +1,120 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { frameOf } from "../lib/desktop.js";
+import { rig, skip } from "../lib/rig.js";
+import { appNames } from "../lib/states.js";
+import { closeAll, desktopOf, openWindow, writeFile } from "../lib/windows.js";
+
+/**
+ * Runs in the page: the controls that cannot be reached, because nothing that a
+ * person can scroll brings them into view, or something lies over them.
+ */
+function unreachable() {
+  const wide = document.documentElement.scrollWidth > innerWidth ? ["the page is wider than the screen"] : [];
+  const controls = [
+    ...document.querySelectorAll("button, select, textarea, input, a[href], [role=tab], h1, h2"),
+  ].filter(
+    (e) =>
+      e.checkVisibility({ visibilityProperty: true, opacityProperty: true }) &&
+      !e.closest(".visually-hidden, .xterm-helpers, [aria-hidden=true]"),
+  );
+  const name = (e) => `${e.tagName} ${e.className} ${e.getAttribute("aria-label") ?? e.textContent.slice(0, 40)}`;
+  const lost = [];
+  for (const control of controls) {
+    control.scrollIntoView({ block: "nearest", inline: "nearest" });
+    const box = control.getBoundingClientRect();
+    // What is seen of it: between the edges of the page and of all that clips it.
+    const seen = { left: 0, top: 0, right: innerWidth, bottom: innerHeight };
+    let clipped = false;
+    for (let up = control; up; up = up.parentElement) {
+      const { overflow } = getComputedStyle(up);
+      if (up !== control && overflow === "visible") continue;
+      const edge = up.getBoundingClientRect();
+      seen.left = Math.max(seen.left, edge.left);
+      seen.top = Math.max(seen.top, edge.top);
+      seen.right = Math.min(seen.right, edge.right);
+      seen.bottom = Math.min(seen.bottom, edge.bottom);
+      if (up !== control && !/auto|scroll/.test(overflow) && (up.scrollTop !== 0 || up.scrollLeft !== 0))
+        clipped = true;
+    }
+    const [x, y] = [(seen.left + seen.right) / 2, (seen.top + seen.bottom) / 2];
+    const small =
+      seen.right - seen.left < Math.min(24, box.width - 1) || seen.bottom - seen.top < Math.min(24, box.height - 1);
+    const at = document.elementFromPoint(x, y);
+    if (clipped || small || !at || !(control.contains(at) || at.contains(control)))
+      lost.push(`${name(control)} at ${Math.round(x)},${Math.round(y)}${at ? ` under ${name(at)}` : ""}`);
+  }
+  return [...wide, ...lost];
+}
+
+describe("200 % zoom of 1440x900", () => {
+  // A browser that zooms to 200 % has half as many CSS pixels, each drawn with four.
+  const it = rig({ desktop: true, model: true, browser: { width: 720, height: 450, scale: 2 } });
+
+  test("no part of the desktop, of the shell around it or of an app is cut off", { skip }, async () => {
+    const { page } = it;
+    const frame = await frameOf(page);
+    assert.deepEqual(await page.evaluate(unreachable), [], "the shell");
+    assert.deepEqual(await frame.evaluate(unreachable), [], "the empty desktop");
+    await writeFile(page, "workspace/a.csv", "bird,cm\nheron,90\n");
+    for (const app of await appNames()) {
+      const { win } = await openWindow(page, app, app === "files" ? "workspace/" : "");
+      await win.locator("[data-state=loading]").waitFor({ state: "detached" });
+      assert.deepEqual(await frame.evaluate(unreachable), [], app);
+      await closeAll(page);
+    }
+    await page.keyboard.press("Control+k");
+    await desktopOf(page).getByRole("dialog", { name: "Launcher" }).locator("[cmdk-item]").first().waitFor();
+    const last = desktopOf(page).locator("[cmdk-item]").last();
+    await last.scrollIntoViewIfNeeded();
+    assert.ok((await last.boundingBox()).y < 450, "the last of what the launcher lists cannot be seen");
+    await page.keyboard.press("Escape");
+  });
+});
+
+describe("forced colours", () => {
+  const it = rig({ desktop: true });
+
+  test("windows have edges, the one in front has another, and the focus is always seen", { skip }, async () => {
+    const { page } = it;
+    await page.emulateMedia({ forcedColors: "active" });
+    const frame = await frameOf(page);
+    const below = await openWindow(page, "files", "workspace/", { x: 40, y: 30, width: 600, height: 400 });
+    const front = await openWindow(page, "settings", "", { x: 300, y: 90, width: 700, height: 460 });
+    await desktopOf(page).locator(`[data-window="${front.id}"][data-focused="true"]`).waitFor();
+    const edge = (win) =>
+      win.evaluate((e) => {
+        const {
+          borderTopStyle: style,
+          borderTopWidth: width,
+          borderTopColor: colour,
+          backgroundColor,
+        } = getComputedStyle(e);
+        return { style, width, colour, stands: colour !== backgroundColor };
+      });
+    const [one, other] = [await edge(below.win), await edge(front.win)];
+    for (const { style, stands } of [one, other]) assert.deepEqual({ style, stands }, { style: "solid", stands: true });
+    assert.notEqual(`${one.width} ${one.colour}`, `${other.width} ${other.colour}`);
+
+    await desktopOf(page).locator("#prompt").focus();
+    const blind = [];
+    for (let stop = 0; stop < 40; stop++) {
+      blind.push(...(await frame.evaluate(unmarked)), ...(await page.evaluate(unmarked)));
+      await page.keyboard.press("Tab");
+    }
+    assert.deepEqual([...new Set(blind)], []);
+    await closeAll(page);
+  });
+});
+
+/** Runs in the page: the element with the focus, when no outline says so. */
+function unmarked() {
+  const active = document.activeElement;
+  if (!active || active === document.body || active.tagName === "IFRAME") return [];
+  const outlined = (e) => {
+    const { outlineStyle, outlineWidth } = getComputedStyle(e);
+    return outlineStyle !== "none" && Number.parseFloat(outlineWidth) >= 2;
+  };
+  for (let e = active; e && e !== document.body; e = e.parentElement) if (outlined(e)) return [];
+  return [`${active.tagName} ${active.id} ${active.className} ${active.getAttribute("aria-label") ?? ""}`];
+}
