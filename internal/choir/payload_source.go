@@ -1,5 +1,7 @@
 package choir
 
+import "regexp"
+
 // DesktopUpgraded says that the workspace's copy of the desktop's source took
 // over what a newer shipped one changed.
 type DesktopUpgraded struct {
@@ -19,8 +21,22 @@ func (DesktopUpgraded) EventType() Type { return "desktop.upgraded" }
 type DesktopBroke struct {
 	Origin  BrokeOrigin `json:"origin" choir:"enum=page|server" doc:"Who said so: a page of the desktop, or the server that builds it."`
 	Message string      `json:"message" choir:"len=1..2000" doc:"What it said."`
-	File    string      `json:"file,omitempty" choir:"len=0..400" doc:"Where, below the source's folder."`
+	File    string      `json:"file,omitempty" choir:"len=0..200" doc:"Where, below the source's folder."`
 	Line    int         `json:"line,omitempty" choir:"range=0..10000000" doc:"Line of the file; 0 when nobody knows."`
+}
+
+// maxPlainPath bounds a path that PlainPath lets through, in bytes.
+const maxPlainPath = 200
+
+var plainPath = regexp.MustCompile(`^[\w@.-]+(/[\w@.-]+)*$`)
+
+// PlainPath is the path while it is nothing but one, else empty: what names a
+// file to people, and comes from where nobody vouches for it.
+func PlainPath(path string) string {
+	if len(path) > maxPlainPath || !plainPath.MatchString(path) {
+		return ""
+	}
+	return path
 }
 
 // BrokeOrigin is who says that a desktop's source does not work.

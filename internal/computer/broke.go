@@ -2,6 +2,7 @@ package computer
 
 import (
 	"context"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -20,7 +21,6 @@ const (
 // Bounds of what a page or its server may say, in bytes.
 const (
 	maxBrokeMessage = 2000
-	maxBrokeFile    = 400
 	maxBrokeLine    = 10_000_000
 )
 
@@ -61,21 +61,17 @@ func (c *Computer) ReportBroke(ctx context.Context, role choir.Role, p choir.Des
 	if err != nil {
 		return Broke{}, err
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.source == source && b.last.Message == p.Message && b.last.File == p.File && b.last.Line == p.Line {
-		return b.last, nil
-	}
-	id, err := c.newID()
-	if err != nil {
-		return Broke{}, err
-	}
+	// The same words about the same source are the same event.
+	id := choir.DeriveID(c.cfg.ID, "desktop.broke", string(role), string(source), string(run), string(p.Origin), p.Message, p.File, strconv.Itoa(p.Line))
 	receipt, err := c.appendToRun(ctx, role, id, run, "", p)
 	if err != nil {
 		return Broke{}, err
 	}
-	b.source, b.last = source, Broke{Seq: receipt.Seq, Run: run, Message: p.Message, File: p.File, Line: p.Line}
-	return b.last, nil
+	out := Broke{Seq: receipt.Seq, Run: run, Message: p.Message, File: p.File, Line: p.Line}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.source, b.last = source, out
+	return out, nil
 }
 
 // NoteBroke is ReportBroke for the server that builds the source.
@@ -174,7 +170,8 @@ func (c *Computer) sourceNow(ctx context.Context) (choir.Digest, sourceState, er
 // cleanBroke bounds what was said, and takes out what would not stay text.
 func cleanBroke(p choir.DesktopBroke) choir.DesktopBroke {
 	p.Message = plainText(p.Message, maxBrokeMessage)
-	p.File = strings.Join(strings.Fields(plainText(p.File, maxBrokeFile)), " ")
+	// The shell's own bar names the file: nothing but a path gets there.
+	p.File = choir.PlainPath(p.File)
 	p.Line = min(max(p.Line, 0), maxBrokeLine)
 	return p
 }

@@ -129,7 +129,7 @@ func (s *server) read(r io.Reader) {
 			default: // it said so before
 			}
 		case one.Error != "":
-			one.Error, one.File = clip(one.Error), clip(strings.TrimPrefix(one.File, sourceInside+"/"))
+			one.Error, one.File = clip(one.Error), choir.PlainPath(strings.TrimPrefix(one.File, sourceInside+"/"))
 			s.trouble.Store(&one)
 			s.report(choir.DesktopBroke{Origin: choir.BrokeServer, Message: one.Error, File: one.File, Line: one.Line})
 		case one.Changed:
