@@ -62,8 +62,8 @@ async function plant(server, cacheDir) {
   await cp(join(modules, ".choir", "deps"), deps, { recursive: true });
   const path = join(deps, "_metadata.json");
   const metadata = JSON.parse(await readFile(path, "utf8"));
-  const lock = await readFile(join(root, "package-lock.json"), "utf8").catch(() => "");
-  metadata.lockfileHash = hash(lock);
+  // Of npm's lock files Vite reads the one in node_modules, which the shared packages come without.
+  metadata.lockfileHash = hash("");
   metadata.configHash = configHash(server.environments.client.config);
   metadata.hash = hash(metadata.lockfileHash + metadata.configHash);
   for (const one of Object.values(metadata.optimized)) one.src = join(modules, one.src.split("/node_modules/").slice(1).join("/node_modules/"));

@@ -75,6 +75,17 @@ test("the first change moves the page to its own source, with what was being typ
   assert.equal(await desktopOf(page).locator("#prompt").inputValue(), "half a thought");
 });
 
+test("what it imports was bundled when choir was built", { skip }, async () => {
+  const frame = await frameOf(it.page);
+  const { optimized } = await frame.evaluate(async () => {
+    const loaded = performance.getEntriesByType("resource").map((e) => e.name);
+    const bundled = loaded.find((name) => /\/deps\/[^/]+\.js/.test(name));
+    return (await fetch(bundled.replace(/[^/]*$/, "_metadata.json"))).json();
+  });
+  // The server's own bundles name their packages relative to themselves.
+  assert.match(optimized.react.src, /^\/node_modules\//);
+});
+
 test("an edit changes the pixel without a reload, and a counter survives", { skip }, async (t) => {
   const frame = await enterDesktop(it.page);
   await frame.locator("#probe").click();
