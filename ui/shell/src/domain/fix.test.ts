@@ -3,11 +3,13 @@ import { brokenOf, fixPrompt } from "./fix";
 
 it("asks for what the log knows of before what the server says", () => {
   const broke = { seq: 1, message: "x" };
-  expect(brokenOf(undefined)).toBeUndefined();
-  expect(brokenOf({ mode: "live" })).toBeUndefined();
-  expect(brokenOf({ mode: "broken", error: "no Node" })).toBeUndefined();
-  expect(brokenOf({ mode: "live", error: "y", broke })).toBe(broke);
-  expect(brokenOf({ mode: "live", error: "y", file: "f" })).toEqual({ message: "y", file: "f" });
+  expect(brokenOf(undefined, true)).toBeUndefined();
+  expect(brokenOf({ mode: "live" }, false)).toBeUndefined();
+  expect(brokenOf({ mode: "shipped" }, true)).toBeUndefined();
+  expect(brokenOf({ mode: "live" }, true)?.message).toMatch(/never says that it is ready/);
+  expect(brokenOf({ mode: "broken", error: "no Node" }, true)).toBeUndefined();
+  expect(brokenOf({ mode: "live", error: "y", broke }, true)).toBe(broke);
+  expect(brokenOf({ mode: "live", error: "y", file: "f" }, true)).toEqual({ message: "y", file: "f" });
 });
 
 it("keeps an error from being anything but data", () => {

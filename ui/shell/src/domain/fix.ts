@@ -3,12 +3,19 @@ import type { Broke, Source } from "./source";
 /** What is to be fixed. */
 export type Broken = Omit<Broke, "seq">;
 
-/** What is to be fixed: what the log knows of, else what the server says now. */
-export function brokenOf(source: Source | undefined): Broken | undefined {
+/**
+ * What is to be fixed: what the log knows of, else what the server says now, else
+ * that a page of the workspace's own source does not say that it is ready.
+ */
+export function brokenOf(source: Source | undefined, silent: boolean): Broken | undefined {
   if (!source || source.mode === "broken") return undefined;
   if (source.broke) return source.broke;
-  return source.error ? { message: source.error, ...(source.file ? { file: source.file } : {}) } : undefined;
+  if (source.error) return { message: source.error, ...(source.file ? { file: source.file } : {}) };
+  return silent && source.mode === "live" ? { message: SILENT } : undefined;
 }
+
+/** What is known of a page that shows nothing and says nothing. */
+const SILENT = "The page is served without an error and never says that it is ready: see tellShell in choiros/src.";
 
 /**
  * What the product asks for when a desktop is to be fixed. The error is data in

@@ -40,7 +40,10 @@ function useDesktop(frame: React.RefObject<HTMLIFrameElement | null>): void {
     session.api.ticket().then(
       ({ url }) => {
         if (ended.signal.aborted) return;
-        const watch = new ReadyWatch(() => store.setFrame("silent"));
+        const watch = new ReadyWatch(() => {
+          store.setFrame("silent");
+          session.source.touched();
+        });
         const link = new DesktopLink(element, new URL(url).origin, {
           ready: () => {
             watch.ready();

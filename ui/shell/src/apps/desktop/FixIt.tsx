@@ -10,9 +10,10 @@ import { useStore } from "../../state/store";
 export function FixIt() {
   const session = useSession();
   const source = useStore((s) => s.source);
+  const silent = useStore((s) => s.frame === "silent");
   const [busy, setBusy] = useState(false);
   const key = useRef(crypto.randomUUID());
-  const broken = brokenOf(source);
+  const broken = brokenOf(source, silent);
   if (!broken) return null;
   const fix = async () => {
     setBusy(true);
