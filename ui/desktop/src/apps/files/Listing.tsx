@@ -61,7 +61,8 @@ export function Listing({ place, items, ids, look, sort, onSort, selection, onSe
     const by = moves[e.key];
     const mod = e.ctrlKey || e.metaKey;
     if (by !== undefined && !e.altKey) {
-      const fresh = selection.chosen.size === 0 && by > 0 && selection.at === 0;
+      // The first step goes to the first entry; only End means the last.
+      const fresh = selection.chosen.size === 0 && by > 0 && selection.at === 0 && e.key !== "End";
       to(fresh ? 0 : selection.at + by, e.shiftKey ? "range" : mod ? "walk" : "only");
     } else if (mod && e.key.toLowerCase() === "a") onSelect({ ...selection, chosen: new Set(ids) });
     else if (mod && e.key === " ") to(selection.at, "toggle");

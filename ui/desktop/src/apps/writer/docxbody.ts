@@ -92,9 +92,12 @@ function blockOf(made: Making, node: Block, place: Place): FileChild[] {
 }
 
 function layout({ lists, quotes, mark }: Place): IParagraphOptions {
+  const left = STEP * (lists + quotes);
   return {
     ...(quotes > 0 ? { style: "Quote" } : {}),
-    ...(mark ? { numbering: mark } : lists + quotes > 0 ? { indent: { left: STEP * (lists + quotes) } } : {}),
+    ...(mark ? { numbering: mark } : {}),
+    // A list brings its own, unless it is quoted.
+    ...(mark ? quotes > 0 && { indent: { left, hanging: 360 } } : left > 0 && { indent: { left } }),
   };
 }
 
