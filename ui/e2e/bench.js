@@ -40,8 +40,12 @@ const verbs = {
     const { longest, long } = await dragOver(opened.page, dragged);
     return { value: longest, long };
   },
-  /** Waits until the page comes from the bundle. */
-  shipped: () => untilServed(() => [...document.scripts].some((s) => s.src.includes("/assets/"))),
+  /** Waits until the page comes from the bundle, and the shell has looked at what it comes from. */
+  async shipped() {
+    await untilServed(() => [...document.scripts].some((s) => s.src.includes("/assets/")));
+    await opened.page.waitForResponse((response) => response.url().endsWith("/desktop/source"));
+    return {};
+  },
   /** Waits until the page comes from the source, with the probe in it. */
   live: () => untilServed(() => document.querySelector("#bench-probe") !== null),
 };
