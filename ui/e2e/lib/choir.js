@@ -74,6 +74,8 @@ export async function startChoir(extra = "") {
   let { child, printed } = await up(data);
   return {
     ...printed,
+    /** Its data folder. */
+    data,
     startMs: performance.now() - began,
     /** Another one-time link to log in with. */
     async link() {

@@ -56,6 +56,42 @@ export async function furnish(page) {
     "workspace/states/notes.md",
     "# Birds of the pond\n\nThe **heron** stands, the *kingfisher* dives.\n\n- wren\n- owl\n",
   );
+  await writeDocuments(page);
+}
+
+const json = (method, body) => ({
+  method,
+  headers: { "Content-Type": "application/json" },
+  body: JSON.stringify(body),
+});
+
+/** The documents that states are shown with, by the names that stand for them. */
+const titles = { sample: "Birds of the pond", source: "Sources" };
+
+/** Writes documents: one with two versions, a comment and a proposal, and one that only its Markdown shows. */
+async function writeDocuments(page) {
+  const write = async (title, content) => {
+    const { body: doc } = await desktopAPI(page, "/documents", json("POST", { title, content: "" }));
+    const { body: saved } = await desktopAPI(
+      page,
+      `/documents/${doc.id}/versions/${doc.version + 1}`,
+      json("PUT", { content }),
+    );
+    return saved;
+  };
+  const text =
+    "# Birds\n\nThe **heron** stands, the *kingfisher* [dives](https://example.com).\n\n- wren\n- owl\n\n- [x] counted\n- [ ] told\n\n> Quiet, please.\n\n```go\nfunc main() {}\n```\n\n| bird | cm |\n| --- | --- |\n| wren | 9 |\n";
+  await write(titles.source, "As was said[^1].\n\n[^1]: By the owl.\n");
+  const { id, version } = await write(titles.sample, text);
+  const next = `${text}\nNobody saw the swift.\n`;
+  await desktopAPI(page, `/documents/${id}/versions/${version + 1}`, json("PUT", { content: next }));
+  for (const [kind, exact, said] of [
+    ["comment", "heron", "Grey or purple?"],
+    ["proposal", "kingfisher", "common kingfisher"],
+  ]) {
+    const overlay = { version: version + 1, kind, anchor: { exact }, text: said };
+    await desktopAPI(page, `/documents/${id}/overlays`, json("POST", overlay));
+  }
 }
 
 /** What a state never keeps back: the desktop itself, and how it follows the log. */
@@ -86,10 +122,18 @@ export async function arrange(page, app, state, run, bounds) {
       return route.fulfill({ status: 503, contentType: "application/problem+json", body: JSON.stringify(problem) });
     });
   }
-  const subject = (state.subject ?? "").replace("run:latest", `run:${run}`);
-  const opened = await openWindow(page, app, subject, bounds);
+  const opened = await openWindow(page, app, await subjectOf(page, state, run), bounds);
+  for (const pressed of state.press ?? []) await opened.win.locator(pressed).first().click();
   await opened.win.locator(state.shows).first().waitFor();
   return opened;
+}
+
+/** What a state's window is opened with: the run and the documents that stand for what the tests made. */
+async function subjectOf(page, { subject = "" }, run) {
+  const [, name] = /^document:(\w+)$/.exec(subject) ?? [];
+  if (!name) return subject.replace("run:latest", `run:${run}`);
+  const { body } = await desktopAPI(page, "/documents");
+  return `document:${body.find(({ title }) => title === titles[name]).id}`;
 }
 
 /** Plays the recorded demo to its end; gives its run. */

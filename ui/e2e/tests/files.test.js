@@ -1,7 +1,10 @@
 import assert from "node:assert/strict";
+import { linkSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { test } from "node:test";
 import { frameOf } from "../lib/desktop.js";
 import { rig, skip } from "../lib/rig.js";
+import { HELD_MS, watchTasks } from "../lib/tasks.js";
 import { desktopAPI, desktopOf, openWindow, writeFile } from "../lib/windows.js";
 
 const it = rig({ desktop: true });
@@ -127,4 +130,29 @@ test("code saves over what was seen only; a conflict shows both sides", { skip }
     (await fetch(`/api/computers/${location.host.split(".")[0]}/files/workspace/dragonfly.txt`)).text(),
   );
   assert.match(content, /mine/);
+});
+
+test("a folder of 50,000 files opens and is walked and sorted without holding up the page", { skip }, async () => {
+  const computers = join(it.choir.data, "computers");
+  const many = join(computers, readdirSync(computers)[0], "associate/workspace/workspace/many");
+  mkdirSync(many, { recursive: true });
+  writeFileSync(join(many, "0.txt"), "one of many");
+  for (let i = 1; i < 50_000; i++) linkSync(join(many, "0.txt"), join(many, `${i}.txt`));
+  const longest = await watchTasks(await frameOf(it.page));
+  const opened = await openWindow(it.page, "files", "workspace/many/");
+  const list = opened.win.getByRole("listbox");
+  const last = opened.win.locator("[role=option][aria-selected=true]").filter({ hasText: /^49999\.txt/ });
+  await opened.win.getByText(/^50,000 entries$/).waitFor();
+  await list.press("End");
+  await last.waitFor();
+  await list.press("Control+a");
+  await opened.win.getByText("50,000 chosen").waitFor();
+  await opened.win.getByRole("button", { name: "Sort by Name" }).click();
+  await opened.win
+    .getByRole("option")
+    .filter({ hasText: /^0\.txt/ })
+    .waitFor();
+  await list.press("Home");
+  await last.waitFor();
+  assert.ok((await longest()) < HELD_MS, `a task took ${await longest()} ms`);
 });

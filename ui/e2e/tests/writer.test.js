@@ -1,7 +1,10 @@
 import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
 import { test } from "node:test";
-import { desktopOf, enterDesktop, write } from "../lib/desktop.js";
+import { desktopOf, enterDesktop, frameOf, write } from "../lib/desktop.js";
 import { api, rig, skip } from "../lib/rig.js";
+import { HELD_MS, watchTasks } from "../lib/tasks.js";
+import { openWindow } from "../lib/windows.js";
 
 const it = rig({ desktop: true, model: true });
 
@@ -16,13 +19,13 @@ const typeAtEnd = async (words) => {
 };
 const documents = async () => (await api(it.page, "/documents")).body;
 const version = async (id, n) => (await api(it.page, `/documents/${id}?version=${n}`)).body;
+const sends = (method, body) => ({
+  method,
+  headers: { "Content-Type": "application/json" },
+  body: JSON.stringify(body),
+});
 /** Saves a version as the shell, beside the desktop. */
-const saveBeside = (id, n, content) =>
-  api(it.page, `/documents/${id}/versions/${n}`, {
-    method: "PUT",
-    headers: { "Content-Type": "application/json" },
-    body: JSON.stringify({ content }),
-  });
+const saveBeside = (id, n, content) => api(it.page, `/documents/${id}/versions/${n}`, sends("PUT", { content }));
 
 test("a document is begun from the prompt and saves itself", { skip }, async () => {
   await enterDesktop(it.page);
@@ -133,6 +136,44 @@ test("work is asked for and done without a prompt, and its agent's version waits
   assert.ok(run);
   await gone("while you were writing");
 });
+
+test("a document is given away as a DOCX that says the same", { skip }, async () => {
+  const page = desktopOf(it.page).locator(".window[data-focused=true] .writer");
+  await page.getByRole("button", { name: "More", exact: true }).click();
+  const [download] = await Promise.all([
+    it.page.waitForEvent("download"),
+    desktopOf(it.page).getByRole("menuitem", { name: "Export as Word (DOCX)" }).click(),
+  ]);
+  assert.match(download.suggestedFilename(), /\.docx$/);
+  const content = await readFile(await download.path());
+  assert.equal(content.subarray(0, 4).toString("latin1"), "PK\u0003\u0004");
+  for (const part of ["[Content_Types].xml", "word/document.xml", "word/styles.xml"])
+    assert.ok(content.includes(part), part);
+});
+
+for (const { name, content, writable } of [
+  { name: "a line of five megabytes", content: "word ".repeat(1e6), writable: false },
+  { name: "half a million letters", content: "A **line** of `many`.\n\n".repeat(20_000), writable: true },
+]) {
+  test(`${name} open without holding up the page`, { skip }, async () => {
+    const made = await api(it.page, "/documents", sends("POST", { title: name, content: "" }));
+    const { id, version: empty } = made.body;
+    const saved = await api(it.page, `/documents/${id}/versions/${empty + 1}`, sends("PUT", { content }));
+    assert.equal(saved.status, 200);
+    const longest = await watchTasks(await frameOf(it.page));
+    const { win } = await openWindow(it.page, "writer", `document:${id}`);
+    const plain = win.locator(".cm-content");
+    await plain.waitFor();
+    await plain.click();
+    await it.page.keyboard.press("ControlOrMeta+End");
+    if (writable) {
+      await it.page.keyboard.type("The end.");
+      await win.getByText(`Version ${empty + 2} of ${empty + 2}`).waitFor();
+      assert.ok((await version(id, empty + 2)).content.endsWith("The end."));
+    }
+    assert.ok((await longest()) < HELD_MS, `a task took ${await longest()} ms`);
+  });
+}
 
 /** Asks again, frame by frame, until there is an answer. */
 async function until(look) {
