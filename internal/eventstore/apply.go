@@ -206,23 +206,32 @@ func insertEvents(conn *sqlite.Conn, group []item) error {
 	return nil
 }
 
-// reach waits until an event is in the SQLite copy. When the copy cannot be
-// written it returns at once: reads go on with what is there.
+// reach waits until an event is in the SQLite copy. While the copy cannot be
+// written and lacks it, the read is refused: whoever decided by what is there
+// would decide as if the newest events had not happened, and do something twice.
 func (a *applier) reach(ctx context.Context, seq uint64) error {
-	a.mu.Lock()
-	if a.applied >= seq || a.err != nil || a.closing {
+	for {
+		a.mu.Lock()
+		if a.applied >= seq || a.closing {
+			a.mu.Unlock()
+			return nil
+		}
+		if a.err != nil {
+			a.mu.Unlock()
+			if err := a.retry(); err != nil {
+				return choir.Wrap("eventstore.read", "", err, "the newest events are in the log and cannot be read yet")
+			}
+			continue
+		}
+		w := waiter{seq, make(chan struct{})}
+		a.waiters = append(a.waiters, w)
+		a.cond.Broadcast()
 		a.mu.Unlock()
-		return nil
-	}
-	w := waiter{seq, make(chan struct{})}
-	a.waiters = append(a.waiters, w)
-	a.cond.Broadcast()
-	a.mu.Unlock()
-	select {
-	case <-w.done:
-		return nil
-	case <-ctx.Done():
-		return choir.Wrap("eventstore.read", choir.CodeCancelled, ctx.Err(), "stopped")
+		select {
+		case <-w.done:
+		case <-ctx.Done():
+			return choir.Wrap("eventstore.read", choir.CodeCancelled, ctx.Err(), "stopped")
+		}
 	}
 }
 

@@ -11,10 +11,18 @@ import (
 // MaxEvents is how many events one call returns at most.
 const MaxEvents = 10_000
 
-// read runs fn with a connection that sees everything acknowledged so far.
+type mayLag struct{}
+
+// MayLag lets reads with this context go on while the SQLite copy cannot be
+// written, without the newest events: a full disk still shows what there is.
+// Whoever appends by what they read must not use it.
+func MayLag(ctx context.Context) context.Context { return context.WithValue(ctx, mayLag{}, true) }
+
+// read runs fn with a connection that sees everything acknowledged so far, or,
+// where the context allows it, all that can be seen.
 func (s *Store) read(ctx context.Context, fn func(*sqlite.Conn) error) error {
 	head, _ := s.journal.Head()
-	if err := s.applier.reach(ctx, head); err != nil {
+	if err := s.applier.reach(ctx, head); err != nil && (ctx.Err() != nil || ctx.Value(mayLag{}) == nil) {
 		return err
 	}
 	return s.pool.use(ctx, fn)

@@ -22,6 +22,7 @@ import (
 	"choiros/internal/config"
 	"choiros/internal/control/auth"
 	"choiros/internal/desktop"
+	"choiros/internal/eventstore"
 	"choiros/internal/sandbox"
 )
 
@@ -165,6 +166,9 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if _, pattern := a.mux.Handler(r); pattern == "" {
 		a.noRoute(w, r)
 		return
+	}
+	if r.Method == http.MethodGet && r.Header.Get("Upgrade") == "" {
+		r = r.WithContext(eventstore.MayLag(r.Context())) // it shows, and decides nothing
 	}
 	a.replays.serve(w, r, a.mux)
 }
