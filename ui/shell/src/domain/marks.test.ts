@@ -38,6 +38,7 @@ describe("the words of a mark", () => {
     [mark(1, "prompt", "hello"), "You asked: hello"],
     [mark(1, "call", "edit_file bin/tally", { files: 1 }), "edit_file changed bin/tally"],
     [mark(1, "call", "bash make all", { files: 3 }), "bash changed 3 files: make all"],
+    [mark(1, "call", "a command of the task changed a.txt", { files: 1 }), "A command of the task changed a.txt"],
     [mark(1, "task", "do it", { files: 2 }), "Task done: do it"],
     [mark(1, "task", "failed and taken back: do it"), "Task failed and taken back: do it"],
     [mark(1, "answer", "finished: cancelled"), "You stopped the run"],

@@ -70,6 +70,7 @@ function rewindWords(mark: Mark, marks: readonly Mark[], now: number): string {
 
 // A tool that names its file changed that; a command may have changed anything.
 function callWords(text: string, files: number): string {
+  if (text.startsWith("a command ")) return capital(text);
   const space = text.indexOf(" ");
   const [tool, about] = space < 0 ? [text, ""] : [text.slice(0, space), text.slice(space + 1)];
   if (tool.endsWith("_file")) return `${tool} changed ${about}`;
