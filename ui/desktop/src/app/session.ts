@@ -7,6 +7,7 @@ import { isOpen, type Run } from "../domain/views";
 import { deskWords } from "../i18n/desk";
 import { say } from "../i18n/words";
 import { notifyAnswer, notifyDone } from "../kit/notify";
+import { readAgain } from "../state/again";
 import { useStore } from "../state/store";
 import { api } from "../transport/api";
 import { type DesktopState, desk } from "../transport/desk";
@@ -144,7 +145,7 @@ export class Session {
     if (begins("file.") || begins("timeline.")) stale.push("files");
     if (begins("document.") || begins("timeline.")) stale.push("documents");
     if (begins("repo.")) stale.push("repos");
-    for (const key of stale) void this.queries.invalidateQueries({ queryKey: [key] });
+    for (const key of stale) void readAgain(this.queries, [key]);
   }
 }
 

@@ -1,4 +1,5 @@
 import type { EventType } from "../domain/contracts";
+import { tellsOfMark } from "../domain/telling";
 import type { Mark, TimelinePage } from "../domain/views";
 
 /** Marks read at once when looking back, and when something happened. */
@@ -7,24 +8,6 @@ const NEWEST = 50;
 
 /** How long the end of the timeline may be out of date, in milliseconds. */
 const LAG_MS = 300;
-
-/** Events that may change the timeline. */
-const telling: ReadonlySet<EventType> = new Set<EventType>([
-  "prompt.submitted",
-  "run.finished",
-  "task.returned",
-  "snapshot.taken",
-  "checkpoint.created",
-  "timeline.rewound",
-  "timeline.undone",
-  "timeline.forked",
-  "computer.forked",
-  "computer.imported",
-  "changes.taken",
-  "desktop.upgraded",
-  "repo.added",
-  "theme.changed",
-]);
 
 /** What reading the timeline needs of the world. */
 export interface MarksParts {
@@ -70,7 +53,7 @@ export class MarksReader {
 
   /** Something happened: what it means for the timeline is read soon, at most once at a time. */
   hear(type: EventType): void {
-    if (!this.begun || !telling.has(type) || this.stale) return;
+    if (!this.begun || !tellsOfMark(type) || this.stale) return;
     this.stale = true;
     void this.parts.sleep(LAG_MS).then(() => {
       this.stale = false;

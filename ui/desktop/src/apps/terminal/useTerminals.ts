@@ -2,6 +2,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useCallback, useEffect, useState } from "react";
 import { useSession } from "../../app/session";
 import type { ID } from "../../domain/contracts";
+import { readAgain } from "../../state/again";
 import { type End, type Terminal, terminals } from "../../transport/terminals";
 
 const queryKey = ["terminals"];
@@ -21,7 +22,7 @@ export function useTerminals() {
     (id: ID, end: End) => {
       // The first to say how it ended knows best.
       setEnds((known) => (known.has(id) && end.reason === "lost" ? known : new Map(known).set(id, end)));
-      void queries.invalidateQueries({ queryKey });
+      void readAgain(queries, queryKey);
     },
     [queries],
   );
@@ -29,7 +30,7 @@ export function useTerminals() {
     () =>
       session.listen((event) => {
         if (event.type === "terminal.closed") ended(event.payload.terminal, event.payload);
-        else if (event.type === "terminal.opened") void queries.invalidateQueries({ queryKey });
+        else if (event.type === "terminal.opened") void readAgain(queries, queryKey);
       }),
     [session, queries, ended],
   );

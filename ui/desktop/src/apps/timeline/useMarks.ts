@@ -1,6 +1,8 @@
 import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useMemo, useState } from "react";
 import { useSession } from "../../app/session";
+import { tellsOfMark } from "../../domain/telling";
+import { readAgain } from "../../state/again";
 import { moments } from "../../transport/moments";
 import { inOrder } from "./marks";
 
@@ -22,11 +24,11 @@ export function useMarks() {
     initialPageParam: 0,
     getNextPageParam: ({ marks }) => (marks.length === PAGE ? marks.at(-1)?.seq : undefined),
   });
-  // Files are heard by the session; these make marks too.
+  // A change of files is a mark once its snapshot is told of, after the files.
   useEffect(
     () =>
       session.listen(({ type }) => {
-        if (/^(prompt|run|task|checkpoint|repo|theme)\./.test(type)) void queries.invalidateQueries({ queryKey: key });
+        if (tellsOfMark(type)) void readAgain(queries, key);
       }),
     [session, queries],
   );
