@@ -121,14 +121,22 @@ func (p *page) commit(ctx context.Context, mark string) (time.Time, error) {
 	return w.at, w.err
 }
 
-// seenAfter is how long after a commit the page saw it, in milliseconds.
+// seenAfter is how long after a commit the page saw it, in milliseconds. On a busy
+// machine we may hear of the commit later than the page: then it is done again,
+// which leaves out what would look fastest.
 func (p *page) seenAfter(ctx context.Context, where string) (float64, error) {
-	mark := p.mark()
-	began, err := p.commit(ctx, mark)
-	if err != nil {
-		return 0, err
+	for range 20 {
+		mark := p.mark()
+		began, err := p.commit(ctx, mark)
+		if err != nil {
+			return 0, err
+		}
+		if ms, err := p.sawAfter(ctx, began, where, mark); err != nil || ms > 0 {
+			return ms, err
+		}
 	}
-	return p.sawAfter(ctx, began, where, mark)
+	return 0, choir.E("bench.page", choir.CodeBusy, "the page saw every commit before this process was told of it").
+		WithRemedy("measure on a machine that does less besides")
 }
 
 // sawAfter is how long after a moment the page saw a mark, in milliseconds.
