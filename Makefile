@@ -33,7 +33,9 @@ help: ## show this
 up: build ## build what changed and start the computer
 	@bin/choir up
 
-build: prereqs fresh guest ui choir ## build bin/choir with all that it carries
+build: prereqs fresh ## build bin/choir with all that it carries
+	@$(MAKE) -j2 guest ui
+	@$(MAKE) choir
 
 test: ## everything: build, checks, tests with the race detector, browser
 	@tools/prereqs.sh
@@ -119,12 +121,13 @@ unit: ## Go tests without the race detector: the quick look
 	@go test ./...
 
 race:
-	@$(if $(REPORTED),$(REPORT) go $(OUT) race --) go test -race -timeout 25m $(if $(REPORTED),-json) $$(go list ./... | grep -v '/cmd/choir$$')
+	@$(if $(REPORTED),$(REPORT) go $(OUT) race --) go test -race -timeout 25m $(if $(REPORTED),-json) $$(go list ./... | grep -v -e '/cmd/choir$$' -e '/bench$$')
 
-# Whole computers, started some hundred times: with the race detector they take
-# most of the time that all checks may take, so that is left to the soak.
+# Whole computers, started some hundred times, and the benchmarks: with the race
+# detector they take most of the time that all checks may take, so that is left
+# to the soak.
 whole:
-	@$(SHIPPED) $(if $(REPORTED),$(REPORT) go $(OUT) whole --) go test -timeout 25m $(if $(REPORTED),-json) ./cmd/choir
+	@$(SHIPPED) $(if $(REPORTED),$(REPORT) go $(OUT) whole --) go test -timeout 25m $(if $(REPORTED),-json) ./cmd/choir ./bench
 
 crash-short:
 	@$(call check,crash) tools/crash.sh -short -workers 4
