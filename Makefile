@@ -33,9 +33,7 @@ help: ## show this
 up: build ## build what changed and start the computer
 	@bin/choir up
 
-build: prereqs fresh ## build bin/choir with all that it carries
-	@$(MAKE) -j2 guest ui
-	@$(MAKE) choir
+build: prereqs fresh guest ui choir ## build bin/choir with all that it carries
 
 test: ## everything: build, checks, tests with the race detector, browser
 	@tools/prereqs.sh
