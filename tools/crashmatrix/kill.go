@@ -52,6 +52,9 @@ func (f fault) prepare(ctx context.Context, b *bench) error {
 		if err := b.ownDisk(); err != nil {
 			return err
 		}
+		if err := b.disk.plugIn(); err != nil {
+			return err
+		}
 	}
 	if f.point.fresh {
 		return b.fresh()
@@ -71,7 +74,16 @@ func (f fault) prepare(ctx context.Context, b *bench) error {
 	return nil
 }
 
-// ownDisk puts the data folder on a disk whose power can be cut.
+// backing is where the data folder's content is kept.
+func (b *bench) backing() string {
+	if b.disk != nil {
+		return filepath.Join(b.disk.backing, "data")
+	}
+	return b.data
+}
+
+// ownDisk lays out a disk whose power can be cut, for the data folder; it is not
+// plugged in yet.
 func (b *bench) ownDisk() error {
 	d := &disk{program: filepath.Join(b.bin, "powercut"), backing: filepath.Join(b.dir, "back"), at: filepath.Join(b.dir, "m")}
 	d.source = d.backing
@@ -81,7 +93,7 @@ func (b *bench) ownDisk() error {
 		}
 	}
 	b.disk, b.data = d, filepath.Join(d.at, "data")
-	return d.plugIn()
+	return nil
 }
 
 // happen lets the fault happen and starts choir again.

@@ -129,10 +129,10 @@ func (l *lab) pick(all []row) (out []row) {
 	return out
 }
 
-// randomRows kill at random moments, whatever happens then.
+// randomRows kill, or in every third row cut the power, at random moments.
 func (l *lab) randomRows() (out []row) {
 	for n := range max(l.options.rows, 1) {
-		how := []string{"", "drop", "random"}[n%3]
+		how := []string{"", "", "drop", "", "", "random"}[n%6]
 		out = append(out, randomFault(n, how))
 	}
 	return out

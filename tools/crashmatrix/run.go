@@ -112,10 +112,11 @@ func (l *lab) clear() {
 func (l *lab) all(ctx context.Context, rows []row) (passed, failed int) {
 	queue := make(chan row)
 	var group sync.WaitGroup
-	for range max(1, l.workers) {
+	for i := range max(1, l.workers) {
 		group.Go(func() {
+			w := &worker{begun: filepath.Join(l.root, fmt.Sprintf("begun-%d", i))}
 			for r := range queue {
-				l.one(ctx, r)
+				l.one(ctx, w, r)
 			}
 		})
 	}
@@ -130,10 +131,17 @@ func (l *lab) all(ctx context.Context, rows []row) (passed, failed int) {
 	return l.pass, l.fail
 }
 
-func (l *lab) one(ctx context.Context, r row) {
+// worker does one row after the other.
+type worker struct {
+	begun string // where it keeps a used folder, see bench.begun
+	made  bool
+}
+
+func (l *lab) one(ctx context.Context, w *worker, r row) {
 	began := time.Now()
 	b, err := l.bench(r.name)
 	if err == nil {
+		b.worker = w
 		err = r.run(ctx, b)
 		if err == nil || !l.keep {
 			err = errors.Join(err, b.close())
@@ -160,8 +168,9 @@ func (l *lab) one(ctx context.Context, r row) {
 type bench struct {
 	*lab
 	machine
-	rand *rand.Rand
-	seed string
+	worker *worker
+	rand   *rand.Rand
+	seed   string
 }
 
 // bench lays out the place of a row. Its chances follow from the row's name, so
@@ -210,6 +219,27 @@ func (b *bench) used(ctx context.Context) error {
 		return err
 	}
 	return b.finish(ctx)
+}
+
+// begun is used with a copy of what one row before had: its computer has the same
+// id, so each worker has its own. What was not synced then cannot be lost now.
+func (b *bench) begun(ctx context.Context) error {
+	if w := b.worker; !w.made {
+		m := *b
+		m.machine = machine{self: b.machine.self, choir: b.machine.choir, dir: w.begun, data: filepath.Join(w.begun, "data")}
+		m.seed = "begun"
+		if err := errors.Join(os.Mkdir(w.begun, 0o711), m.used(ctx)); err != nil {
+			return errors.Join(err, m.close())
+		}
+		m.crash()
+		w.made = true
+	}
+	for _, c := range [][2]string{{filepath.Join(b.worker.begun, "data"), b.backing()}, {filepath.Join(b.worker.begun, "acks"), b.ackFile()}} {
+		if said, err := exec.CommandContext(ctx, "cp", "-a", c[0], c[1]).CombinedOutput(); err != nil {
+			return fmt.Errorf("copy a used folder: %w: %s", err, said)
+		}
+	}
+	return nil
 }
 
 // settle lets the driver end, has choir look at the workspace and at every byte

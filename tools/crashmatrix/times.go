@@ -19,12 +19,7 @@ func randomFault(n int, how string) row {
 		what = "power cut (" + how + ")"
 	}
 	return row{fmt.Sprintf("%s at a random moment, %d", what, n), func(ctx context.Context, b *bench) error {
-		if how != "" {
-			if err := b.ownDisk(); err != nil {
-				return err
-			}
-		}
-		if err := b.used(ctx); err != nil {
+		if err := b.prepareRandom(ctx, n, how != ""); err != nil {
 			return fmt.Errorf("before the fault: %w", err)
 		}
 		if err := errors.Join(b.begin(""), b.watch(b.seed, usual)); err != nil {
@@ -48,6 +43,31 @@ func randomFault(n int, how string) row {
 		}
 		return b.found(func(c *checker) { c.noGit = how != "" })
 	}}
+}
+
+// prepareRandom has most rows begin with a copy, and one in ten from the very
+// beginning.
+func (b *bench) prepareRandom(ctx context.Context, n int, ownDisk bool) error {
+	if ownDisk {
+		if err := b.ownDisk(); err != nil {
+			return err
+		}
+	}
+	anew := n%10 == 0
+	if !anew {
+		if err := b.begun(ctx); err != nil {
+			return err
+		}
+	}
+	if ownDisk {
+		if err := b.disk.plugIn(); err != nil {
+			return err
+		}
+	}
+	if anew {
+		return b.used(ctx)
+	}
+	return nil
 }
 
 // fullDisk fills the disk while a driver works, and gives room again.

@@ -62,6 +62,7 @@ func (l *layer) mount(at string) (unmount func() error, err error) {
 		MountOptions: fuse.MountOptions{
 			DirectMountStrict: true, AllowOther: true, FsName: l.backing, Name: "powercut",
 			Options: []string{"default_permissions"}, MaxWrite: 1 << 20,
+			DisableXAttrs: true, // the kernel would ask for one at every write
 		},
 	})
 	if err != nil {

@@ -163,7 +163,7 @@ func (n *node) Open(ctx context.Context, flags uint32) (fh fs.FileHandle, fuseFl
 		fh, fuseFlags, errno = n.LoopbackNode.Open(ctx, flags)
 		return errno
 	})
-	return plain(fh), fuseFlags, errno
+	return plain(fh), fuseFlags | fuse.FOPEN_KEEP_CACHE, errno // nobody else writes the backing folder
 }
 
 // change notes an unsynced change of the content.
