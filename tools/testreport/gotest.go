@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 )
 
@@ -122,12 +124,25 @@ func (g *goRun) endPackage(e goEvent, progress io.Writer) {
 		fmt.Fprintf(progress, "  FAIL %s (%.1f s)\n", e.Package, e.Elapsed)
 	}
 	if e.Action == "fail" && !g.failed[key(e)] {
-		text := g.text(key(e))
+		text := g.unended(e.Package) + g.text(key(e))
 		if e.FailedBuild != "" {
 			text = g.text("build\x00" + e.FailedBuild)
 		}
 		g.Failures = append(g.Failures, failure{e.Package, text})
 	}
+}
+
+// unended is what the tests said that had not ended when their process did: a
+// panic, or a signal, is told in the name of one of them.
+func (g *goRun) unended(pkg string) string {
+	var out strings.Builder
+	for _, k := range slices.Sorted(maps.Keys(g.output)) {
+		name, ours := strings.CutPrefix(k, pkg+"\x00")
+		if text := withoutMarks(g.text(k)); ours && name != "" && text != "" {
+			fmt.Fprintf(&out, "%s had not ended:\n%s\n", name, text)
+		}
+	}
+	return out.String()
 }
 
 // withoutMarks drops the lines that only say which test begins or ends.

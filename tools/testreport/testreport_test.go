@@ -62,6 +62,18 @@ func TestGoPackagesThatFailWithoutATest(t *testing.T) {
 	same(t, got, part{Passed: 1, Failures: []failure{{"p", "p/a.go:1: undefined: x\n"}, {"q", "goleak: found unexpected goroutines\n"}}})
 }
 
+func TestAProcessThatDiesTellsWhatItsTestsSaid(t *testing.T) {
+	got := read(t, readGo, `{"Action":"run","Package":"p","Test":"TestA"}
+{"Action":"output","Package":"p","Test":"TestA","Output":"=== RUN   TestA\n"}
+{"Action":"output","Package":"p","Test":"TestA","Output":"fatal error: all goroutines are asleep\n"}
+{"Action":"run","Package":"p","Test":"TestB"}
+{"Action":"output","Package":"p","Test":"TestB","Output":"=== RUN   TestB\n"}
+{"Action":"output","Package":"p","Output":"FAIL\tp\t9.480s\n"}
+{"Action":"fail","Package":"p"}
+`)
+	same(t, got, part{Failures: []failure{{"p", "TestA had not ended:\nfatal error: all goroutines are asleep\nFAIL\tp\t9.480s\n"}}})
+}
+
 func TestAParentThatFailsAloneCounts(t *testing.T) {
 	got := read(t, readGo, `{"Action":"run","Package":"p","Test":"TestA"}
 {"Action":"run","Package":"p","Test":"TestA/one"}
