@@ -25,7 +25,7 @@ LINTED := $(patsubst %/biome.json,%,$(wildcard ui/*/biome.json))
 PACKED := internal/webui/dist/desktop-source.tar
 sources = $(shell find ui/$(1) -path '*/node_modules' -prune -o -type f -print)
 
-.PHONY: help up build test bench crash crash-short soak fmt clean prereqs fresh guest ui choir lint lint-go lint-ui unit race whole ui-test e2e shots budget generate
+.PHONY: help up build test bench crash crash-short soak fmt clean prereqs fresh guest ui choir lint lint-go lint-ui unit race whole ui-test e2e shots pictures budget generate
 
 help: ## show this
 	@sed -n 's/^\([a-z][a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -142,9 +142,12 @@ E2E_ENV := $(if $(filter tap,$(E2E_READER)),NODE_OPTIONS=--test-reporter=tap,VIT
 e2e: $(if $(E2E),$(E2E)/node_modules)
 	@$(if $(E2E),cd $(E2E) && $(if $(REPORTED),$(E2E_ENV) $(CURDIR)/$(REPORT) $(E2E_READER) $(CURDIR)/$(OUT) e2e --) npm run --silent $(E2E_SCRIPT) $(if $(REPORTED),$(E2E_FLAGS)))
 
-# Both look at what make build left.
+# All look at what make build left.
 shots: ui/e2e/node_modules ui/desktop/node_modules ## pictures of every app, at three sizes, in light and dark, into .cache/shots
 	@node ui/e2e/shots.js $(CURDIR)/.cache/shots
+
+pictures: ui/e2e/node_modules ui/desktop/node_modules ## draw anew what the browser tests compare screens with, into ui/e2e/pictures
+	@node ui/e2e/pictures.js
 
 budget: ui/e2e/node_modules ## the script the desktop needs until its prompt accepts keys, in bytes of gzip
 	@node ui/e2e/budget.js

@@ -2,7 +2,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { frameOf } from "./desktop.js";
-import { desktopAPI, desktopOf, openWindow, writeFile } from "./windows.js";
+import { desktopAPI, openWindow, writeFile } from "./windows.js";
 
 const desktop = new URL("../../desktop/", import.meta.url);
 const apps = new URL("src/apps/", desktop);
@@ -104,12 +104,7 @@ export async function arrange(page, app, state, run, bounds) {
   await page.context().unroute(matches);
   if (state.network !== "answers") {
     // What was read for another state is not there any more.
-    const frame = await frameOf(page);
-    await frame.evaluate(() => {
-      globalThis.stale = true;
-      location.reload();
-    });
-    await frame.waitForFunction(() => !globalThis.stale && document.querySelector("#prompt"));
+    await reloadDesktop(page);
     await page.context().route(matches, (route) => {
       if (always.test(route.request().url())) return route.fallback();
       if (state.network === "hangs") return undefined;
@@ -126,6 +121,16 @@ export async function arrange(page, app, state, run, bounds) {
   for (const pressed of state.press ?? []) await opened.win.locator(pressed).first().click();
   await opened.win.locator(state.shows).first().waitFor();
   return opened;
+}
+
+/** Loads the page of the desktop again; the shell around it stays. */
+export async function reloadDesktop(page) {
+  const frame = await frameOf(page);
+  await frame.evaluate(() => {
+    globalThis.stale = true;
+    location.reload();
+  });
+  await frame.waitForFunction(() => !globalThis.stale && document.querySelector("#prompt"));
 }
 
 /** What a state's window is opened with: the run and the documents that stand for what the tests made. */
@@ -149,5 +154,3 @@ export async function playDemo(page) {
     await page.evaluate(() => new Promise(requestAnimationFrame));
   }
 }
-
-export { desktopOf };
