@@ -23,11 +23,17 @@ type Desktop struct {
 	Windows  []eventstore.Window  `json:"windows" doc:"The lowest first."`
 	Theme    *choir.ThemeChanged  `json:"theme,omitempty" doc:"Absent for the shipped default."`
 	Settings []eventstore.Setting `json:"settings" doc:"What is not at its default, in the order of the keys."`
+	// Only now can it be.
+	ThemeOutdated bool `json:"theme_outdated,omitempty" doc:"The theme's file in the workspace was changed after the theme was set: who shows the desktop sets it anew."`
 }
+
+// defaultTheme is in force before one was chosen.
+const defaultTheme = "system"
 
 // Desktop is the desktop as of event seq, now for zero. It reads the store only.
 func (c *Computer) Desktop(ctx context.Context, seq uint64) (Desktop, error) {
-	if seq == 0 {
+	now := seq == 0
+	if now {
 		seq, _ = c.store.Head()
 	}
 	d := Desktop{Seq: seq, Settings: []eventstore.Setting{}}
@@ -47,6 +53,14 @@ func (c *Computer) Desktop(ctx context.Context, seq uint64) (Desktop, error) {
 		}
 	}
 	d.Windows = orEmpty(windows)
+	if err != nil || !now {
+		return d, err
+	}
+	name := defaultTheme
+	if d.Theme != nil {
+		name = d.Theme.Name
+	}
+	d.ThemeOutdated, err = c.store.ThemeOutdated(ctx, Source+"/"+themeFolder+"/"+name+".json")
 	return d, err
 }
 

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"net"
+	"slices"
+	"strings"
 	"sync"
 
 	"choiros/internal/choir"
@@ -13,6 +15,9 @@ import (
 
 // Source is the folder of the workspace with the desktop's own source.
 const Source = "choiros"
+
+// themeFolder is the folder in it with the themes.
+const themeFolder = "themes"
 
 // shipSource lays the desktop's source into a workspace that nobody has looked
 // at yet. What the owner took away later stays away.
@@ -36,6 +41,11 @@ type shippedSource struct {
 	// carried is the source in this choir, empty for none, once asked is true.
 	carried choir.Digest
 	asked   bool
+	// rewritten is what sourceRewritten found of two folders last.
+	rewritten struct {
+		base, now choir.Digest
+		yes       bool
+	}
 }
 
 // sourceState is the desktop's source and what it is held against, each by the
@@ -60,10 +70,45 @@ func (s sourceState) outdated() bool {
 }
 
 // SourceChanged says whether the desktop's source is different from what was
-// shipped. A source that is not there is not different.
+// shipped, so that the page has to be made of it. Themes are data, which every
+// page reads as they lie there; times do not count. A source that is not there is
+// not different.
 func (c *Computer) SourceChanged(ctx context.Context) (bool, error) {
 	s, err := c.sourceState(ctx)
-	return s.changed(), err
+	if err != nil || !s.changed() {
+		return false, err
+	}
+	return c.sourceRewritten(ctx, s.base, s.now)
+}
+
+// sourceRewritten compares two folders with a source.
+func (c *Computer) sourceRewritten(ctx context.Context, base, now choir.Digest) (bool, error) {
+	known := &c.shipped.rewritten
+	c.shipped.mu.Lock()
+	last := *known
+	c.shipped.mu.Unlock()
+	if last.base == base && last.now == now {
+		return last.yes, nil
+	}
+	changes, err := snapshot.Diff(ctx, c.keeper, base, now)
+	if choir.CodeOf(err) == choir.CodeNotFound {
+		return true, nil // what it was shipped as was collected
+	}
+	if err != nil {
+		return false, choir.Wrap("computer.source", "", err, "compare the desktop's source with what was shipped")
+	}
+	last.base, last.now = base, now
+	last.yes = slices.ContainsFunc(changes, func(ch snapshot.Change) bool {
+		return !ch.TimeOnly() && (!isTheme(ch.Path) || ch.From != "" && !isTheme(ch.From))
+	})
+	c.shipped.mu.Lock()
+	*known = last
+	c.shipped.mu.Unlock()
+	return last.yes, nil
+}
+
+func isTheme(path string) bool {
+	return path == themeFolder || strings.HasPrefix(path, themeFolder+"/")
 }
 
 // SourceOutdated says whether choir carries a newer source than the workspace's

@@ -51,3 +51,32 @@ func FuzzThemeValue(f *testing.F) {
 		}
 	})
 }
+
+func TestAThemeWhoseFileChangedSinceIsSaid(t *testing.T) {
+	l := newLab(t)
+	outdated := func() bool { return must(l.Desktop(l.within(), 0))(t).ThemeOutdated }
+	set := func(value string) {
+		t.Helper()
+		p := choir.ThemeChanged{Name: "own", Tokens: []choir.ThemeToken{{Name: "desk", Value: value}}}
+		if _, err := l.SetTheme(l.within(), choir.RoleShell, p, newTestID(t)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, step := range []struct {
+		name string
+		do   func()
+		want bool
+	}{
+		{"nothing was chosen", func() {}, false},
+		{"the default's file came", func() { l.write("choiros/themes/system.json", "{}") }, true},
+		{"another was chosen", func() { set("red") }, false},
+		{"another file", func() { l.write("choiros/themes/other.json", "{}") }, false},
+		{"its file", func() { l.write("choiros/themes/own.json", "{}") }, true},
+		{"set anew", func() { set("blue") }, false},
+	} {
+		step.do()
+		if got := outdated(); got != step.want {
+			t.Errorf("%s: outdated is %t", step.name, got)
+		}
+	}
+}

@@ -231,3 +231,25 @@ func (l *lab) upgradedOnce(u Upgraded) {
 		l.t.Errorf("settings: %+v", settings)
 	}
 }
+
+func TestThemesAndTimesAreNoRewriting(t *testing.T) {
+	l := newLab(t, func(c *labConfig) { c.Source = sourceArchive(t, firstDesktop) })
+	l.state()
+	for _, step := range []struct {
+		name      string
+		do        func()
+		rewritten bool
+	}{
+		{"as it came", func() {}, false},
+		{"a theme", func() { l.write("choiros/themes/own.json", "{}") }, false},
+		{"the same content anew", func() { l.write("choiros/src/a.ts", firstDesktop["src/a.ts"]) }, false},
+		{"other content", func() { l.write("choiros/src/a.ts", "x\n") }, true},
+		{"taken back", func() { l.write("choiros/src/a.ts", firstDesktop["src/a.ts"]) }, false},
+		{"one file more", func() { l.write("choiros/themes.ts", "x\n") }, true},
+	} {
+		step.do()
+		if got := must(l.SourceChanged(l.within()))(t); got != step.rewritten {
+			t.Errorf("%s: rewritten is %t", step.name, got)
+		}
+	}
+}

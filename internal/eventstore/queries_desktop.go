@@ -26,6 +26,18 @@ func (s *Store) SourceUpgraded(ctx context.Context) (choir.DesktopUpgraded, erro
 		"SELECT value FROM settings WHERE key = ?1 AND from_seq <= ?2 AND to_seq > ?2", sourceSetting, asOfNow(0))
 }
 
+// ThemeOutdated says whether a file was changed after the theme in force was set.
+func (s *Store) ThemeOutdated(ctx context.Context, path string) (yes bool, err error) {
+	err = s.read(ctx, func(conn *sqlite.Conn) error {
+		return query(conn, `SELECT (SELECT coalesce(max(from_seq), 0) FROM files WHERE key = ?1)
+			> (SELECT coalesce(max(from_seq), 0) FROM settings WHERE key = ?2)`, func(st *sqlite.Stmt) error {
+			yes = st.ColumnBool(0)
+			return nil
+		}, path, ThemeSetting)
+	})
+	return yes, err
+}
+
 // LastChange is the event that changed a file last whose path begins with a
 // folder's, which ends with a slash; 0 when none did.
 func (s *Store) LastChange(ctx context.Context, folder string) (uint64, error) {

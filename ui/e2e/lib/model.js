@@ -59,6 +59,46 @@ const scripts = {
     { calls: [{ name: "judge_result", input: judge("accept", true) }] },
     { calls: [{ name: "answer", input: { text: "It goes on from here." } }] },
   ],
+  darken: [
+    {
+      calls: plan({
+        kind: "edit_repo",
+        commands: [
+          {
+            shell:
+              'printf \'%s\' \'{"name":"system","title":{"en":"Like the system","de":"Wie das System"},"scheme":"light dark","tokens":{"desk":"#0b1f4b","desk-image":"none"}}\' > choiros/themes/system.json',
+          },
+        ],
+        verify_profile: { mode: "smoke", commands: [{ shell: "grep -q 0b1f4b choiros/themes/system.json" }] },
+      }),
+    },
+    { calls: [{ name: "judge_result", input: judge("accept", true) }] },
+    { calls: [{ name: "answer", input: { text: "The background is dark blue." } }] },
+  ],
+  garble: [
+    {
+      calls: plan({
+        kind: "edit_repo",
+        commands: [{ shell: "echo 'this is no program (' >> choiros/src/main.tsx" }],
+        verify_profile: { mode: "smoke", commands: [{ shell: "tail -1 choiros/src/main.tsx; exit 1" }] },
+      }),
+    },
+    { calls: [{ name: "judge_result", input: judge("abort", false) }] },
+  ],
+  ruin: [
+    {
+      calls: plan({ kind: "edit_repo", commands: [{ shell: "echo 'this is no program (' >> choiros/src/main.tsx" }] }),
+    },
+    { calls: [{ name: "judge_result", input: judge("accept", true) }] },
+    { calls: [{ name: "answer", input: { text: "It is done." } }] },
+  ],
+  "The desktop's own source": [
+    {
+      calls: plan({ kind: "edit_repo", commands: [{ shell: "sed -i '/this is no program/d' choiros/src/main.tsx" }] }),
+    },
+    { calls: [{ name: "judge_result", input: judge("accept", true) }] },
+    { calls: [{ name: "answer", input: { text: "It is mended." } }] },
+  ],
   break: [
     {
       calls: plan({

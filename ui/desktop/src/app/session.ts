@@ -2,7 +2,7 @@ import type { QueryClient } from "@tanstack/react-query";
 import { createContext, useContext } from "react";
 import type { Event } from "../domain/contracts";
 import { progressOf } from "../domain/progress";
-import { changeTo } from "../domain/theme";
+import { changeTo, defaultTheme, sameTheme } from "../domain/theme";
 import { isOpen, type Run } from "../domain/views";
 import { deskWords } from "../i18n/desk";
 import { say } from "../i18n/words";
@@ -96,6 +96,7 @@ export class Session {
     store.setKnown(state.windows ?? [], state.seq);
     store.setTheme(state.theme);
     store.setSettings(state.settings ?? []);
+    if (state.theme_outdated) void this.followTheme();
   }
 
   private async readRuns(): Promise<void> {
@@ -125,17 +126,22 @@ export class Session {
     else if (event.type === "setting.changed") store.setSetting(event.payload.key, event.payload.value ?? "");
     else if (event.type === "toast.shown") notifyAnswer(event.payload.text);
     else if (event.type === "timeline.rewound") void desk.state().then((s) => this.know(s));
-    else if (event.type === "file.written") void this.followTheme(event.payload.files.map((f) => f.path));
+    else if (event.type === "file.written") this.followFiles(event.payload.files.map((f) => f.path));
     const line = progressOf(event);
     if (line) store.say(line);
   }
 
+  private followFiles(paths: readonly string[]): void {
+    if (paths.includes(themePath(nameInForce()))) void this.followTheme();
+  }
+
   /** The theme in force lies in the workspace too: who edits it there sees it here. */
-  private async followTheme(paths: readonly string[]): Promise<void> {
-    const name = useStore.getState().theme?.name;
-    if (!name || !paths.includes(themePath(name))) return;
+  private async followTheme(): Promise<void> {
+    const name = nameInForce();
     const theme = await readWorkspaceTheme(themePath(name));
-    if (theme?.name === name) await desk.setTheme(changeTo(theme)).catch(() => undefined);
+    if (theme?.name !== name || name !== nameInForce()) return;
+    const change = changeTo(theme);
+    if (!sameTheme(change, useStore.getState().theme)) await desk.setTheme(change).catch(() => undefined);
   }
 
   /** What is shown of files, documents and checkpoints is read again once it may differ. */
@@ -148,6 +154,8 @@ export class Session {
     for (const key of stale) void readAgain(this.queries, [key]);
   }
 }
+
+const nameInForce = () => useStore.getState().theme?.name ?? defaultTheme;
 
 export const SessionContext = createContext<Session | undefined>(undefined);
 

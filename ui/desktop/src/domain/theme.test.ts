@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { cssTrouble } from "./css";
-import { changeTo, readTheme, schemeOf, shipped, tokensOf } from "./theme";
+import { changeTo, readTheme, sameTheme, schemeOf, shipped, tokensOf } from "./theme";
 
 describe("themes", () => {
   it("ships light, dark, high contrast and kintsugi, each of safe values only", () => {
@@ -9,6 +9,15 @@ describe("themes", () => {
       expect(readTheme(JSON.stringify(theme))).toEqual({ theme });
       expect(tokensOf({ name: theme.name }).size).toBe(Object.keys(theme.tokens).length);
     }
+  });
+
+  it("look the same whatever the order of their values, and none is the default", () => {
+    const a = { name: "a", value: "1" };
+    const b = { name: "b", value: "2" };
+    expect(sameTheme({ name: "x", tokens: [a, b] }, { name: "x", tokens: [b, a] })).toBe(true);
+    expect(sameTheme({ name: "x", tokens: [a] }, { name: "x", tokens: [b] })).toBe(false);
+    expect(sameTheme({ name: "system" }, undefined)).toBe(true);
+    expect(sameTheme({ name: "dark" }, undefined)).toBe(false);
   });
 
   it.each([

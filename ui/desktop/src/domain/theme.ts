@@ -22,6 +22,16 @@ function order(name: string): number {
   return at < 0 ? 99 : at;
 }
 
+/** The theme before one was chosen. */
+export const defaultTheme = shipped[0]?.name ?? "system";
+
+/** Whether two themes look the same; none is the default as it was shipped. */
+export function sameTheme(a: ThemeChanged, b: ThemeChanged | undefined): boolean {
+  const text = ({ name, tokens = [] }: ThemeChanged) =>
+    JSON.stringify([name, tokens.map((t) => [t.name, t.value]).sort()]);
+  return text(a) === text(b ?? { name: defaultTheme });
+}
+
 /** The token a theme gives its scheme in, on its way through the log. */
 const SCHEME = "color-scheme";
 

@@ -9,6 +9,8 @@ export interface DesktopState {
   seq: number;
   windows: Win[] | null;
   theme?: ThemeChanged;
+  /** Its file in the workspace was changed after it was set. */
+  theme_outdated?: boolean;
   settings: { key: string; value?: string }[] | null;
 }
 

@@ -23,7 +23,8 @@ export function App() {
   const page = useStore((s) => s.route.page);
   const open = useCallback(() => {
     setStage({ is: "opening" });
-    openSession().then(setStage, (error) => setStage(stageOf(error)));
+    const fail = (error: unknown) => setStage(stageOf(error));
+    openSession(fail).then(setStage, fail);
   }, []);
   useEffect(() => {
     if (location.hash.length > 1 && location.pathname === "/login") setStage({ is: "login" });
@@ -51,15 +52,19 @@ export function App() {
   );
 }
 
-async function openSession(): Promise<Stage> {
+/** Opens the computer that the address says; `onFail` hears of what fails once it is open. */
+async function openSession(onFail: (error: unknown) => void): Promise<Stage> {
   const computers = await listComputers();
   const wanted = readComputer(location.search);
   const computer = wanted ? computers.find((c) => c.id === wanted) : computers[0];
   if (!computer) return { is: "failed", why: "There is no such computer here." };
   const session = new Session(computer, queries, computer === computers[0]);
-  await session.start(computer.head);
+  const started = session.start(computer.head);
   const { route } = useStore.getState();
   if (route.page === "login") session.go({ page: "desktop" });
+  // The desktop needs nothing of what the shell's own pages show.
+  if (route.page === "login" || route.page === "desktop") started.catch(onFail);
+  else await started;
   if (route.page === "run") void session.read(route.run);
   return { is: "open", session };
 }
