@@ -8,11 +8,11 @@ import { scenes, sizes } from "./scenes.js";
 /** The share of the pixels that may differ. */
 export const SHARE = 0.001;
 
-/** How far apart two colours may be to count as one, of 1: little more than what keeping a picture takes from it. */
-const THRESHOLD = 0.02;
-
-/** Colours are kept in steps of so much: the noise of gradients is most of a picture's bytes. */
+/** Colours are drawn in steps of so much: the noise of gradients would be most of a picture's bytes. */
 const STEP = 4;
+
+/** How far apart two colours may be to count as one, of 1: little more than a step. */
+const THRESHOLD = 0.02;
 
 /** A page that looked the same for so long is drawn, in milliseconds. */
 const STILL_MS = 2_000;
@@ -48,9 +48,7 @@ export async function readPicture(name) {
 
 /** Keeps a picture under a name; gives its bytes. */
 export async function keepPicture(name, picture) {
-  const coarse = new PNG(picture);
-  for (const [i, value] of picture.data.entries()) coarse.data[i] = Math.min(255, Math.round(value / STEP) * STEP);
-  const bytes = packed(coarse);
+  const bytes = packed(picture);
   await writeFile(pathOf(name), bytes);
   return bytes.length;
 }
@@ -103,7 +101,9 @@ export async function settled(page) {
 export async function shoot(page) {
   await settled(page);
   for (const frame of page.frames()) await frame.evaluate(fix, words);
-  return PNG.sync.read(await page.screenshot({ animations: "disabled" }));
+  const picture = PNG.sync.read(await page.screenshot({ animations: "disabled" }));
+  for (let i = 0; i < picture.data.length; i++) picture.data[i] = Math.min(255, (picture.data[i] + STEP / 2) & -STEP);
+  return picture;
 }
 
 /** Runs in a frame: waits for what is still loaded. */

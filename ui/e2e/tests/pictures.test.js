@@ -73,8 +73,7 @@ describe("what is seen is what is in ui/e2e/pictures", { skip: reason }, () => {
 
       for (const { name, scene, dark } of pictures.filter((p) => p.size === size)) {
         test(name, async () => {
-          const picture = await readPicture(name);
-          await studio.show(it.page, scene, dark);
+          const [picture] = await Promise.all([readPicture(name), studio.show(it.page, scene, dark)]);
           const drawn = await draw(it.page, picture);
           if (drawn.share > SHARE) assert.fail(await told(name, drawn));
         });
