@@ -79,6 +79,9 @@ func killAll(ctx context.Context, g group) error {
 
 // killAndWait ends one process. A child of ours is reaped by whoever started it.
 func killAndWait(ctx context.Context, pid int) error {
+	if pid == os.Getpid() {
+		return choir.E("local.kill", choir.CodeInternal, "a thread of this process is in the group of a sandbox")
+	}
 	p, err := hold(pid, 0)
 	if choir.CodeOf(err) == choir.CodeNotFound {
 		return nil

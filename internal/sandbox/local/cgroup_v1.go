@@ -133,8 +133,22 @@ func (g *v1Group) folders() []string { return g.dirs }
 
 // start moves the thread that forks into the group and back. The child is born
 // inside, so it cannot do anything outside; a pid written from outside would
-// race with bubblewrap's own fork.
+// race with bubblewrap's own fork. It is never the main thread: where that is,
+// there the whole process is said to be, and whoever looks for our own group
+// meanwhile would take the sandbox's for it.
 func (g *v1Group) start(fork func(*syscall.SysProcAttr) error) error {
+	runtime.LockOSThread()
+	if unix.Gettid() == unix.Getpid() {
+		defer runtime.UnlockOSThread()
+		return onOwnThread(func() error { return g.startHere(fork) }) // this thread is held, so it gets another
+	}
+	err := g.startHere(fork)
+	runtime.UnlockOSThread()
+	return err
+}
+
+// startHere is start on a thread that the caller holds.
+func (g *v1Group) startHere(fork func(*syscall.SysProcAttr) error) error {
 	runtime.LockOSThread()
 	err := g.enter()
 	if err == nil {
