@@ -151,6 +151,9 @@ func (l *lab) one(ctx context.Context, w *worker, r row) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if err != nil && ctx.Err() != nil {
+		return // it was stopped, which says nothing
+	}
 	verdict := "pass"
 	if err != nil {
 		verdict = "FAIL"
