@@ -10,17 +10,15 @@ await mkdir(folder, { recursive: true });
 const studio = await openStudio();
 try {
   for (const size of sizes) {
-    const { page, close } = await studio.visit(size);
     for (const dark of [false, true]) {
       for (const scene of await scenes(size)) {
-        await studio.show(page, scene, dark);
+        const page = await studio.show(size, scene, dark);
         await settled(page);
         const name = `${scene.name}-${size.name}-${dark ? "dark" : "light"}.png`;
         await page.screenshot({ path: join(folder, name), animations: "disabled" });
         console.log(name);
       }
     }
-    await close();
   }
 } finally {
   await studio.close();

@@ -10,6 +10,7 @@ export const SHARE = 0.001;
 
 /** Colours are drawn in steps of so much: the noise of gradients would be most of a picture's bytes. */
 const STEP = 4;
+const coarse = Uint8Array.from({ length: 256 }, (_, value) => Math.min(255, Math.round(value / STEP) * STEP));
 
 /** How far apart two colours may be to count as one, of 1: little more than a step. */
 const THRESHOLD = 0.02;
@@ -20,11 +21,15 @@ const STILL_MS = 2_000;
 /** Where the pictures are kept. */
 export const folder = new URL("../pictures/", import.meta.url);
 
+/** Apps that a tablet shows in the layout of a phone, only wider: a picture takes more than half a second, so phones stand for both. */
+const asOnPhone = ["browser", "code", "settings", "terminal", "viewer"];
+
 /** The pictures there are to be: each is a scene at a size, light or dark. */
 export async function wanted() {
   const all = [];
   for (const size of sizes) {
     for (const scene of await scenes(size)) {
+      if (size.name === "768x1024" && asOnPhone.includes(scene.name)) continue;
       const name = `${scene.name}-${size.name}`;
       all.push({ name: `${name}-light`, size, scene, dark: false });
       if (scene.name === "desktop") all.push({ name: `${name}-dark`, size, scene, dark: true });
@@ -102,7 +107,7 @@ export async function shoot(page) {
   await settled(page);
   for (const frame of page.frames()) await frame.evaluate(fix, words);
   const picture = PNG.sync.read(await page.screenshot({ animations: "disabled" }));
-  for (let i = 0; i < picture.data.length; i++) picture.data[i] = Math.min(255, (picture.data[i] + STEP / 2) & -STEP);
+  for (let i = 0; i < picture.data.length; i++) picture.data[i] = coarse[picture.data[i]];
   return picture;
 }
 

@@ -20,8 +20,8 @@ const telling = { terminal: "a shell", timeline: "now", viewer: "a table" };
 /** A computer with files, documents and a finished run, and pages of any size that show it. */
 export async function openStudio() {
   const choir = await startChoir();
-  const open = [];
   let run;
+  let at;
   const login = async (page) => {
     await page.goto(run ? await choir.link() : choir.login);
     await enterDesktop(page);
@@ -32,26 +32,29 @@ export async function openStudio() {
     await page.reload();
     await enterDesktop(page);
   };
+  const visit = async (size) => {
+    await at?.close();
+    at = await openBrowser(size);
+    at.touch = size.touch;
+    at.page.setDefaultTimeout(PATIENCE_MS);
+    await at.page.emulateMedia({ reducedMotion: "reduce" });
+    await at.page.addInitScript(onAnyMachine);
+    await login(at.page);
+  };
   return {
-    /** Opens a page of a size; gives it, and what closes it. */
-    async visit(size) {
-      const { page, close } = await openBrowser(size);
-      open.push(close);
-      page.setDefaultTimeout(PATIENCE_MS);
-      await page.emulateMedia({ reducedMotion: "reduce" });
-      await page.addInitScript(onAnyMachine);
-      await login(page);
-      return { page, close: () => open.splice(open.indexOf(close), 1)[0]() };
-    },
-    /** Has a page show a scene. */
-    async show(page, scene, dark = false) {
+    /** Gives a page of a size that shows a scene. A browser is opened anew only for fingers or for a pointer. */
+    async show(size, scene, dark = false) {
+      if (!at || at.touch !== size.touch) await visit(size);
+      const { page } = at;
+      await page.setViewportSize({ width: size.width, height: size.height });
       await page.emulateMedia({ colorScheme: dark ? "dark" : "light" });
       await scene.show(page, run);
       // What lies below the pointer looks different.
       await page.mouse.move(0, 0);
+      return page;
     },
     async close() {
-      for (const end of open) await end();
+      await at?.close();
       await choir.stop();
     },
   };
@@ -81,6 +84,10 @@ export async function scenes({ touch }) {
   }));
   return [
     { name: "desktop", show: clear },
+    ...ofApps,
+    // On a narrow page only the last is seen, as in the picture of its app.
+    ...(touch ? [] : [{ name: "windows", show: showWindows }]),
+    // Before the pages for which the desktop, with its theme, leaves the document.
     {
       name: "high-contrast",
       async show(page) {
@@ -88,9 +95,6 @@ export async function scenes({ touch }) {
         await wear(page, "high-contrast");
       },
     },
-    ...ofApps,
-    // On a narrow page only the last is seen, as in the picture of its app.
-    ...(touch ? [] : [{ name: "windows", show: showWindows }]),
     { name: "plain", show: (page) => openPage(page, "Plain view", ".welcome h1") },
     { name: "time", show: (page) => openPage(page, "Timeline", ".tree-row") },
   ];
@@ -108,12 +112,19 @@ async function clear(page) {
   // A note of the shell's takes half of a phone, and is the same in every picture.
   const note = page.getByRole("button", { name: "Hide this" });
   if (await note.isVisible()) await note.click();
-  if ((await known(page)).windows.length > 0) await closeAll(page);
-  const { body: terminals } = await desktopAPI(page, "/terminals");
-  for (const { terminal } of terminals) await desktopAPI(page, `/terminals/${terminal}`, { method: "DELETE" });
-  if ((await (await frameOf(page)).locator("html").getAttribute("data-theme")) !== "system") await reloadDesktop(page);
+  const [theme] = await Promise.all([
+    (await frameOf(page)).locator("html").getAttribute("data-theme"),
+    closeAll(page),
+    endTerminals(page),
+  ]);
+  if (theme !== "system") await reloadDesktop(page);
   // As it is when the desktop opens.
   await desktopOf(page).locator("#prompt").focus();
+}
+
+async function endTerminals(page) {
+  const { body } = await desktopAPI(page, "/terminals");
+  for (const { terminal } of body) await desktopAPI(page, `/terminals/${terminal}`, { method: "DELETE" });
 }
 
 /** Draws the desktop with another theme, until it is loaded again; the log, which other scenes show, has none of it. */

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { compare, draw, kept, packed, pathOf, readPicture, SHARE, wanted } from "../lib/pictures.js";
 import { differs, drawer, keptDrawer } from "../lib/probe.js";
 import { skip } from "../lib/rig.js";
-import { openStudio, sizes } from "../lib/scenes.js";
+import { openStudio } from "../lib/scenes.js";
 
 /** Where pictures that differ are left, beside how they differ. */
 const seenIn = fileURLToPath(new URL("../../../.cache/pictures/", import.meta.url));
@@ -63,21 +63,11 @@ describe("what is seen is what is in ui/e2e/pictures", { skip: reason }, () => {
   });
   after(() => studio?.close());
 
-  for (const size of sizes) {
-    describe(size.name, () => {
-      let it;
-      before(async () => {
-        it = await studio.visit(size);
-      });
-      after(() => it?.close());
-
-      for (const { name, scene, dark } of pictures.filter((p) => p.size === size)) {
-        test(name, async () => {
-          const [picture] = await Promise.all([readPicture(name), studio.show(it.page, scene, dark)]);
-          const drawn = await draw(it.page, picture);
-          if (drawn.share > SHARE) assert.fail(await told(name, drawn));
-        });
-      }
+  for (const { name, size, scene, dark } of pictures) {
+    test(name, async () => {
+      const [picture, page] = await Promise.all([readPicture(name), studio.show(size, scene, dark)]);
+      const drawn = await draw(page, picture);
+      if (drawn.share > SHARE) assert.fail(await told(name, drawn));
     });
   }
 });
