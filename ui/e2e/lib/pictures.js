@@ -51,11 +51,11 @@ export async function readPicture(name) {
   return PNG.sync.read(await readFile(pathOf(name)));
 }
 
-/** Keeps a picture under a name; gives its bytes. */
+/** Keeps a picture under a name; says how large it is. */
 export async function keepPicture(name, picture) {
   const bytes = packed(picture);
   await writeFile(pathOf(name), bytes);
-  return bytes.length;
+  return `has ${bytes.length} bytes`;
 }
 
 /** A picture as the bytes of a file. */
@@ -130,6 +130,8 @@ const words = {
   ".chosen-facts span:nth-child(2)": "9 files, 950 B",
   // How many there are depends on the seconds between the marks.
   ".band-label:not(.band-now)": "",
+  // A column more or less, from opening to opening.
+  ".terminal-shell .app-status span:nth-child(2)": "80 × 24",
   ".timeline-then dd:first-of-type": "9 files, 950 B",
   ".notice-message": "No model is connected: add one to choir.toml; the recorded demo works without one.",
 };
