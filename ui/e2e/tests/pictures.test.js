@@ -13,7 +13,10 @@ const seenIn = fileURLToPath(new URL("../../../.cache/pictures/", import.meta.ur
 /** All pictures together, in bytes: they are in the repository for ever. */
 const ROOM = 3_000_000;
 
+// All that is waited for comes before the first test: the runner ends once those
+// that it knows have ended.
 const pictures = await wanted();
+const reason = skip || differs(await drawer(), await keptDrawer());
 
 test("every picture is of a scene, every scene has its pictures, and they are small", async () => {
   assert.deepEqual((await kept()).sort(), pictures.map((p) => p.name).sort(), "make pictures");
@@ -52,8 +55,6 @@ test("another Chromium is a reason not to compare, another font of the product i
   );
   assert.equal(differs({ ...kept, fonts: "d", probe: "c" }, kept), false);
 });
-
-const reason = skip || differs(await drawer(), await keptDrawer());
 
 describe("what is seen is what is in ui/e2e/pictures", { skip: reason }, () => {
   let studio;
