@@ -37,7 +37,7 @@ func (l *lab) rows(ctx context.Context) ([]row, error) {
 		all = append(all, bothRow(3+2*n), fullDisk(n+1), clock(n+1))
 	}
 	if l.short {
-		all = every(6, all)
+		all = every(4, all)
 	}
 	all = append(all, sabotaged()...)
 	return l.pick(all), nil
