@@ -118,9 +118,8 @@ lint-ui: $(LINTED:%=%/node_modules)
 unit: ## Go tests without the race detector: the quick look
 	@go test ./...
 
-# Three packages at a time, because many of their tests wait.
 race:
-	@$(if $(REPORTED),$(REPORT) go $(OUT) race --) go test -race -p 3 -timeout 25m $(if $(REPORTED),-json) $$(go list ./... | grep -v -e '/cmd/choir$$' -e '/bench$$')
+	@$(if $(REPORTED),$(REPORT) go $(OUT) race --) go test -race -timeout 25m $(if $(REPORTED),-json) $$(go list ./... | grep -v -e '/cmd/choir$$' -e '/bench$$')
 
 # Whole computers, started some hundred times, and the benchmarks: with the race
 # detector they take most of the time that all checks may take, so that is left

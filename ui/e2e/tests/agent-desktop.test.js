@@ -41,7 +41,7 @@ test("an agent makes the background dark blue without a reload, and one step tak
   });
   const was = await deskColour(frame);
   const run = await asked("darken the background, dark blue");
-  assert.equal(run.payload.outcome ?? run.payload.state, "done");
+  assert.equal(run.payload.outcome, "done");
   await until(async () => (await deskColour(frame)) === "#0b1f4b", "the background is dark blue");
   assert.equal(await frame.evaluate(() => globalThis.sameDocument), true, "the page was loaded anew");
   assert.deepEqual(await source(), { mode: "shipped" }, "a theme needs no development server");
@@ -66,7 +66,7 @@ test("a change that does not pass its verification leaves nothing behind, and th
   const { page } = it;
   const before = await read(page, main);
   const run = await asked("garble the desktop");
-  assert.notEqual(run.payload.outcome ?? run.payload.state, "done");
+  assert.notEqual(run.payload.outcome, "done");
   assert.equal(await read(page, main), before);
   assert.deepEqual(await source(), { mode: "shipped" });
   await page.getByRole("navigation", { name: "Pages of the shell" }).waitFor();
