@@ -15,15 +15,19 @@ const Login = lazy(() => import("../apps/login/Login"));
 
 const queries = new QueryClient({ defaultOptions: { queries: { retry: 1, refetchOnWindowFocus: false } } });
 
-type Stage = { is: "opening" } | { is: "login" } | { is: "failed"; why: string } | { is: "open"; session: Session };
+type Stage =
+  | { is: "opening" }
+  | { is: "login"; unkept?: boolean }
+  | { is: "failed"; why: string }
+  | { is: "open"; session: Session };
 
 /** The whole page: log in, open the computer, work. */
 export function App() {
   const [stage, setStage] = useState<Stage>({ is: "opening" });
   const page = useStore((s) => s.route.page);
-  const open = useCallback(() => {
+  const open = useCallback((justLoggedIn = false) => {
     setStage({ is: "opening" });
-    const fail = (error: unknown) => setStage(stageOf(error));
+    const fail = (error: unknown) => setStage(stageOf(error, justLoggedIn));
     openSession(fail).then(setStage, fail);
   }, []);
   useEffect(() => {
@@ -32,7 +36,7 @@ export function App() {
   }, [open]);
   const loggedIn = useCallback(() => {
     useStore.getState().setRoute({ page: "desktop" });
-    open();
+    open(true);
   }, [open]);
   return (
     <QueryClientProvider client={queries}>
@@ -43,10 +47,10 @@ export function App() {
       )}
       {stage.is === "login" && (
         <Suspense>
-          <Login onDone={loggedIn} />
+          <Login onDone={loggedIn} unkept={stage.unkept} />
         </Suspense>
       )}
-      {stage.is === "failed" && <Failed why={stage.why} onRetry={open} />}
+      {stage.is === "failed" && <Failed why={stage.why} onRetry={() => open()} />}
       <Toaster position="bottom-right" theme="system" closeButton mobileOffset={{ bottom: 168 }} />
     </QueryClientProvider>
   );
@@ -69,8 +73,10 @@ async function openSession(onFail: (error: unknown) => void): Promise<Stage> {
   return { is: "open", session };
 }
 
-function stageOf(error: unknown): Stage {
-  if (error instanceof Refusal && error.problem.code === "unauthenticated") return { is: "login" };
+/** Whoever has just logged in and is not known has a browser that did not keep the cookie. */
+function stageOf(error: unknown, justLoggedIn: boolean): Stage {
+  if (error instanceof Refusal && error.problem.code === "unauthenticated")
+    return { is: "login", unkept: justLoggedIn };
   return { is: "failed", why: error instanceof Error ? error.message : "The computer could not be opened." };
 }
 
