@@ -3,8 +3,6 @@ package gateway
 import (
 	"context"
 	"encoding/json"
-	"fmt"
-	"html"
 	"net"
 	"net/http"
 	"strconv"
@@ -158,16 +156,3 @@ func (g *Gateway) entered(next http.Handler) http.Handler {
 		sayPlainly(w, http.StatusUnauthorized, "The desktop is not open here", choir.ProblemOf(err))
 	})
 }
-
-// sayPlainly answers with a page of one sentence that needs no script.
-func sayPlainly(w http.ResponseWriter, status int, title string, p *choir.Problem) {
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.WriteHeader(status)
-	// A client that went away does not need the answer.
-	_, _ = fmt.Fprintf(w, plainPage, html.EscapeString(title), html.EscapeString(p.Message), html.EscapeString(p.Remedy))
-}
-
-const plainPage = `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark">
-<title>ChoirOS</title><style>body{font:16px/1.5 system-ui,sans-serif;max-width:36em;margin:20vh auto;padding:0 24px}h1{font-size:20px}</style>
-<h1>%s</h1><p role="alert">%s.</p><p>%s.</p></html>
-`

@@ -73,11 +73,3 @@ func (g *Gateway) showPort(w http.ResponseWriter, r *http.Request) {
 		failed:   func(w http.ResponseWriter, _ *http.Request, err error) { refusePlainly(w, err) },
 	}.ServeHTTP(w, r.WithContext(ctx))
 }
-
-// refusePlainly answers with a page that says what is wrong.
-func refusePlainly(w http.ResponseWriter, err error) {
-	p := choir.ProblemOf(err)
-	w.Header().Set("Cache-Control", "no-store")
-	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'")
-	sayPlainly(w, p.Code.HTTPStatus(), "Nothing to see here", p)
-}

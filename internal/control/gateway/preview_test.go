@@ -138,7 +138,7 @@ func TestAPreview(t *testing.T) {
 		}
 	}
 	quiet, cookie := enterPreview(t, d, 1)
-	if res, body := p.Do(req{Method: "GET", Path: "/", Host: quiet, NoCookie: true, Header: http.Header{"Cookie": {cookie.Name + "=" + cookie.Value}, "Origin": nil}}); res.StatusCode != 503 || !strings.Contains(string(body), "nothing listens") {
+	if res, body := p.Do(req{Method: "GET", Path: "/", Host: quiet, NoCookie: true, Header: http.Header{"Cookie": {cookie.Name + "=" + cookie.Value}, "Origin": nil}}); res.StatusCode != 503 || !strings.Contains(string(body), `<p role="alert">Nothing listens at port `) || !strings.Contains(string(body), `<a href="">Try again</a>`) {
 		t.Errorf("where nothing listens: %s %s", res.Status, body)
 	}
 	if res, _ := d.do(req{Method: "POST", Path: "/api/computers/01a1fc66-455c-725b-b446-026efbb4ef29/previews", Body: map[string]int{"port": 80}}); res.StatusCode != 403 {

@@ -97,5 +97,7 @@ test("the browser shows what listens in the sandbox, and says when nothing does"
   await go(`localhost:${port}/birds.html`);
   await inside.getByRole("heading", { name: "Birds of the pond" }).waitFor();
   await go("9");
-  await inside.getByText("nothing listens at port 9 of the sandbox.", { exact: true }).waitFor();
+  await inside.getByText("Nothing listens at port 9 of the sandbox.", { exact: true }).waitFor();
+  await inside.getByRole("link", { name: "Try again" }).click();
+  await inside.getByText("Start a server at that port", { exact: false }).waitFor();
 });
