@@ -1,3 +1,4 @@
+import { bodyOf } from "../apps/bodies";
 import type { Manifest } from "../apps/manifest";
 import { appOf, bestFor } from "../apps/registry";
 import type { ID, Rect } from "../domain/contracts";
@@ -76,6 +77,10 @@ export class Windows {
   }
 
   private async openNew(manifest: Manifest, subject: string, title: string): Promise<void> {
+    // Its code is fetched while the server is asked; what fails is told where the app would be.
+    void bodyOf(manifest.id)
+      ?.load()
+      .catch(() => undefined);
     const { area, desktop, windows } = state();
     const top = focusedOf(windows, desktop);
     const bounds = cascade(manifest.size, top?.state === "normal" ? top.bounds : undefined, area);

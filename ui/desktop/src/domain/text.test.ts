@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { addedLines, piecesOf, textOf } from "./text";
+import { addedLines, piecesOf, shortened, textOf } from "./text";
 
 const bytes = (...n: number[]) => new Uint8Array(n).buffer;
 
@@ -21,4 +21,18 @@ it("sets new lines apart and loses nothing", () => {
   const pieces = piecesOf("one\ntwo\nthree\n", added);
   expect(pieces.map((p) => p.added)).toEqual([false, true, false]);
   expect(pieces.map((p) => p.text).join("")).toBe("one\ntwo\nthree\n");
+});
+
+it.each([
+  ["count the words", 20, "count the words"],
+  ["count the words of it", 20, "count the words of…"],
+  ["count the words or so", 16, "count the words…"],
+  ["antidisestablishmentarianism", 10, "antidises…"],
+  ["first line\nsecond", 20, "first line…"],
+  ["a\tb\u202ec", 20, "a b c"],
+  ["\u{1F426}".repeat(9), 10, `${"\u{1F426}".repeat(4)}…`],
+  ["", 5, ""],
+])("shortens %j to %i characters", (text, most, short) => {
+  expect(shortened(text, most)).toBe(short);
+  expect(short.length).toBeLessThanOrEqual(most);
 });

@@ -16,6 +16,19 @@ export function textOf(content: ArrayBuffer, shown = SHOWN): { text: string; cut
   }
 }
 
+/** The first line of a text in at most `most` characters: cut between words, with an ellipsis. */
+export function shortened(text: string, most: number): string {
+  const [line = "", ...more] = text.trim().split(/\r?\n/);
+  // What shows nothing is refused in titles.
+  const whole = line.replace(/[\p{Cc}\p{Bidi_Control}]/gu, " ").trimEnd();
+  if (whole.length <= most && more.length === 0) return whole;
+  const room = whole.slice(0, most - 1);
+  // One that was cut within its last word loses it, unless that would be half of the text.
+  const cut = whole.length > room.length && !/\s/.test(whole[room.length] ?? "") ? room.search(/\s\S*$/) : -1;
+  const kept = cut >= most / 2 ? room.slice(0, cut) : room.replace(/[\uD800-\uDBFF]$/, "");
+  return `${kept.trimEnd()}…`;
+}
+
 /** Numbers of the lines that a unified diff added, from 1. */
 export function addedLines(diff: string): Set<number> {
   const added = readDiff(diff).flatMap((f) => f.lines.flatMap((l) => (l.kind === "add" && l.after ? [l.after] : [])));

@@ -1,22 +1,18 @@
-import { type ComponentType, lazy, memo, Suspense } from "react";
+import { memo } from "react";
 import { Boundary } from "../app/Boundary";
-import { apps } from "../apps/registry";
+import { bodyOf } from "../apps/bodies";
 import { deskWords } from "../i18n/desk";
 import { useWords } from "../i18n/words";
-import { Empty, Loading } from "../kit/States";
-
-const bodies = new Map<string, ComponentType>(apps.map((app) => [app.id, lazy(app.load)]));
+import { Empty } from "../kit/States";
 
 /** The app of a window, loaded when it is first opened. It is drawn apart from its frame. */
 export const AppBody = memo(function AppBody({ app }: { app: string }) {
   const t = useWords(deskWords);
-  const Body = bodies.get(app);
+  const Body = bodyOf(app);
   if (!Body) return <Empty title={t("unknownApp", { app })} />;
   return (
     <Boundary app>
-      <Suspense fallback={<Loading />}>
-        <Body />
-      </Suspense>
+      <Body />
     </Boundary>
   );
 });

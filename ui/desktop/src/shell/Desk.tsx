@@ -1,4 +1,4 @@
-import { lazy, Suspense, useEffect, useLayoutEffect, useRef } from "react";
+import { useEffect, useRef } from "react";
 import { Toaster } from "sonner";
 import { useHotkeys } from "../actions/useActions";
 import { useSession } from "../app/session";
@@ -6,15 +6,17 @@ import { useLook } from "../app/useLook";
 import { appOf } from "../apps/registry";
 import { deskWords } from "../i18n/desk";
 import { useNamed, useWords } from "../i18n/words";
+import { late } from "../kit/late";
 import { useStore } from "../state/store";
 import { Bar } from "./Bar";
 import { Stage } from "./Stage";
+import { useArea } from "./useArea";
 import "../kit/toast.css";
 import "./desk.css";
 
-const Launcher = lazy(() => import("./Launcher"));
-const Overview = lazy(() => import("./Overview"));
-const Keys = lazy(() => import("./Keys"));
+const Launcher = late(() => import("./Launcher"));
+const Overview = late(() => import("./Overview"));
+const Keys = late(() => import("./Keys"));
 
 /** Wallpaper, windows, and the bar with the prompt. */
 export function Desk() {
@@ -34,31 +36,15 @@ export function Desk() {
         <Stage />
       </div>
       <Bar />
-      <Suspense fallback={null}>
-        {panel === "launcher" && <Launcher />}
-        {panel === "overview" && <Overview />}
-        {panel === "keys" && <Keys />}
-      </Suspense>
+      {panel === "launcher" && <Launcher />}
+      {panel === "overview" && <Overview />}
+      {panel === "keys" && <Keys />}
       <p className="visually-hidden" role="status" aria-live="polite">
         {announced}
       </p>
       <Toaster position="top-right" closeButton offset={16} />
     </main>
   );
-}
-
-/** The store knows how much space windows have. */
-function useArea(ref: React.RefObject<HTMLDivElement | null>): void {
-  const setArea = useStore((s) => s.setArea);
-  useLayoutEffect(() => {
-    const element = ref.current;
-    if (!element) return;
-    const measure = () => setArea({ width: element.clientWidth, height: element.clientHeight });
-    measure();
-    const watch = new ResizeObserver(measure);
-    watch.observe(element);
-    return () => watch.disconnect();
-  }, [ref, setArea]);
 }
 
 const sayings = {

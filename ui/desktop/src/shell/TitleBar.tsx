@@ -1,11 +1,12 @@
 import { ChevronDown, Copy, type LucideIcon, Minus, Square, X } from "lucide-react";
-import { lazy, type PointerEvent as ReactPointerEvent, Suspense, useState } from "react";
+import { type PointerEvent as ReactPointerEvent, useState } from "react";
 import { useSession } from "../app/session";
 import type { Win } from "../domain/windows";
 import { deskWords } from "../i18n/desk";
 import { useWords } from "../i18n/words";
+import { late } from "../kit/late";
 
-const WindowMenu = lazy(() => import("./WindowMenu"));
+const WindowMenu = late(() => import("./WindowMenu"));
 
 interface Props {
   win: Win;
@@ -38,14 +39,12 @@ export function TitleBar({ win, title, icon: Icon, focused, narrow, onGrab }: Pr
           <ChevronDown size={12} aria-hidden />
         </button>
         {menu !== "never" && (
-          <Suspense fallback={null}>
-            <WindowMenu
-              win={win}
-              narrow={narrow}
-              open={menu === "open"}
-              onOpen={(open) => setMenu(open ? "open" : "closed")}
-            />
-          </Suspense>
+          <WindowMenu
+            win={win}
+            narrow={narrow}
+            open={menu === "open"}
+            onOpen={(open) => setMenu(open ? "open" : "closed")}
+          />
         )}
       </span>
       {/* biome-ignore lint/a11y/noStaticElementInteractions: a bar to drag by; the menu and keys do the same */}

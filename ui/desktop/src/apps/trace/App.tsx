@@ -1,10 +1,12 @@
 import { Download, Workflow } from "lucide-react";
-import { lazy, Suspense, useEffect, useState } from "react";
+import { useEffect, useState } from "react";
 import { OfferButton } from "../../actions/OfferButton";
 import { useWindow } from "../../app/useWindow";
+import { shortened } from "../../domain/text";
 import { span } from "../../domain/time";
 import { traceLines, traceMarkdown } from "../../domain/trace";
 import { useWords } from "../../i18n/words";
+import { late } from "../../kit/late";
 import { MenuButton } from "../../kit/Menu";
 import { Empty, Loading, Trouble } from "../../kit/States";
 import { saveAs } from "../../kit/saveAs";
@@ -16,7 +18,10 @@ import { useTrace } from "./useTrace";
 import "./trace.css";
 
 // The graph is half of the app, and most look at the steps.
-const Graph = lazy(() => import("./Graph"));
+const Graph = late(
+  () => import("./Graph"),
+  () => <Loading />,
+);
 
 /** What a run did: every step with its exact input and output. */
 export default function Trace() {
@@ -28,7 +33,7 @@ export default function Trace() {
   const [look, setLook] = useState<"steps" | "graph">("steps");
   const [chosen, setChosen] = useState<string>();
   const known = runs.find((r) => r.id === run);
-  const prompt = known?.prompt.slice(0, 80) ?? "";
+  const prompt = shortened(known?.prompt ?? "", 80);
   useEffect(() => {
     if (run && (title !== prompt || !subject)) show(`run:${run}`, prompt);
   }, [run, title, prompt, subject, show]);
@@ -56,7 +61,7 @@ export default function Trace() {
         >
           {runs.map((r) => (
             <option key={r.id} value={r.id}>
-              {r.prompt.slice(0, 80)}
+              {shortened(r.prompt, 80)}
             </option>
           ))}
         </select>
@@ -98,9 +103,7 @@ export default function Trace() {
           {look === "steps" ? (
             <Steps trace={trace} chosen={chosen} onChoose={setChosen} />
           ) : (
-            <Suspense fallback={<Loading />}>
-              <Graph trace={trace} chosen={chosen} onChoose={setChosen} />
-            </Suspense>
+            <Graph trace={trace} chosen={chosen} onChoose={setChosen} />
           )}
           <Detail step={step} />
         </div>

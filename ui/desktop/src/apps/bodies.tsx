@@ -1,0 +1,10 @@
+import { type Late, late } from "../kit/late";
+import { Loading } from "../kit/States";
+import { apps } from "./registry";
+
+const bodies = new Map(apps.map((app) => [app.id, late<object>(app.load, () => <Loading />)]));
+
+/** What an app shows in its windows; its code comes when the first is opened. */
+export function bodyOf(app: string): Late<object> | undefined {
+  return bodies.get(app);
+}
