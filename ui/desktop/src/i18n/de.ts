@@ -47,6 +47,7 @@ export const de: { [K in keyof typeof en]: Text } = {
   saidDesktop: "Arbeitsfläche {n}",
   prompt: "Auftrag",
   promptPlaceholder: "Was soll geschehen? Mit ? erscheinen Befehle",
+  promptShort: "Was soll geschehen?",
   send: "Senden",
   sends: "sendet",
   newLine: "neue Zeile",

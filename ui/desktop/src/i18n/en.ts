@@ -44,6 +44,7 @@ export const en = {
   saidDesktop: "Desktop {n}",
   prompt: "Prompt",
   promptPlaceholder: "Ask for anything, or ? for commands",
+  promptShort: "Ask for anything",
   send: "Send",
   sends: "sends",
   newLine: "new line",

@@ -9,6 +9,7 @@ import { notifyProblem } from "../kit/notify";
 import { hearShell, tellShell } from "../transport/shell";
 import { Commands } from "./Commands";
 import { useHistory } from "./useHistory";
+import { usePhone } from "./useNarrow";
 import { usePasting } from "./usePasting";
 
 /** The prompt: it begins runs, and with ? commands the desktop. */
@@ -22,6 +23,7 @@ export function PromptBar() {
   const key = useRef(crypto.randomUUID());
   const box = useRef<HTMLTextAreaElement>(null);
   const history = useHistory();
+  const phone = usePhone();
   const blank = text.trim() === "";
   const size = room(text);
   const commanding = text.startsWith("?");
@@ -75,7 +77,7 @@ export function PromptBar() {
         ref={box}
         rows={1}
         aria-label={t("prompt")}
-        placeholder={t("promptPlaceholder")}
+        placeholder={t(phone ? "promptShort" : "promptPlaceholder")}
         value={text}
         onChange={(e) => change(e.target.value)}
         onKeyDown={press}

@@ -1,4 +1,4 @@
-import { Plus, X } from "lucide-react";
+import { Plus, Trash2, X } from "lucide-react";
 import type { ID } from "../../domain/contracts";
 import { useWords } from "../../i18n/words";
 import type { Terminal } from "../../transport/terminals";
@@ -50,16 +50,18 @@ export function Tabs({ all, active, titleOf, onChoose, onClose, onOpen }: Props)
                 {title}
               </button>
               {/* For pointers only: a tab list may hold nothing but tabs. */}
-              <button
-                type="button"
-                className="terminal-tab-close"
-                aria-hidden
-                title={t("close", { title })}
-                tabIndex={-1}
-                onClick={() => onClose(terminal.terminal)}
-              >
-                <X size={13} aria-hidden />
-              </button>
+              {all.length > 1 && (
+                <button
+                  type="button"
+                  className="terminal-tab-close"
+                  aria-hidden
+                  title={t("close", { title })}
+                  tabIndex={-1}
+                  onClick={() => onClose(terminal.terminal)}
+                >
+                  <X size={13} aria-hidden />
+                </button>
+              )}
             </div>
           );
         })}
@@ -72,7 +74,8 @@ export function Tabs({ all, active, titleOf, onChoose, onClose, onOpen }: Props)
           title={t("close", { title: titleOf(chosenOne) })}
           onClick={() => onClose(chosenOne.terminal)}
         >
-          <X size={16} aria-hidden />
+          {/* No cross: that is the window's. */}
+          <Trash2 size={16} aria-hidden />
         </button>
       )}
       <button type="button" className="tool" aria-label={t("open")} title={t("open")} onClick={onOpen}>

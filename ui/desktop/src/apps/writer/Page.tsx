@@ -222,33 +222,35 @@ function Head({ id, doc, writing, versions, editor, side, onSide, onRemoved }: H
         {t(state)}
       </span>
       <span className="spread" />
-      <button
-        type="button"
-        className="tool"
-        data-version="before"
-        aria-label={t("before")}
-        title={t("before")}
-        disabled={versions.before === undefined}
-        onClick={() => versions.go(versions.before)}
-      >
-        <ChevronLeft size={16} aria-hidden />
-      </button>
-      <span
-        className="writer-version"
-        title={of && t("versionBy", { who: t(of.by ?? "system"), when: ago(of.at, Date.now(), language) })}
-      >
-        {t("version", { version: looking ?? doc.version, newest: doc.version })}
+      <span className="writer-versions">
+        <button
+          type="button"
+          className="tool"
+          data-version="before"
+          aria-label={t("before")}
+          title={t("before")}
+          disabled={versions.before === undefined}
+          onClick={() => versions.go(versions.before)}
+        >
+          <ChevronLeft size={16} aria-hidden />
+        </button>
+        <span
+          className="writer-version"
+          title={of && t("versionBy", { who: t(of.by ?? "system"), when: ago(of.at, Date.now(), language) })}
+        >
+          {t("version", { version: looking ?? doc.version, newest: doc.version })}
+        </span>
+        <button
+          type="button"
+          className="tool"
+          aria-label={t("after")}
+          title={t("after")}
+          disabled={versions.after === undefined}
+          onClick={() => versions.go(versions.after)}
+        >
+          <ChevronRight size={16} aria-hidden />
+        </button>
       </span>
-      <button
-        type="button"
-        className="tool"
-        aria-label={t("after")}
-        title={t("after")}
-        disabled={versions.after === undefined}
-        onClick={() => versions.go(versions.after)}
-      >
-        <ChevronRight size={16} aria-hidden />
-      </button>
       <OfferButton matter={matter} />
       <button
         type="button"
