@@ -12,10 +12,17 @@ export function desktopOf(page) {
  */
 export async function enterDesktop(page) {
   if (!(await page.locator("iframe.desktop-frame").isVisible())) {
-    await page.getByRole("navigation", { name: "Pages of the shell" }).getByRole("link", { name: "Desktop" }).click();
+    await goToPage(page, "Desktop");
   }
   await desktopOf(page).locator("#prompt").waitFor();
   return frameOf(page);
+}
+
+/** Follows the link to a page of the shell, which on a phone is in a menu. */
+export async function goToPage(page, title) {
+  const menu = page.getByRole("button", { name: "Pages", exact: true });
+  if (await menu.isVisible()) await menu.click();
+  await page.getByRole("navigation", { name: "Pages of the shell" }).getByRole("link", { name: title }).click();
 }
 
 /** The frame with the desktop in it, whatever it shows. */

@@ -1,7 +1,7 @@
 // What pictures are taken of: the desktop, every app and pages of the shell, at three sizes.
 import { openBrowser, PATIENCE_MS } from "./browser.js";
 import { startChoir } from "./choir.js";
-import { frameOf } from "./desktop.js";
+import { frameOf, goToPage } from "./desktop.js";
 import { appNames, arrange, furnish, playDemo, reloadDesktop, statesOf } from "./states.js";
 import { closeAll, desktopAPI, desktopOf, enterDesktop, known, openWindow } from "./windows.js";
 
@@ -151,6 +151,6 @@ async function showWindows(page) {
 /** Leads to a page of the shell's own. */
 async function openPage(page, title, shows) {
   if (await page.locator("[data-page=desktop]").isVisible()) await clear(page);
-  await page.getByRole("navigation", { name: "Pages of the shell" }).getByRole("link", { name: title }).click();
+  await goToPage(page, title);
   await page.locator(shows).first().waitFor();
 }

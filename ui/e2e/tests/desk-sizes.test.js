@@ -15,12 +15,37 @@ function trouble() {
   return [...wide, ...small];
 }
 
+/** Runs in the page: whether the words in the empty prompt have room. */
+function placeholderFits() {
+  const prompt = document.querySelector("#prompt");
+  const pen = document.createElement("canvas").getContext("2d");
+  pen.font = getComputedStyle(prompt).font;
+  return prompt.placeholder !== "" && pen.measureText(prompt.placeholder).width <= prompt.clientWidth;
+}
+
 for (const { width, height } of [
   { width: 390, height: 844 },
   { width: 768, height: 1024 },
 ]) {
   describe(`${width}x${height}`, () => {
     const it = rig({ desktop: true, browser: { width, height, touch: true } });
+
+    test("the names in both bars can be read whole, and what hides a note gives the keys back", { skip }, async () => {
+      const frame = await frameOf(it.page);
+      const cut = (e) => e.scrollWidth > e.clientWidth;
+      assert.equal(await it.page.locator(".computers-name").evaluate(cut), false, "the computer's name");
+      assert.ok(await frame.evaluate(placeholderFits), "what the prompt says");
+      await it.page.getByRole("button", { name: "Hide this" }).tap();
+      await it.page.keyboard.type("as before");
+      await frame.waitForFunction(() => document.activeElement?.id === "prompt");
+      assert.equal(await desktopOf(it.page).locator("#prompt").inputValue(), "as before");
+      await it.page.keyboard.press("Escape");
+      assert.deepEqual(await it.page.evaluate(trouble), [], "the shell");
+      if (width < 560) await it.page.getByRole("button", { name: "Pages", exact: true }).tap();
+      await it.page.getByRole("link", { name: "Recover" }).waitFor();
+      assert.deepEqual(await it.page.evaluate(trouble), [], "the pages of the shell");
+      await it.page.keyboard.press("Escape");
+    });
 
     test("one app fills the page, everything fits, and a finger can press it", { skip }, async () => {
       await writeFile(it.page, "workspace/a.csv", "bird,cm\nheron,90\n");

@@ -11,12 +11,17 @@ export function Popover({
   label: string;
   trigger: ReactNode;
   className?: string;
-  children: ReactNode;
+  /** What is shown; when something in it leads elsewhere it gets what closes this. */
+  children: ReactNode | ((close: () => void) => ReactNode);
 }) {
   const [open, setOpen] = useState(false);
   const root = useRef<HTMLDivElement>(null);
   const button = useRef<HTMLButtonElement>(null);
   const id = useId();
+  const back = () => {
+    setOpen(false);
+    button.current?.focus();
+  };
   useEffect(() => {
     if (!open) return;
     const outside = (e: PointerEvent) => !root.current?.contains(e.target as Node) && setOpen(false);
@@ -47,7 +52,7 @@ export function Popover({
       </button>
       {open && (
         <section id={id} className="popover-body" aria-label={label}>
-          {children}
+          {typeof children === "function" ? children(back) : children}
         </section>
       )}
     </div>

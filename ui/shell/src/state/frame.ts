@@ -10,6 +10,8 @@ export interface FrameSlice {
   frame: FrameState;
   /** How often the frame was asked to begin anew. */
   openings: number;
+  /** How often the desktop was given the keys. */
+  keysGiven: number;
   /** What the desktop's origin serves, as far as it is known. */
   source: Source | undefined;
   /** What was being typed in the desktop, for the page that comes after. */
@@ -18,15 +20,18 @@ export interface FrameSlice {
   setDraft(draft: string): void;
   setSource(source: Source): void;
   reopen(): void;
+  giveKeys(): void;
 }
 
 export const frameSlice: StateCreator<State, [], [], FrameSlice> = (set) => ({
   frame: "opening",
   openings: 0,
+  keysGiven: 0,
   source: undefined,
   draft: "",
   setFrame: (frame) => set({ frame }),
   setDraft: (draft) => set({ draft }),
   setSource: (source) => set({ source }),
   reopen: () => set((s) => ({ frame: "opening", openings: s.openings + 1 })),
+  giveKeys: () => set((s) => ({ keysGiven: s.keysGiven + 1 })),
 });

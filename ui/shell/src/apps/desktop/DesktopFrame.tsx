@@ -51,7 +51,7 @@ function useDesktop(frame: React.RefObject<HTMLIFrameElement | null>): void {
             session.source.opened();
             const { draft } = useStore.getState();
             if (draft) link.say({ kind: "draft", text: draft });
-            giveFocus(element, link);
+            if (!keysElsewhere(element)) giveKeys(element, link);
           },
           typed: store.setDraft,
           stop: () => stop?.when(useStore.getState()) && void perform(stop),
@@ -59,7 +59,11 @@ function useDesktop(frame: React.RefObject<HTMLIFrameElement | null>): void {
           open: (route) => session.go(route),
         });
         element.addEventListener("load", () => watch.loaded(), { signal: ended.signal });
+        const unsubscribe = useStore.subscribe((now, before) => {
+          if (now.keysGiven !== before.keysGiven) giveKeys(element, link);
+        });
         ended.signal.addEventListener("abort", () => {
+          unsubscribe();
           link.end();
           watch.end();
           session.source.stop();
@@ -75,10 +79,14 @@ function useDesktop(frame: React.RefObject<HTMLIFrameElement | null>): void {
   }, [openings, session]);
 }
 
-/** The desktop gets the keys, unless a part of the shell has them. */
-function giveFocus(frame: HTMLIFrameElement, link: DesktopLink): void {
+/** Whether a part of the shell has the keys. */
+function keysElsewhere(frame: HTMLIFrameElement): boolean {
   const has = document.activeElement;
-  if (has && has !== document.body && has !== frame) return;
+  return has !== null && has !== document.body && has !== frame;
+}
+
+/** What is typed goes to the desktop. */
+function giveKeys(frame: HTMLIFrameElement, link: DesktopLink): void {
   frame.focus();
   link.say({ kind: "focus" });
 }

@@ -1,10 +1,11 @@
-import { Play, X } from "lucide-react";
+import { Play } from "lucide-react";
 import { useState } from "react";
 import { usePerform } from "../../actions/hotkeys";
 import { actions } from "../../actions/registry";
 import { useSession } from "../../app/session";
 import { Button } from "../../kit/Button";
 import { useStore } from "../../state/store";
+import { HideNote } from "./HideNote";
 
 /** Says above the desktop that no model is connected, and offers the recorded demo. */
 export function NoModel() {
@@ -31,9 +32,7 @@ export function NoModel() {
         </Button>
       )}
       <Button onClick={() => session.go({ page: "home" })}>How to connect a model</Button>
-      <Button aria-label="Hide this" onClick={() => setAway(true)}>
-        <X size={15} aria-hidden />
-      </Button>
+      <HideNote onHide={() => setAway(true)} />
     </section>
   );
 }

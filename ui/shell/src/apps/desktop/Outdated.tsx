@@ -1,7 +1,7 @@
-import { X } from "lucide-react";
 import { lazy, Suspense, useState } from "react";
 import { Button } from "../../kit/Button";
 import { useStore } from "../../state/store";
+import { HideNote } from "./HideNote";
 
 const Upgrade = lazy(() => import("./Upgrade"));
 
@@ -17,9 +17,7 @@ export function Outdated() {
       <Button look="primary" onClick={() => setAsking(true)}>
         See what would change
       </Button>
-      <Button aria-label="Hide this" onClick={() => setAway(true)}>
-        <X size={15} aria-hidden />
-      </Button>
+      <HideNote onHide={() => setAway(true)} />
       {asking && (
         <Suspense>
           <Upgrade onClose={() => setAsking(false)} />

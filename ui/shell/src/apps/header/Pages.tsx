@@ -1,6 +1,8 @@
-import { AppWindow, History, LifeBuoy, ListTree } from "lucide-react";
+import { AppWindow, History, LifeBuoy, ListTree, Menu } from "lucide-react";
 import { useSession } from "../../app/session";
 import type { Route } from "../../domain/route";
+import { Popover } from "../../kit/Popover";
+import { usePhone } from "../../kit/usePhone";
 import { useStore } from "../../state/store";
 
 const pages = [
@@ -10,8 +12,25 @@ const pages = [
   { title: "Recover", icon: LifeBuoy, route: { page: "recover" } },
 ] as const satisfies readonly { title: string; icon: unknown; route: Route }[];
 
-/** The desktop and the pages of the shell. */
+/** The desktop and the pages of the shell; on a phone they are in a menu, so that the computer's name has room. */
 export function Pages() {
+  if (!usePhone()) return <Links />;
+  return (
+    <Popover
+      label="Pages"
+      trigger={
+        <>
+          <Menu size={18} aria-hidden />
+          <span className="visually-hidden">Pages</span>
+        </>
+      }
+    >
+      {(close) => <Links onGo={close} />}
+    </Popover>
+  );
+}
+
+function Links({ onGo }: { onGo?(): void }) {
   const session = useSession();
   const page = useStore((s) => (s.route.page === "run" ? "home" : s.route.page));
   return (
@@ -25,6 +44,7 @@ export function Pages() {
           onClick={(e) => {
             e.preventDefault();
             session.go(route);
+            onGo?.();
           }}
         >
           <Icon size={16} aria-hidden />

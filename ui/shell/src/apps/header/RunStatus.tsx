@@ -31,7 +31,7 @@ export function RunStatus() {
           </a>
           {stop && (
             <Button look="danger" title="Ctrl+." onClick={() => void perform(stop)}>
-              <OctagonX size={15} aria-hidden /> Stop
+              <OctagonX size={15} aria-hidden /> <span className="run-status-stop">Stop</span>
             </Button>
           )}
         </>

@@ -1,0 +1,17 @@
+import { X } from "lucide-react";
+import { Button } from "../../kit/Button";
+import { useStore } from "../../state/store";
+
+/** Hides a note above the desktop; what is typed then goes to the desktop again. */
+export function HideNote({ onHide }: { onHide(): void }) {
+  const giveKeys = useStore((s) => s.giveKeys);
+  const hide = () => {
+    onHide();
+    giveKeys();
+  };
+  return (
+    <Button aria-label="Hide this" onClick={hide}>
+      <X size={15} aria-hidden />
+    </Button>
+  );
+}
