@@ -36,6 +36,7 @@ export function PromptBar() {
     tellShell({ kind: "draft", text: value });
   }, []);
   useShell(change, box);
+  useStrayKeys(box);
   const pasting = usePasting(change);
   const send = async (e?: FormEvent) => {
     e?.preventDefault();
@@ -122,4 +123,19 @@ function useShell(change: (text: string) => void, box: RefObject<HTMLTextAreaEle
     tellShell({ kind: "ready" });
     return end;
   }, [change, box]);
+}
+
+/**
+ * What is typed while nothing has the keys goes to the prompt. WebKit lets a
+ * frame of another origin have the focus only once a key was pressed in it.
+ */
+function useStrayKeys(box: RefObject<HTMLTextAreaElement | null>): void {
+  useEffect(() => {
+    const pressed = (e: globalThis.KeyboardEvent) => {
+      const types = e.key.length === 1 && !e.ctrlKey && !e.altKey && !e.metaKey;
+      if (types && document.activeElement === document.body) box.current?.focus();
+    };
+    addEventListener("keydown", pressed);
+    return () => removeEventListener("keydown", pressed);
+  }, [box]);
 }
