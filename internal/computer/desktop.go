@@ -23,7 +23,7 @@ type Desktop struct {
 	Windows  []eventstore.Window  `json:"windows" doc:"The lowest first."`
 	Theme    *choir.ThemeChanged  `json:"theme,omitempty" doc:"Absent for the shipped default."`
 	Settings []eventstore.Setting `json:"settings" doc:"What is not at its default, in the order of the keys."`
-	// Only now can it be.
+	// Never set for an earlier moment.
 	ThemeOutdated bool `json:"theme_outdated,omitempty" doc:"The theme's file in the workspace was changed after the theme was set: who shows the desktop sets it anew."`
 }
 

@@ -3,6 +3,7 @@ package computer
 import (
 	"context"
 	"io"
+	"sort"
 	"strconv"
 	"strings"
 
@@ -101,27 +102,66 @@ func orEmpty[V any](list []V) []V {
 // with what lies in .git; the empty path is the workspace itself. A path that is
 // a file is its only entry.
 func (c *Computer) Folder(ctx context.Context, seq uint64, path string) ([]choir.FileState, error) {
-	e, err := c.entryAt(ctx, seq, path)
+	e, entries, err := c.folderAt(ctx, seq, path)
 	if err != nil {
 		return nil, err
 	}
 	if e.Kind != snapshot.Dir {
 		return []choir.FileState{e.State(path)}, nil
 	}
+	return statesIn(path, entries), nil
+}
+
+// ListFolderAt is one page of a folder of the workspace as it was after event
+// seq, as ListFolder is of now.
+func (c *Computer) ListFolderAt(ctx context.Context, seq uint64, path, after string, limit int) (FolderPage, error) {
+	page := FolderPage{}
+	from, err := snapshot.UnescapePath(after)
+	if err != nil {
+		return page, choir.Under("after", err)
+	}
+	e, entries, err := c.folderAt(ctx, seq, path)
+	if err != nil {
+		return page, err
+	}
+	page.Folder = e.State(path)
+	if e.Kind != snapshot.Dir {
+		return page, &choir.Error{Op: "computer.folder", Code: choir.CodeConflict, Path: path, Msg: "was a " + page.Folder.Kind + ", not a folder"}
+	}
+	if after != "" {
+		entries = entries[sort.Search(len(entries), func(i int) bool { return entries[i].Name > string(from) }):]
+	}
+	page.More = len(entries) > limit
+	page.Entries = statesIn(path, entries[:min(limit, len(entries))])
+	return page, nil
+}
+
+// folderAt is what was at a path after event seq, and what lay in it, in the byte
+// order of names.
+func (c *Computer) folderAt(ctx context.Context, seq uint64, path string) (*snapshot.Entry, []snapshot.Entry, error) {
+	e, err := c.entryAt(ctx, seq, path)
+	if err != nil || e.Kind != snapshot.Dir {
+		return e, nil, err
+	}
 	raw, err := c.keeper.Manifest(ctx, e.Digest())
 	if err != nil {
-		return nil, err
+		return e, nil, err
 	}
 	m, err := snapshot.DecodeManifest(raw)
 	if err != nil {
-		return nil, err
+		return e, nil, err
 	}
-	list := make([]choir.FileState, 0, len(m.Entries))
-	for i := range m.Entries {
-		name := snapshot.EscapePath([]byte(m.Entries[i].Name))
-		list = append(list, m.Entries[i].State(strings.TrimPrefix(path+"/"+name, "/")))
+	return e, m.Entries, nil
+}
+
+// statesIn describes entries of the folder at path.
+func statesIn(path string, entries []snapshot.Entry) []choir.FileState {
+	list := make([]choir.FileState, 0, len(entries))
+	for i := range entries {
+		name := snapshot.EscapePath([]byte(entries[i].Name))
+		list = append(list, entries[i].State(strings.TrimPrefix(path+"/"+name, "/")))
 	}
-	return list, nil
+	return list
 }
 
 // ReadFileAt reads a file as it was after event seq; the caller closes. Code

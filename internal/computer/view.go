@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/aymanbagabas/go-udiff"
@@ -79,6 +80,25 @@ func (c *Computer) Document(ctx context.Context, id choir.ID, version int) (even
 	}
 	content, err := blob.ReadAll(ctx, c.blobs, d.Blob, 16<<20)
 	d.Content = string(content)
+	return d, err
+}
+
+// DocumentAt is a document at the version it had after event seq. Code not_found
+// when it was not there then.
+func (c *Computer) DocumentAt(ctx context.Context, seq uint64, id choir.ID) (eventstore.Document, error) {
+	if err := c.mustBeInLog(seq); err != nil {
+		return eventstore.Document{}, err
+	}
+	documents, err := c.store.Documents(ctx, seq)
+	if err != nil {
+		return eventstore.Document{}, err
+	}
+	i := slices.IndexFunc(documents, func(d eventstore.Document) bool { return d.ID == id })
+	if i < 0 {
+		return eventstore.Document{}, choir.E("computer.document", choir.CodeNotFound, "there was no document %s after event %d", id, seq)
+	}
+	d, err := c.Document(ctx, id, documents[i].Version)
+	d.Title = documents[i].Title
 	return d, err
 }
 

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"choiros/internal/choir"
+	"choiros/internal/computer"
 	"choiros/internal/control/controltest"
 )
 
@@ -76,6 +77,7 @@ func moments(t *testing.T, p *controltest.Plane) {
 			t.Errorf("%s %q at %d: %s", c.what, c.path, c.seq, body)
 		}
 	}
+	asTheDesktopReads(t, p, then, now)
 	// Of another computer there is nothing to see.
 	other := "/api/computers/" + string(choir.DeriveID(p.Computers()[0].ID(), "other"))
 	for _, path := range []string{"/at/" + num(then), "/at/" + num(then) + "/folder", "/at/" + num(then) + "/file?path=past/sub/c", "/timeline", "/desktop"} {
@@ -86,4 +88,59 @@ func moments(t *testing.T, p *controltest.Plane) {
 	if head() != now {
 		t.Error("looking wrote events")
 	}
+}
+
+// asTheDesktopReads asks for the past by the routes that a desktop reads now with.
+func asTheDesktopReads(t *testing.T, p *controltest.Plane, then, now uint64) {
+	t.Helper()
+	for _, c := range []struct {
+		seq    uint64
+		path   string
+		status int
+		want   string
+	}{
+		{then, "/files/past/a%20b%2525.txt?", 200, "one\n"}, {now, "/files/past/a%20b%2525.txt?", 200, "two, and longer\n"},
+		{then, "/files/past/sub/c?", 200, "c"}, {now, "/files/past/sub/c?", 404, ""}, {then, "/files/past?", 409, ""}, {now + 1000, "/files/past/sub/c?", 404, ""},
+		{then, "/folder?path=past&", 200, "past/a b%25.txt past/sub"}, {now, "/folder?path=past&", 200, "past/a b%25.txt"},
+		{then, "/folder?path=past&limit=1&", 200, "past/a b%25.txt more"}, {then, "/folder?path=past&after=a%20b%2525.txt&", 200, "past/sub"},
+		{then, "/folder?path=past/sub/c&", 409, ""}, {now, "/folder?path=past/sub&", 404, ""}, {then, "/folder?path=past&after=%25zz&", 422, ""},
+	} {
+		res, body := p.Do(req{Method: "GET", Path: p.Base() + c.path + "as_of=" + num(c.seq)})
+		if res.StatusCode != c.status {
+			t.Errorf("%s as of %d: %s %s", c.path, c.seq, res.Status, body)
+			continue
+		}
+		got := string(body)
+		if c.status != 200 {
+			continue
+		}
+		if strings.HasPrefix(c.path, "/folder") {
+			got = pageWords(t, body)
+		} else if res.Header.Get("ETag") != `"`+string(choir.DigestOf(body))+`"` {
+			t.Errorf("%s as of %d: %v", c.path, c.seq, res.Header)
+		}
+		if got != c.want {
+			t.Errorf("%s as of %d: %q, not %q", c.path, c.seq, got, c.want)
+		}
+	}
+	if res, body := p.Do(req{Method: "GET", Path: p.Base() + "/files/past/sub/c?as_of=then"}); res.StatusCode != 422 {
+		t.Errorf("as of no number: %s %s", res.Status, body)
+	}
+}
+
+// pageWords are the paths of a page of a folder.
+func pageWords(t *testing.T, body []byte) string {
+	t.Helper()
+	var page computer.FolderPage
+	if err := json.Unmarshal(body, &page); err != nil {
+		t.Fatalf("%v: %s", err, body)
+	}
+	words := []string{}
+	for _, f := range page.Entries {
+		words = append(words, f.Path)
+	}
+	if page.More {
+		words = append(words, "more")
+	}
+	return strings.Join(words, " ")
 }

@@ -39,6 +39,16 @@ func documents(t *testing.T, p *controltest.Plane) {
 	if doc.Title != "Better" {
 		t.Errorf("renamed: %+v", doc)
 	}
+	now, _ := p.Computers()[0].Store().Head()
+	made := now - 2 // then it was saved and renamed
+	var before, after eventstore.Document
+	ask("GET", at+"?as_of="+num(made), nil, 200, &before)
+	ask("GET", at+"?as_of="+num(now), nil, 200, &after)
+	if before.Content != "zero" || before.Title != "Notes" || after.Content != "one" || after.Title != "Better" {
+		t.Errorf("as of %d: %+v, of %d: %+v", made, before, now, after)
+	}
+	ask("GET", at+"?as_of=1", nil, 404, nil)
+	ask("GET", at+"?as_of="+num(now+1000), nil, 404, nil)
 	var versions []eventstore.Document
 	ask("GET", at+"/versions", nil, 200, &versions)
 	if len(versions) != 2 || versions[0].Version != 1 || versions[0].Content != "" {
@@ -55,4 +65,8 @@ func documents(t *testing.T, p *controltest.Plane) {
 	}
 	ask("DELETE", at, nil, 204, nil)
 	ask("DELETE", at, nil, 404, nil)
+	ask("GET", at+"?as_of="+num(made), nil, 200, &before)
+	if before.Content != "zero" {
+		t.Errorf("as it was before it was removed: %+v", before)
+	}
 }

@@ -22,9 +22,12 @@ func (a *API) files(mux *routes, h huma.API) {
 	mux.HandleFunc("GET "+path, a.readFile)
 	stream{
 		id: "readFile", method: http.MethodGet, path: path, status: "200", gives: "application/octet-stream",
-		query:   map[string]string{"download": "true: as a download, whatever it is."},
+		query: map[string]string{
+			"download": "true: as a download, whatever it is.",
+			"as_of":    "Event after which the file is wanted as it was, as a whole.",
+		},
 		headers: map[string]string{"Range": "Bytes wanted.", "If-None-Match": "Digest of the content you have, in quotes.", "If-Range": "Digest of the content the range is of, in quotes."},
-		summary: "Read a file of the workspace as it is; its ETag is its digest",
+		summary: "Read a file of the workspace as it is or was; its ETag is its digest",
 	}.describe(h.OpenAPI())
 	mux.HandleFunc("PUT "+path, a.writeFile)
 	stream{

@@ -46,16 +46,20 @@ type findQuery struct {
 // folders registers what people do with files besides reading and writing one.
 func (a *API) folders(h huma.API) {
 	const base = "/api/computers/{computer}"
-	huma.Register(h, op("listFolder", http.MethodGet, base+"/folder", "List one page of a folder of the workspace as it is, in the byte order of names", 200),
+	huma.Register(h, op("listFolder", http.MethodGet, base+"/folder", "List one page of a folder of the workspace as it is or was, in the byte order of names", 200),
 		func(ctx context.Context, r *struct {
 			In
 			Path  string `query:"path" maxLength:"4096" doc:"The folder; the workspace when empty."`
 			After string `query:"after" maxLength:"1024" doc:"Only names after this one."`
 			Limit int    `query:"limit" minimum:"1" maximum:"10000" default:"1000"`
+			AsOf  uint64 `query:"as_of" doc:"Event; 0 for now."`
 		}) (*body[computer.FolderPage], error) {
 			c, _, err := a.enter(ctx, r.Computer)
 			if err != nil {
 				return nil, err
+			}
+			if r.AsOf > 0 {
+				return answer(c.ListFolderAt(ctx, r.AsOf, r.Path, r.After, r.Limit))
 			}
 			return answer(c.ListFolder(ctx, r.Path, r.After, r.Limit))
 		})

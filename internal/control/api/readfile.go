@@ -1,17 +1,21 @@
 package api
 
 import (
+	"bufio"
 	"bytes"
 	"io"
 	"mime"
 	"net/http"
 	"net/url"
 	"path"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
 
 	"choiros/internal/choir"
+	"choiros/internal/computer"
+	"choiros/internal/control/auth"
 )
 
 // readFile streams a file of the workspace. What it is follows from its content.
@@ -21,6 +25,10 @@ func (a *API) readFile(w http.ResponseWriter, r *http.Request) {
 	c, p, err := a.enter(r.Context(), choir.ID(r.PathValue("computer")))
 	if err != nil {
 		WriteProblem(w, err)
+		return
+	}
+	if r.URL.Query().Has("as_of") {
+		a.readFileThen(w, r, c, p)
 		return
 	}
 	state, content, err := c.OpenFile(r.Context(), r.PathValue("path"))
@@ -34,7 +42,38 @@ func (a *API) readFile(w http.ResponseWriter, r *http.Request) {
 		WriteProblem(w, err)
 		return
 	}
-	h := w.Header()
+	describeContent(w.Header(), r, p, state, kind)
+	w.Header().Set("Cache-Control", "no-cache")
+	http.ServeContent(w, r, "", time.Time{}, content)
+}
+
+// readFileThen streams a file as it was after an event, as a whole.
+func (a *API) readFileThen(w http.ResponseWriter, r *http.Request, c *computer.Computer, p auth.Principal) {
+	seq, err := strconv.ParseUint(r.URL.Query().Get("as_of"), 10, 64)
+	if err != nil {
+		WriteProblem(w, choir.Invalid("as_of", "is an event's number, from 1, not %q", r.URL.Query().Get("as_of")))
+		return
+	}
+	state, stored, err := c.ReadFileAt(r.Context(), seq, r.PathValue("path"))
+	if err != nil {
+		WriteProblem(w, err)
+		return
+	}
+	defer stored.Close()
+	content := bufio.NewReaderSize(stored, sniffed)
+	head, err := content.Peek(sniffed)
+	if err != nil && err != io.EOF {
+		WriteProblem(w, err)
+		return
+	}
+	describeContent(w.Header(), r, p, state, kindOf(head, len(head) < sniffed))
+	w.Header().Set("Content-Length", strconv.FormatInt(state.Size, 10))
+	// A failed copy cuts the response, which the client sees.
+	_, _ = io.Copy(w, content)
+}
+
+// describeContent says what content is and how it is to be shown.
+func describeContent(h http.Header, r *http.Request, p auth.Principal, state choir.FileState, kind string) {
 	shown := kind != "" && p.Role == choir.RoleDesktop && r.URL.Query().Get("download") != "true"
 	how := "attachment"
 	if shown {
@@ -49,9 +88,7 @@ func (a *API) readFile(w http.ResponseWriter, r *http.Request) {
 	h.Set("Content-Type", kind)
 	h.Set("Content-Disposition", how+"; filename*=UTF-8''"+url.PathEscape(path.Base(state.Path)))
 	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Cache-Control", "no-cache")
 	h.Set("ETag", `"`+string(state.Digest)+`"`)
-	http.ServeContent(w, r, "", time.Time{}, content)
 }
 
 // sniffed is how much of a file says what it is.

@@ -23,11 +23,12 @@ const (
 	maxPlaces  = 64
 )
 
-// Place is one origin that untrusted pages come from: a computer's desktop, or
-// with a port, what listens there inside its sandbox.
+// Place is one origin that untrusted pages come from: a computer's desktop, with
+// a port what listens there inside its sandbox, or the desktop as it was before.
 type Place struct {
 	Computer choir.ID `json:"computer,omitempty"`
 	Port     int      `json:"port,omitempty"`
+	Past     bool     `json:"past,omitempty"`
 }
 
 // cookie is the name of the cookie that a place keeps.

@@ -14,10 +14,12 @@ import (
 )
 
 // The names of places: <computer>.localhost for a desktop,
-// <port>--<computer>.localhost for what listens there.
+// past--<computer>.localhost for it as it was, <port>--<computer>.localhost for
+// what listens there.
 const (
 	placeSuffix = ".localhost"
-	portMark    = "--"
+	placeMark   = "--"
+	pastName    = "past"
 )
 
 // placeOf reads the place that a host names.
@@ -26,9 +28,12 @@ func placeOf(host string) (auth.Place, bool) {
 	if !ok {
 		return auth.Place{}, false
 	}
-	port, computer, ok := strings.Cut(name, portMark)
-	if !ok {
+	port, computer, ok := strings.Cut(name, placeMark)
+	switch {
+	case !ok:
 		return auth.Place{Computer: choir.ID(name)}, true
+	case port == pastName:
+		return auth.Place{Computer: choir.ID(computer), Past: true}, true
 	}
 	n, err := strconv.ParseUint(port, 10, 16)
 	// One spelling only: what is spelled otherwise would be another origin.
@@ -38,8 +43,11 @@ func placeOf(host string) (auth.Place, bool) {
 // originOf is the origin of a place, as the browser sees it.
 func (g *Gateway) originOf(p auth.Place) string {
 	name := string(p.Computer)
-	if p.Port > 0 {
-		name = strconv.Itoa(p.Port) + portMark + name
+	switch {
+	case p.Past:
+		name = pastName + placeMark + name
+	case p.Port > 0:
+		name = strconv.Itoa(p.Port) + placeMark + name
 	}
 	return "http://" + net.JoinHostPort(name+placeSuffix, g.cfg.Port)
 }
@@ -60,9 +68,25 @@ func (g *Gateway) newDesktop() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /enter", g.enter)
 	mux.Handle("GET /bus", g.known(http.HandlerFunc(g.socket)))
-	mux.Handle("/api/", g.known(limitBody(rights(g.cfg.API))))
+	mux.Handle("/api/", g.known(limitBody(rights(g.cfg.API, desktopMay))))
 	mux.Handle("POST "+ofComputer+"/previews", g.known(ownComputer(g.newPreview)))
 	mux.Handle("/", g.entered(g.desktopPage(static(g.cfg.Desktop, "desktop"))))
+	return g.place(mux)
+}
+
+// newPast serves a desktop's origin of the past. Its pages are always those that
+// choir was built with: the workspace of then may hold anything, and the shell
+// shows this beside pages of its own.
+func (g *Gateway) newPast() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /enter", g.enter)
+	mux.Handle("/api/", g.known(limitBody(rights(g.cfg.API, pastMay))))
+	mux.Handle("/", g.entered(static(g.cfg.Desktop, "desktop")))
+	return g.place(mux)
+}
+
+// place is what all that the shell frames has in common.
+func (g *Gateway) place(mux *http.ServeMux) http.Handler {
 	strict := ownOrigin(patient(mux))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		place, _ := placeIn(r.Context())
@@ -89,9 +113,9 @@ func (g *Gateway) desktopPolicy(p auth.Place) string {
 	}, "; ")
 }
 
-// newTicket lets the shell into the desktop of a computer.
+// newTicket lets the shell into the desktop of a computer, or into its past.
 func (g *Gateway) newTicket(w http.ResponseWriter, r *http.Request) {
-	g.giveTicket(w, r, auth.Place{Computer: choir.ID(r.PathValue("computer"))})
+	g.giveTicket(w, r, auth.Place{Computer: choir.ID(r.PathValue("computer")), Past: r.URL.Query().Get("past") == "true"})
 }
 
 func (g *Gateway) giveTicket(w http.ResponseWriter, r *http.Request, place auth.Place) {

@@ -43,6 +43,7 @@ type Gateway struct {
 	cfg      Config
 	shell    http.Handler
 	desktop  http.Handler
+	past     http.Handler
 	previews http.Handler
 	sockets  sockets
 }
@@ -62,7 +63,7 @@ func New(cfg Config) *Gateway {
 	mux.HandleFunc("/auth/", notHere)
 	mux.Handle("/", static(cfg.Shell, "shell"))
 	g.shell = headers(ownOrigin(patient(mux)), g.policy())
-	g.desktop, g.previews = g.newDesktop(), g.newPreviews()
+	g.desktop, g.past, g.previews = g.newDesktop(), g.newPast(), g.newPreviews()
 	return g
 }
 
@@ -105,11 +106,14 @@ func (g *Gateway) elsewhere(w http.ResponseWriter, r *http.Request, host string)
 		return
 	}
 	r = r.WithContext(at(r.Context(), place))
-	if place.Port > 0 {
+	switch {
+	case place.Past:
+		g.past.ServeHTTP(w, r)
+	case place.Port > 0:
 		g.previews.ServeHTTP(w, r)
-		return
+	default:
+		g.desktop.ServeHTTP(w, r)
 	}
-	g.desktop.ServeHTTP(w, r)
 }
 
 func isLoopback(host string) bool {

@@ -88,11 +88,26 @@ var desktopMay = []string{
 	"GET " + ofComputer + "/at/{seq}/file",
 }
 
+// pastMay are those of them that a desktop as it was may call: they only read.
+var pastMay = []string{
+	"GET " + ofComputer,
+	"GET " + ofComputer + "/desktop",
+	"GET " + ofComputer + "/documents",
+	"GET " + ofComputer + "/documents/{document}",
+	"GET " + ofComputer + "/events",
+	"GET " + ofComputer + "/files",
+	"GET " + ofComputer + "/files/{path...}",
+	"GET " + ofComputer + "/folder",
+	"GET " + ofComputer + "/runs",
+	"GET " + ofComputer + "/timeline",
+}
+
 // ownerOnly are the routes that take the shell or the CLI.
 var ownerOnly = []string{
 	"GET /api/computers",
 	"POST /api/computers",
 	"GET /api/doctor",
+	"GET /api/settings",
 	"POST /api/link",
 	"POST " + ofComputer + "/ticket",
 	"POST " + ofComputer + "/tasks",
@@ -111,13 +126,10 @@ var ownerOnly = []string{
 }
 
 // rights lets a desktop's session do what it may, on its own computer.
-func rights(next http.Handler) http.Handler {
+func rights(next http.Handler, may []string) http.Handler {
 	mux := http.NewServeMux()
-	for _, route := range desktopMay {
+	for _, route := range may {
 		mux.Handle(route, ownComputer(next.ServeHTTP))
-	}
-	for _, route := range ownerOnly {
-		mux.HandleFunc(route, refused)
 	}
 	mux.HandleFunc("/api/", refused)
 	return mux

@@ -25,8 +25,14 @@ type desk struct {
 // enterDesktop goes from the shell into a computer's desktop.
 func enterDesktop(t *testing.T, p *controltest.Plane, id choir.ID) *desk {
 	t.Helper()
-	d := &desk{p: p, id: id, host: string(id) + ".localhost" + p.Host[strings.LastIndexByte(p.Host, ':'):]}
-	res, body := p.Do(req{Method: "GET", Path: ticketPath(t, p, id, d.host), Host: d.host, NoCookie: true})
+	return enterPlace(t, p, id, "", "")
+}
+
+// enterPlace goes from the shell to the place that a ticket of this kind leads to.
+func enterPlace(t *testing.T, p *controltest.Plane, id choir.ID, kind, name string) *desk {
+	t.Helper()
+	d := &desk{p: p, id: id, host: name + string(id) + ".localhost" + p.Host[strings.LastIndexByte(p.Host, ':'):]}
+	res, body := p.Do(req{Method: "GET", Path: ticketPath(t, p, id, kind, d.host), Host: d.host, NoCookie: true})
 	if res.StatusCode != http.StatusSeeOther || !strings.HasPrefix(res.Header.Get("Location"), "/") || len(res.Cookies()) != 1 {
 		t.Fatalf("%s to %q with %v: %s", res.Status, res.Header.Get("Location"), res.Cookies(), body)
 	}
@@ -35,9 +41,9 @@ func enterDesktop(t *testing.T, p *controltest.Plane, id choir.ID) *desk {
 }
 
 // ticketPath asks the shell for a ticket, and is where it leads on the host.
-func ticketPath(t *testing.T, p *controltest.Plane, id choir.ID, host string) string {
+func ticketPath(t *testing.T, p *controltest.Plane, id choir.ID, kind, host string) string {
 	t.Helper()
-	res, body := p.Do(req{Method: "POST", Path: "/api/computers/" + string(id) + "/ticket"})
+	res, body := p.Do(req{Method: "POST", Path: "/api/computers/" + string(id) + "/ticket" + kind})
 	var out struct{ URL string }
 	if err := json.Unmarshal(body, &out); err != nil || res.StatusCode != http.StatusCreated {
 		t.Fatalf("%s %s", res.Status, body)
@@ -123,6 +129,47 @@ func TestWhatADesktopMayDo(t *testing.T) {
 	}
 }
 
+// TestThePastIsReadOnly tries every route of the API with the session of a
+// desktop as it was, and what one place's cookie is good for at the other.
+func TestThePastIsReadOnly(t *testing.T) {
+	p := controltest.Start(t)
+	p.Healthy()
+	id := p.Computers()[0].ID()
+	past, now := enterPlace(t, p, id, "?past=true", "past--"), enterDesktop(t, p, id)
+	may := gateway.PastRights()
+	desktopMay, _ := gateway.Rights()
+	for _, route := range may {
+		if !strings.HasPrefix(route, "GET ") || !slices.Contains(desktopMay, route) {
+			t.Errorf("%s is more than reading what a desktop reads", route)
+		}
+	}
+	head, _ := p.Computers()[0].Store().Head()
+	for _, route := range p.API.Routes() {
+		if strings.Contains(route, "/openapi") || strings.Contains(route, "/schemas/") {
+			continue // not below /api/
+		}
+		method, path := filled(route, id)
+		res, body := past.do(req{Method: method, Path: path})
+		if refused := res.StatusCode == 403 && strings.Contains(string(body), "a desktop may not"); refused == slices.Contains(may, route) {
+			t.Errorf("%s: %s %s", route, res.Status, body)
+		}
+	}
+	for _, path := range []string{"/api/computers/" + string(id) + "/bus", "/api/computers/" + string(id) + "/previews"} {
+		if res, _ := past.do(req{Method: "POST", Path: path}); res.StatusCode != 403 {
+			t.Errorf("%s: %s", path, res.Status)
+		}
+	}
+	if after, _ := p.Computers()[0].Store().Head(); after != head {
+		t.Errorf("the log went from %d to %d", head, after)
+	}
+	past.cookie, now.cookie = now.cookie, past.cookie
+	for _, d := range []*desk{past, now} {
+		if res, body := d.do(req{Method: "GET", Path: p.Base()}); res.StatusCode != 401 {
+			t.Errorf("the other place's cookie at %s: %s %s", d.host, res.Status, body)
+		}
+	}
+}
+
 // TestWhatADesktopBeginsIsStampedAsItsOwn looks at who the log says it was.
 func TestWhatADesktopBeginsIsStampedAsItsOwn(t *testing.T) {
 	p := controltest.Start(t)
@@ -168,7 +215,7 @@ func TestTheDoorOfADesktop(t *testing.T) {
 		}
 	})
 	t.Run("a ticket is for one use", func(t *testing.T) {
-		path := ticketPath(t, p, id, d.host)
+		path := ticketPath(t, p, id, "", d.host)
 		for _, want := range []int{303, 401} {
 			if res, body := p.Do(req{Method: "GET", Path: path, Host: d.host, NoCookie: true}); res.StatusCode != want {
 				t.Errorf("%s, want %d: %s", res.Status, want, body)
@@ -219,7 +266,7 @@ func TestTheDoorOfADesktop(t *testing.T) {
 func TestADesktopsSessionEndsWithTheShells(t *testing.T) {
 	p := controltest.Start(t)
 	d := enterDesktop(t, p, p.Computers()[0].ID())
-	waiting := ticketPath(t, p, d.id, d.host)
+	waiting := ticketPath(t, p, d.id, "", d.host)
 	ws, res, err := dialer{t, p, http.Header{"Cookie": {d.cookie.Name + "=" + d.cookie.Value}, "Origin": {"http://" + d.host}}}.openAt(d.host)
 	if err != nil {
 		t.Fatal(err, res)

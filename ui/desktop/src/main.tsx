@@ -1,21 +1,30 @@
+import { lazy, Suspense } from "react";
 import { createRoot } from "react-dom/client";
 import { App } from "./app/App";
 import { Boundary } from "./app/Boundary";
-import { desk } from "./transport/desk";
+import { past } from "./transport/address";
+import { type DesktopState, desk } from "./transport/desk";
 import "./styles/fonts.css";
 import "./styles/tokens.css";
 import "./styles/base.css";
 import "./styles/parts.css";
 
-// Asked for before anything is drawn, so that nothing is drawn without windows.
-const first = desk.state();
-first.catch(() => undefined);
+const Past = lazy(() => import("./past/Past"));
+
+/** Asked for before anything is drawn, so that nothing is drawn without windows. */
+function first(): Promise<DesktopState> {
+  const state = desk.state();
+  state.catch(() => undefined);
+  return state;
+}
+
+const page = past ? (
+  <Suspense>
+    <Past />
+  </Suspense>
+) : (
+  <App first={first()} />
+);
 
 const root = document.getElementById("root");
-if (root) {
-  createRoot(root).render(
-    <Boundary>
-      <App first={first} />
-    </Boundary>,
-  );
-}
+if (root) createRoot(root).render(<Boundary>{page}</Boundary>);

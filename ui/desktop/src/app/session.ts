@@ -91,6 +91,13 @@ export class Session {
     this.feed?.stop();
   }
 
+  /** Shows the desktop as it was, and follows nothing. */
+  show(state: DesktopState): void {
+    this.queries.clear();
+    useStore.getState().forget();
+    this.know(state);
+  }
+
   private know(state: DesktopState): void {
     const store = useStore.getState();
     store.setKnown(state.windows ?? [], state.seq);

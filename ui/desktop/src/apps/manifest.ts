@@ -26,6 +26,8 @@ export interface Manifest {
   single?: boolean;
   /** Not among the apps of dock and launcher: it only opens things. */
   hidden?: boolean;
+  /** Shows what was there at an earlier moment, when that is looked at. */
+  past?: boolean;
   /** Loads the app itself. */
   load(): Promise<{ default: ComponentType }>;
 }

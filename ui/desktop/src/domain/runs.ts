@@ -1,4 +1,4 @@
-import type { Event } from "./contracts";
+import type { Event, Time } from "./contracts";
 import type { Run, RunState } from "./views";
 
 const noUsage = {
@@ -57,4 +57,15 @@ function advance(run: Run, event: Event): Run {
 
 function open(now: RunState, next: RunState): RunState {
   return now === "planning" || now === "running" || now === "waiting" ? next : now;
+}
+
+/** The runs that had begun by an event, as far as they had come then. */
+export function runsThen(runs: readonly Run[], seq: number, at: Time): Run[] {
+  return runs
+    .filter((r) => r.first_seq <= seq)
+    .map((r) => {
+      if (r.finished_at && r.finished_at <= at) return r;
+      const { finished_at, answer, ...then } = r;
+      return { ...then, state: "running" };
+    });
 }

@@ -76,6 +76,7 @@ export const de: { [K in keyof typeof en]: Text } = {
   reload: "Neu laden",
   loading: "Wird geladen …",
   notOpened: "Die Arbeitsfläche ließ sich nicht öffnen",
+  notKept: "{app} wird nicht aufgehoben: was hier zu sehen war, ist nicht bekannt",
   unknownApp: "Auf dieser Arbeitsfläche gibt es kein Programm „{app}“.",
   launcher: "Starter",
   launcherPlaceholder: "Programme, Dateien, Dokumente, Aktionen und Läufe suchen",

@@ -73,6 +73,7 @@ export const en = {
   reload: "Reload",
   loading: "Loading…",
   notOpened: "The desktop did not open",
+  notKept: "{app} is not kept: what it showed then is not known",
   unknownApp: "There is no app “{app}” on this desktop.",
   launcher: "Launcher",
   launcherPlaceholder: "Search apps, files, documents, actions and runs",

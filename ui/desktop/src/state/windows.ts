@@ -21,6 +21,8 @@ export interface WindowsSlice {
   area: Area;
   setArea(area: Area): void;
   setKnown(windows: readonly Win[], seq: number): void;
+  /** Nothing is known of any window. */
+  forget(): void;
   hearWindow(event: Event): void;
   /** Changes a window here, before the server answers; undefined closes it. */
   goAhead(id: ID, win: Win | undefined): void;
@@ -61,6 +63,7 @@ export const windowsSlice: StateCreator<State, [], [], WindowsSlice> = (set) => 
   area: { width: 1280, height: 720 },
   setArea: (area) => set({ area }),
   setKnown: (windows, seq) => set((s) => withShown({ known: knownFrom(windows, seq, s.known), ahead: s.ahead })),
+  forget: () => set({ known: new Map(), ahead: new Map(), windows: [] }),
   hearWindow: (event) => set((s) => withShown({ known: reduceWindows(s.known, event), ahead: s.ahead })),
   goAhead: (id, win) =>
     set((s) => {

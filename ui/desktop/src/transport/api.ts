@@ -1,6 +1,7 @@
 import type { AssociateResult, Digest, FileState, ID, RepoAdded, Time } from "../domain/contracts";
 import type { Computer, DocumentVersion, EventPage, Grant, Mark, Run } from "../domain/views";
 import { base } from "./address";
+import { asOf, upToThen } from "./asof";
 import { ask, askText, list } from "./http";
 
 /** A document as it is listed. */
@@ -20,8 +21,10 @@ export const api = {
   runs: () => list<Run>(`${base}/runs?limit=200`),
   run: (run: ID) => ask<Run>(`${base}/runs/${run}`),
   /** Events in order after `after`, at most 1,000; of one run when given. */
-  events: (after: number, run?: ID) =>
-    ask<EventPage>(`${base}/events?limit=1000&after=${after}${run ? `&run=${run}` : ""}`),
+  events: async (after: number, run?: ID) => {
+    const page = await ask<EventPage>(`${base}/events?limit=1000&after=${after}${run ? `&run=${run}` : ""}`);
+    return { ...page, events: upToThen(page.events) };
+  },
   prompt: (text: string, repo: string, key: string) =>
     ask<{ run: ID; seq: number }>(`${base}/prompts`, {
       method: "POST",
@@ -33,7 +36,7 @@ export const api = {
   answer: (run: ID, question: string, text: string) =>
     ask<void>(`${base}/runs/${run}/answers`, { method: "POST", body: { question, text } }),
   repos: () => list<RepoAdded>(`${base}/repos`),
-  documents: () => list<Listed>(`${base}/documents`),
+  documents: () => list<Listed>(asOf(`${base}/documents`)),
   document: (document: ID, version = -1) => ask<DocumentVersion>(`${base}/documents/${document}?version=${version}`),
   checkpoint: (subject: string) =>
     ask<AssociateResult>(`${base}/checkpoints`, { method: "POST", body: subject ? { subject } : {} }),

@@ -2,6 +2,7 @@ import type { Place } from "../domain/broke";
 import type { ID, Rect, ThemeChanged } from "../domain/contracts";
 import type { Snap, Win } from "../domain/windows";
 import { base } from "./address";
+import { asOf } from "./asof";
 import { ask } from "./http";
 
 /** What lies on the desktop after event `seq`. */
@@ -35,7 +36,7 @@ const post = <T>(path: string, body?: object, key?: ID) =>
 
 /** Windows, theme and settings on the server. */
 export const desk = {
-  state: () => ask<DesktopState>(`${base}/desktop`),
+  state: () => ask<DesktopState>(asOf(`${base}/desktop`)),
   open: (window: Opening, key: ID) => post<Changed>(`${base}/windows`, window, key),
   move: (window: ID, change: { bounds?: Rect; desktop?: number }) => post<Changed>(`${at(window)}/move`, change),
   show: (window: ID, how: "minimise" | "maximise" | "restore" | "focus" | "close") =>

@@ -1,6 +1,7 @@
 import type { ID, TextAnchor, Time } from "../domain/contracts";
 import type { OverlayKind, OverlayOutcome, Source } from "../domain/writing";
-import { base } from "./address";
+import { base, past } from "./address";
+import { asOf } from "./asof";
 import { ask, list } from "./http";
 
 /** A document at one of its versions; its content is there when it was asked for by itself. */
@@ -36,18 +37,19 @@ const at = (document: ID) => `${base}/documents/${document}`;
 
 /** The documents of the computer. */
 export const documents = {
-  list: () => list<Doc>(`${base}/documents`),
+  list: () => list<Doc>(asOf(`${base}/documents`)),
   create: (title: string, content = "") =>
     ask<Doc>(`${base}/documents`, { method: "POST", body: { title, content }, key: crypto.randomUUID() }),
   read: (document: ID, version = -1, signal?: AbortSignal) =>
-    ask<Doc>(`${at(document)}?version=${version}`, signal ? { signal } : {}),
+    ask<Doc>(asOf(`${at(document)}?version=${version}`), signal ? { signal } : {}),
   versions: (document: ID) => list<Doc>(`${at(document)}/versions`),
   rename: (document: ID, title: string) => ask<Doc>(`${at(document)}/title`, { method: "PUT", body: { title } }),
   remove: (document: ID) => ask<void>(at(document), { method: "DELETE" }),
   /** Saves a version made of `made`; refused with the newest one when that is another. */
   save: (document: ID, made: number, content: string, accepted: ID[] = []) =>
     ask<Doc>(`${at(document)}/versions/${made + 1}`, { method: "PUT", body: { content, accepted } }),
-  overlays: (document: ID) => list<Overlay>(`${at(document)}/overlays`),
+  /** What lies over it now; nobody keeps what lay there. */
+  overlays: async (document: ID) => (past ? [] : list<Overlay>(`${at(document)}/overlays`)),
   overlay: (document: ID, overlay: NewOverlay) =>
     ask<Overlay>(`${at(document)}/overlays`, { method: "POST", body: overlay, key: crypto.randomUUID() }),
   settle: (document: ID, overlay: ID, outcome: OverlayOutcome) =>

@@ -1,5 +1,6 @@
 import type { Digest, FileState, ID, Time } from "../domain/contracts";
 import { base, inAddress } from "./address";
+import { asOf } from "./asof";
 import { ask, send } from "./http";
 
 /** One page of a folder. */
@@ -38,7 +39,7 @@ const post = <T>(path: string, body?: object) =>
 
 /** Where the content of a file lies. */
 export function fileAddress(path: string, download = false): string {
-  return `${base}/files/${inAddress(path)}${download ? "?download=true" : ""}`;
+  return asOf(`${base}/files/${inAddress(path)}${download ? "?download=true" : ""}`);
 }
 
 /** What is asked of a file so that nothing unseen is lost. */
@@ -50,7 +51,7 @@ export function matchOf(file: FileState): string {
 export const files = {
   folder: (path: string, after = "", signal?: AbortSignal) =>
     ask<FolderPage>(
-      `${base}/folder?limit=10000&path=${encodeURIComponent(path)}&after=${encodeURIComponent(after)}`,
+      asOf(`${base}/folder?limit=10000&path=${encodeURIComponent(path)}&after=${encodeURIComponent(after)}`),
       signal ? { signal } : {},
     ),
   makeFolder: (path: string) => post<FileState>("/folders", { path }),

@@ -1,3 +1,4 @@
+import type { Time } from "../domain/contracts";
 import { shellOrigin } from "./address";
 
 /** What this desktop says to the shell around it. */
@@ -11,7 +12,11 @@ export type ToShell =
 export type Page = "models" | "limits" | "timeline" | "checkpoint" | "recover" | "plain";
 
 /** What the shell says. */
-export type FromShell = { kind: "draft"; text: string } | { kind: "focus" };
+export type FromShell =
+  | { kind: "draft"; text: string }
+  | { kind: "focus" }
+  /** Only a page of the past hears it: what it is to show. */
+  | { kind: "moment"; seq: number; at: Time };
 
 const origin = shellOrigin(globalThis.location ?? { protocol: "http:", port: "" });
 
@@ -23,8 +28,10 @@ export function tellShell(message: ToShell): void {
 /** Reads a message; undefined for what means nothing. */
 export function readMessage(data: unknown): FromShell | undefined {
   if (typeof data !== "object" || data === null) return undefined;
-  const { choir, kind, text } = data as Record<string, unknown>;
+  const { choir, kind, text, seq, at } = data as Record<string, unknown>;
   if (choir !== 1) return undefined;
+  if (kind === "moment")
+    return Number.isSafeInteger(seq) && typeof at === "string" ? { kind, seq: Number(seq), at } : undefined;
   if (kind === "focus") return { kind };
   return kind === "draft" && typeof text === "string" ? { kind, text } : undefined;
 }

@@ -1,3 +1,4 @@
+import type { Time } from "./contracts";
 import type { Route } from "./route";
 
 /** What a desktop may say to the shell around it. None of it acts but by stopping a run. */
@@ -8,7 +9,11 @@ export type FromDesktop =
   | { kind: "draft"; text: string };
 
 /** What the shell says to the desktop. */
-export type ToDesktop = { kind: "draft"; text: string } | { kind: "focus" };
+export type ToDesktop =
+  | { kind: "draft"; text: string }
+  | { kind: "focus" }
+  /** To a desktop of the past: what it is to show. */
+  | { kind: "moment"; seq: number; at: Time };
 
 /** The longest draft that is kept, in characters. */
 const MAX_DRAFT = 100_000;

@@ -56,6 +56,10 @@ export class ComputerAPI {
   ticket(): Promise<{ url: string }> {
     return ask(`${this.base}/ticket`, { method: "POST" });
   }
+  /** Where the frame begins that shows the desktop as it was. */
+  pastTicket(): Promise<{ url: string }> {
+    return ask(`${this.base}/ticket?past=true`, { method: "POST" });
+  }
   /** What the desktop's origin serves; brings its development server up when it needs one. */
   source(): Promise<Source> {
     return ask(`${this.base}/desktop/source`);

@@ -21,5 +21,6 @@ export const manifest: Manifest = {
     { keys: "Ctrl+F", does: { en: "Search below this folder", de: "Unterhalb dieses Ordners suchen" } },
     { keys: "Ctrl+Shift+N", does: { en: "New folder", de: "Neuer Ordner" } },
   ],
+  past: true,
   load: () => import("./App"),
 };

@@ -9,5 +9,6 @@ export const manifest: Manifest = {
   least: { width: 320, height: 300 },
   keys: [],
   single: true,
+  past: true,
   load: () => import("./App"),
 };

@@ -12,5 +12,6 @@ export const manifest: Manifest = {
     { keys: "Down", does: { en: "Next step", de: "Nächster Schritt" } },
     { keys: "Up", does: { en: "Step before", de: "Voriger Schritt" } },
   ],
+  past: true,
   load: () => import("./App"),
 };

@@ -23,5 +23,6 @@ export const manifest: Manifest = {
     { keys: "-", does: { en: "Smaller", de: "Kleiner" } },
     { keys: "0", does: { en: "Fit the window", de: "Ans Fenster anpassen" } },
   ],
+  past: true,
   load: () => import("./App"),
 };

@@ -16,5 +16,6 @@ export const manifest: Manifest = {
     { keys: "Alt+PageUp", does: { en: "The version before", de: "Die Fassung davor" } },
     { keys: "Alt+PageDown", does: { en: "The version after", de: "Die Fassung danach" } },
   ],
+  past: true,
   load: () => import("./App"),
 };

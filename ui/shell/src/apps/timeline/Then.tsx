@@ -6,18 +6,19 @@ import type { Moment } from "../../domain/views";
 import { Tabs } from "../../kit/Tabs";
 import { useStore } from "../../state/store";
 import { Compare } from "./Compare";
+import { DesktopThen } from "./DesktopThen";
 import { DocumentsThen } from "./DocumentsThen";
 import { FilesThen } from "./FilesThen";
-import { DesktopThen, RunsThen } from "./RunsThen";
+import { RunsThen } from "./RunsThen";
 
-type Part = "files" | "documents" | "runs" | "desktop" | "compare";
+type Part = "desktop" | "files" | "documents" | "runs" | "compare";
 
 /** The computer at a moment, part by part; nothing here changes anything. */
 export function Then({ moment, past, before }: { moment: Moment; past: boolean; before: number | undefined }) {
   const session = useSession();
   const runs = useStore((s) => s.runs);
   const head = useStore((s) => s.marksHead);
-  const [chosen, setChosen] = useState<Part>("files");
+  const [chosen, setChosen] = useState<Part>("desktop");
   const since = useQuery({
     queryKey: ["diff", moment.seq, 0, head],
     queryFn: () => session.api.diff(moment.seq, 0),
@@ -27,10 +28,10 @@ export function Then({ moment, past, before }: { moment: Moment; past: boolean; 
   const then = runsThen(runs, moment.seq, moment.at);
   const desktop = moment.windows.length + moment.settings.length;
   const tabs: { id: Part; title: string; count?: number }[] = [
+    ...(desktop ? [{ id: "desktop" as const, title: "Desktop", count: moment.windows.length }] : []),
     { id: "files", title: "Files" },
     { id: "documents", title: "Documents", count: moment.documents.length },
     { id: "runs", title: "Runs", count: then.length },
-    ...(desktop ? [{ id: "desktop" as const, title: "Desktop", count: desktop }] : []),
     { id: "compare", title: "Compare", count: past ? (since.data?.files.length ?? 0) : 0 },
   ];
   const part = tabs.some((t) => t.id === chosen) ? chosen : "files";

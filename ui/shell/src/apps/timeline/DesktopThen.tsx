@@ -1,0 +1,125 @@
+import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "react";
+import { useSession } from "../../app/session";
+import type { Moment } from "../../domain/views";
+import { DesktopLink } from "../desktop/link";
+import { READY_MS } from "../desktop/ready";
+import "./desktopthen.css";
+
+/** The desktop as it was: its picture, and what lay on it in words. */
+export function DesktopThen({ moment }: { moment: Moment }) {
+  return (
+    <>
+      <PictureThen moment={moment} />
+      <ul className="then-list" aria-label="What lay on the desktop">
+        {moment.windows.map((w) => (
+          <li key={w.id} className="then-item">
+            <span>{w.title || w.app}</span>
+            <small>
+              {w.app},{" "}
+              {w.state === "normal"
+                ? `${w.bounds.width} × ${w.bounds.height} at ${w.bounds.x}, ${w.bounds.y}`
+                : w.state}
+            </small>
+          </li>
+        ))}
+        {moment.settings.map((s) => (
+          <li key={s.key} className="then-item">
+            <span>{s.key.replace("setting/", "")}</span>
+            <small>{s.theme?.name ?? s.value}</small>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+type Stage = "opening" | "ready" | "failed";
+
+// Pages that choir was built with, on an origin that can only read; scripts and
+// that origin's cookie are all they need.
+const SANDBOX = "allow-scripts allow-same-origin";
+
+/**
+ * A frame as large as the desktop would be here, drawn as small as there is room.
+ * Nothing reaches it: no pointer and no key.
+ */
+function PictureThen({ moment }: { moment: Moment }) {
+  const frame = useRef<HTMLIFrameElement>(null);
+  const box = useRef<HTMLDivElement>(null);
+  const [stage, link] = usePast(frame);
+  const size = useRoom(box);
+  const { seq, at } = moment;
+  useEffect(() => {
+    if (stage === "ready") link.current?.say({ kind: "moment", seq, at });
+  }, [stage, link, seq, at]);
+  if (stage === "failed")
+    return (
+      <p className="side-none" role="alert">
+        The desktop of then could not be drawn here. What lay on it is listed below.
+      </p>
+    );
+  return (
+    <div ref={box} className="past" style={{ height: size.height * size.scale }} aria-busy={stage === "opening"}>
+      <iframe
+        ref={frame}
+        className="past-frame"
+        title="The desktop as it was"
+        sandbox={SANDBOX}
+        tabIndex={-1}
+        inert
+        style={{ width: size.width, height: size.height, transform: `scale(${size.scale})` }}
+      />
+    </div>
+  );
+}
+
+/** Opens the desktop of the past with a ticket, and the line to it. */
+function usePast(frame: React.RefObject<HTMLIFrameElement | null>) {
+  const session = useSession();
+  const [stage, setStage] = useState<Stage>("opening");
+  const link = useRef<DesktopLink>(undefined);
+  const open = useCallback((element: HTMLIFrameElement, url: string) => {
+    link.current = new DesktopLink(element, new URL(url).origin, {
+      ready: () => setStage("ready"),
+      // It has nothing else to say.
+      typed: () => {},
+      stop: () => {},
+      launcher: () => {},
+      open: () => {},
+    });
+    element.src = url;
+  }, []);
+  useEffect(() => {
+    const element = frame.current;
+    if (!element) return;
+    let over = false;
+    const fail = () => !over && setStage((now) => (now === "opening" ? "failed" : now));
+    const patience = setTimeout(fail, READY_MS);
+    session.api.pastTicket().then(({ url }) => !over && open(element, url), fail);
+    return () => {
+      over = true;
+      clearTimeout(patience);
+      link.current?.end();
+    };
+  }, [frame, open, session]);
+  return [stage, link] as const;
+}
+
+/** The size the desktop has in this page, and the part of it that there is room for. */
+function useRoom(box: React.RefObject<HTMLDivElement | null>) {
+  const [room, setRoom] = useState({ width: 1, height: 1, scale: 1 });
+  useLayoutEffect(() => {
+    const element = box.current;
+    if (!element) return;
+    const measure = () => {
+      const { clientWidth: width, clientHeight: whole } = document.documentElement;
+      const bar = document.querySelector("header")?.clientHeight ?? 0;
+      setRoom({ width, height: whole - bar, scale: element.clientWidth / width });
+    };
+    const watch = new ResizeObserver(measure);
+    watch.observe(element);
+    watch.observe(document.documentElement);
+    return () => watch.disconnect();
+  }, [box]);
+  return room;
+}
