@@ -25,7 +25,7 @@ LINTED := $(patsubst %/biome.json,%,$(wildcard ui/*/biome.json))
 PACKED := internal/webui/dist/desktop-source.tar
 sources = $(shell find ui/$(1) -path '*/node_modules' -prune -o -type f -print)
 
-.PHONY: help up build test bench crash crash-short soak fmt clean prereqs fresh guest ui choir lint lint-go lint-ui unit race whole ui-test e2e shots pictures budget generate
+.PHONY: help up build test bench crash crash-short soak fmt clean prereqs fresh guest ui choir lint lint-go lint-ui unit race whole ui-test e2e shots pictures browsers budget generate
 
 help: ## show this
 	@sed -n 's/^\([a-z][a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -36,7 +36,7 @@ up: build ## build what changed and start the computer
 build: prereqs fresh guest ui choir ## build bin/choir with all that it carries
 
 test: ## everything: build, checks, tests with the race detector, browser
-	@tools/prereqs.sh
+	@tools/prereqs.sh firefox || tools/prereqs.sh
 	@rm -rf $(OUT) && mkdir -p $(OUT)
 	@$(SHIPPED) go build -o $(REPORT) ./tools/testreport
 	@$(REPORT) check $(OUT) build -- $(MAKE) build
@@ -148,6 +148,10 @@ shots: ui/e2e/node_modules ui/desktop/node_modules ## pictures of every app, at 
 
 pictures: ui/e2e/node_modules ui/desktop/node_modules ## draw anew what the browser tests compare screens with, into ui/e2e/pictures
 	@node ui/e2e/pictures.js
+
+browsers: build ui/e2e/node_modules ## the desktop in a stock Firefox and WebKitGTK, both of which this installs
+	@tools/prereqs.sh firefox webkit
+	@cd ui/e2e && node --test --test-timeout=400000 tests/browsers.test.js
 
 budget: ui/e2e/node_modules ## the script the desktop needs until its prompt accepts keys, in bytes of gzip
 	@node ui/e2e/budget.js

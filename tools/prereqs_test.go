@@ -51,9 +51,9 @@ func (m machine) lose(t *testing.T, names ...string) {
 	}
 }
 
-func (m machine) prereqs(t *testing.T) (said string, ok bool) {
+func (m machine) prereqs(t *testing.T, browsers ...string) (said string, ok bool) {
 	t.Helper()
-	cmd := exec.Command(filepath.Join(m.dir, "sh"), "prereqs.sh")
+	cmd := exec.Command(filepath.Join(m.dir, "sh"), append([]string{"prereqs.sh"}, browsers...)...)
 	cmd.Env = []string{"PATH=" + m.dir, "CHOIR_USR=" + m.dir}
 	out, err := cmd.CombinedOutput()
 	return string(out), err == nil
@@ -71,6 +71,19 @@ func TestPrereqsNameTheCommandForAnOrdinaryUser(t *testing.T) {
 	m.lose(t, "bwrap", "chromium")
 	said, ok := m.prereqs(t)
 	if ok || !strings.Contains(said, "apt-get install -y --no-install-recommends bubblewrap chromium'") || strings.Contains(said, "must not run") {
+		t.Errorf("%t: %s", ok, said)
+	}
+}
+
+func TestPrereqsWantOtherBrowsersOnlyWhenAsked(t *testing.T) {
+	m := newMachine(t, "1000")
+	m.stub(t, "apt-get", "echo must not run; exit 1")
+	said, ok := m.prereqs(t, "firefox", "webkit")
+	if ok || !strings.Contains(said, "apt-get install -y --no-install-recommends firefox-esr webkit2gtk-driver xvfb'") {
+		t.Errorf("%t: %s", ok, said)
+	}
+	m.stub(t, "firefox", "")
+	if said, ok := m.prereqs(t, "firefox"); !ok || said != "" {
 		t.Errorf("%t: %s", ok, said)
 	}
 }

@@ -26,14 +26,14 @@ const args = [
 
 /**
  * Opens a browser with one page.
- * @param {{ width?: number, height?: number, touch?: boolean, dark?: boolean, scale?: number, bypassCSP?: boolean }} [wants]
+ * @param {{ width?: number, height?: number, touch?: boolean, dark?: boolean, scale?: number, bypassCSP?: boolean, flags?: string[] }} [wants]
  */
 export async function openBrowser(wants = {}) {
-  const { width = 1440, height = 900, touch = false, dark = false, scale = 1, bypassCSP = false } = wants;
+  const { width = 1440, height = 900, touch = false, dark = false, scale = 1, bypassCSP = false, flags = [] } = wants;
   const profile = await mkdtemp(join(tmpdir(), "choir-profile-"));
   const context = await chromium.launchPersistentContext(profile, {
     executablePath,
-    args,
+    args: [...args, ...flags],
     chromiumSandbox: false,
     viewport: { width, height },
     hasTouch: touch,

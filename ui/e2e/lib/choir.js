@@ -23,7 +23,7 @@ process.once("SIGTERM", () => process.exit(143));
 const START_MS = 30_000;
 
 /** A port that nothing listens on. */
-async function freePort() {
+export async function freePort() {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address();
