@@ -201,7 +201,7 @@ func (o *office) searchProcesses(t *testing.T) {
 // searchAnswers asks the API everything that could tell a key.
 func (o *office) searchAnswers(t *testing.T, up *running) {
 	t.Helper()
-	for _, path := range []string{"/api/doctor", "/api/models", "/api/computers", "/openapi.json", o.c.path("/events?limit=1000"), o.c.path("/runs")} {
+	for _, path := range []string{"/api/doctor", "/api/settings", "/api/computers", "/openapi.json", o.c.path("/events?limit=1000"), o.c.path("/runs")} {
 		res, err := o.c.do(t.Context(), http.MethodGet, path, nil)
 		if err != nil {
 			continue // not every door has every path

@@ -65,7 +65,7 @@ func (a *app) systemConfig() (supervisor.Config, error) {
 	}
 	return supervisor.Config{
 		Data: a.data, File: file, From: from,
-		OpenBlobs: openBlobs, Routes: routes, Models: state,
+		OpenBlobs: openBlobs, Routes: routes, Models: state, Key: a.keyState,
 		Desktop: a.desktop(),
 		Demo: supervisor.DemoConfig{
 			Name: demo.Name, Prompt: demo.Prompt, Notice: demo.Notice, At: demo.Stamp(), Recording: demo.Recording(), Repo: tar, Play: play,

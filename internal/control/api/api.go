@@ -33,6 +33,7 @@ type System interface {
 	Health(ctx context.Context) Health
 	Doctor(ctx context.Context) Doctor
 	Models() ModelState
+	Settings() Settings
 	Mint(role choir.Role, user, computer choir.ID) (bus.Credentials, error)
 	StartDemo(ctx context.Context, c *computer.Computer, role choir.Role, other DemoParts) (Demo, error)
 	NewLink() (string, error)
@@ -127,6 +128,7 @@ func New(sys System, cfg Config) *API {
 	h := humago.New(a.mux, hc)
 	reg.RegisterTypeAlias(reflect.TypeFor[choir.Time](), reflect.TypeFor[time.Time]())
 	a.system(h)
+	a.settings(h)
 	a.computers(a.mux, h)
 	a.runs(h)
 	a.time(h)

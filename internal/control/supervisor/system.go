@@ -37,6 +37,9 @@ type Config struct {
 	Routes map[string]modelgw.Route
 	// Models says in words what Routes hold.
 	Models api.ModelState
+	// Key says where the key of a model service is and whether it is there; nil
+	// where no one can tell.
+	Key func(config.Provider) api.ModelKey
 	// Demo is what the recorded demo needs.
 	Demo    DemoConfig
 	Desktop DesktopConfig

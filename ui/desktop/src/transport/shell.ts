@@ -9,7 +9,7 @@ export type ToShell =
   | { kind: "draft"; text: string };
 
 /** A page of the shell that may be asked for: to look at, never to act. */
-export type Page = "models" | "limits" | "timeline" | "checkpoint" | "recover" | "plain";
+export type Page = "models" | "secrets" | "limits" | "timeline" | "checkpoint" | "recover" | "plain";
 
 /** What the shell says. */
 export type FromShell =

@@ -1,5 +1,5 @@
 import type { LucideIcon } from "lucide-react";
-import { AppWindow, Camera, History, House, LifeBuoy, MessageCircle, OctagonX, Play } from "lucide-react";
+import { AppWindow, Camera, History, House, LifeBuoy, MessageCircle, OctagonX, Play, Settings } from "lucide-react";
 import type { Session } from "../app/session";
 import { isOpen, type Run } from "../domain/views";
 import type { State } from "../state/store";
@@ -78,6 +78,13 @@ export const actions: readonly Action[] = [
     icon: LifeBuoy,
     when: (s) => s.route.page !== "recover",
     run: (session) => session.go({ page: "recover" }),
+  },
+  {
+    id: "settings",
+    title: "Settings: models, secrets and limits",
+    icon: Settings,
+    when: (s) => s.route.page !== "settings",
+    run: (session) => session.go({ page: "settings", section: "models" }),
   },
   {
     id: "home",

@@ -13,6 +13,7 @@ import "./desk.css";
 // Whoever works in the desktop needs none of these.
 const Plain = lazy(() => import("./Plain"));
 const Recover = lazy(() => import("../apps/recover/Recover"));
+const Settings = lazy(() => import("../apps/settings/Settings"));
 const Launcher = lazy(() => import("../apps/launcher/Launcher"));
 
 /** The page of one open computer: the bar, and the desktop or a page of the shell. */
@@ -40,6 +41,13 @@ export function Desk() {
         <main className="desk-main desk-page">
           <Suspense fallback={<Opening />}>
             <Recover />
+          </Suspense>
+        </main>
+      )}
+      {route.page === "settings" && (
+        <main className="desk-main desk-page">
+          <Suspense fallback={<Opening />}>
+            <Settings section={route.section} />
           </Suspense>
         </main>
       )}

@@ -13,7 +13,15 @@ it.each([
   ],
   [
     { choir: 1, kind: "open", page: "models" },
-    { kind: "open", route: { page: "home" } },
+    { kind: "open", route: { page: "settings", section: "models" } },
+  ],
+  [
+    { choir: 1, kind: "open", page: "secrets" },
+    { kind: "open", route: { page: "settings", section: "secrets" } },
+  ],
+  [
+    { choir: 1, kind: "open", page: "limits" },
+    { kind: "open", route: { page: "settings", section: "limits" } },
   ],
   [
     { choir: 1, kind: "draft", text: "half a" },

@@ -20,8 +20,9 @@ const MAX_DRAFT = 100_000;
 
 /** The pages of the shell a desktop may ask for by name: to look at, never to act. */
 const pages: Record<string, Route> = {
-  models: { page: "home" },
-  limits: { page: "home" },
+  models: { page: "settings", section: "models" },
+  secrets: { page: "settings", section: "secrets" },
+  limits: { page: "settings", section: "limits" },
   timeline: { page: "time" },
   checkpoint: { page: "time" },
   recover: { page: "recover" },

@@ -114,6 +114,7 @@ export function Shell() {
       <p>{t("inShellMore")}</p>
       <div className="settings-buttons">
         <Button onClick={() => tellShell({ kind: "open", page: "models" })}>{t("openModels")}</Button>
+        <Button onClick={() => tellShell({ kind: "open", page: "secrets" })}>{t("openSecrets")}</Button>
         <Button onClick={() => tellShell({ kind: "open", page: "limits" })}>{t("openLimits")}</Button>
         <Button onClick={() => tellShell({ kind: "open", page: "plain" })}>{t("openPlain")}</Button>
       </div>

@@ -31,7 +31,7 @@ export function NoModel() {
           <Play size={15} aria-hidden /> {starting ? "Starting…" : demo.title}
         </Button>
       )}
-      <Button onClick={() => session.go({ page: "home" })}>How to connect a model</Button>
+      <Button onClick={() => session.go({ page: "settings", section: "models" })}>How to connect a model</Button>
       <HideNote onHide={() => setAway(true)} />
     </section>
   );

@@ -1,4 +1,4 @@
-import { AppWindow, History, LifeBuoy, ListTree, Menu } from "lucide-react";
+import { AppWindow, History, LifeBuoy, ListTree, Menu, Settings } from "lucide-react";
 import { useSession } from "../../app/session";
 import type { Route } from "../../domain/route";
 import { Popover } from "../../kit/Popover";
@@ -10,6 +10,7 @@ const pages = [
   { title: "Timeline", icon: History, route: { page: "time" } },
   { title: "Plain view", icon: ListTree, route: { page: "home" } },
   { title: "Recover", icon: LifeBuoy, route: { page: "recover" } },
+  { title: "Settings", icon: Settings, route: { page: "settings", section: "models" } },
 ] as const satisfies readonly { title: string; icon: unknown; route: Route }[];
 
 /** The desktop and the pages of the shell; on a phone they are in a menu, so that the computer's name has room. */

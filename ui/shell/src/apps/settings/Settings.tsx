@@ -1,0 +1,61 @@
+import { useQuery } from "@tanstack/react-query";
+import { Gauge, KeyRound, Sparkles } from "lucide-react";
+import { useEffect, useRef } from "react";
+import { useSession } from "../../app/session";
+import type { SettingsPage } from "../../domain/route";
+import { Button } from "../../kit/Button";
+import { readSettings } from "../../transport/settings";
+import { Limits } from "./Limits";
+import { Models } from "./Models";
+import { Secrets } from "./Secrets";
+import "./settings.css";
+
+const sections = [
+  { id: "models", title: "Models", icon: Sparkles, Body: Models },
+  { id: "secrets", title: "Secrets", icon: KeyRound, Body: Secrets },
+  { id: "limits", title: "Limits", icon: Gauge, Body: Limits },
+] as const satisfies readonly { id: SettingsPage; title: string; icon: unknown; Body: unknown }[];
+
+/** What only the owner decides, out of reach of any agent: models, their keys, and limits. */
+export default function Settings({ section }: { section: SettingsPage }) {
+  const session = useSession();
+  const { data, error, isFetching, refetch } = useQuery({ queryKey: ["settings"], queryFn: readSettings, gcTime: 0 });
+  const shown = sections.find((s) => s.id === section) ?? sections[0];
+  const title = useRef<HTMLHeadingElement>(null);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: whoever came to a section by keyboard is in it
+  useEffect(() => title.current?.focus(), [section]);
+  return (
+    <div className="settings scroll">
+      <div className="settings-inner">
+        <nav className="settings-sections" aria-label="Settings">
+          {sections.map(({ id, title, icon: Icon }) => (
+            <a
+              key={id}
+              href={session.addressOf({ page: "settings", section: id })}
+              aria-current={id === section ? "page" : undefined}
+              onClick={(e) => {
+                e.preventDefault();
+                session.go({ page: "settings", section: id });
+              }}
+            >
+              <Icon size={16} aria-hidden /> {title}
+            </a>
+          ))}
+        </nav>
+        <h1 ref={title} tabIndex={-1}>
+          {shown.title}
+        </h1>
+        {error && (
+          <div className="settings-failed" role="alert">
+            <p>The settings could not be read: {error.message}</p>
+            <Button disabled={isFetching} onClick={() => void refetch()}>
+              Try again
+            </Button>
+          </div>
+        )}
+        {!data && !error && <p role="status">Reading the settings…</p>}
+        {data && <shown.Body settings={data} />}
+      </div>
+    </div>
+  );
+}

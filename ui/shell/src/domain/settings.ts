@@ -1,0 +1,66 @@
+import type { Time } from "./contracts";
+import type { ModelState } from "./views";
+
+/** What the owner has set outside of a computer, as it is in force. */
+export interface Settings {
+  /** The configuration file: the one that was read, else the one to write. */
+  file: string;
+  found: boolean;
+  models: ModelState;
+  providers: Provider[];
+  limits: Limit[];
+}
+
+/** One model service. */
+export interface Provider {
+  name: string;
+  kind: string;
+  address?: string;
+  region?: string;
+  key: Key;
+}
+
+/** Where the key of a model service is and whether it is there; never what it is. */
+export interface Key {
+  kind: "file" | "variable" | "none";
+  where?: string;
+  present: boolean;
+  set_at?: Time;
+  problem?: string;
+  remedy?: string;
+}
+
+/** One limit in force. */
+export interface Limit {
+  /** As it stands in the file: "limits.run_tasks". */
+  key: string;
+  value: string;
+  /** "default", or the file that sets it. */
+  from: string;
+  doc: string;
+}
+
+const groups = [
+  { title: "Each run", of: /^run_/ },
+  { title: "Each sandbox", of: /^(processes|memory_mb|cpu_milli)$/ },
+  { title: "The computer", of: /./ },
+] as const;
+
+/** Limits by what they bound, in the order of the file. */
+export function grouped(limits: readonly Limit[]): { title: string; limits: Limit[] }[] {
+  const groupOf = (limit: Limit) => groups.find((g) => g.of.test(nameOf(limit)))?.title;
+  return groups
+    .map(({ title }) => ({ title, limits: limits.filter((l) => groupOf(l) === title) }))
+    .filter((g) => g.limits.length > 0);
+}
+
+/** The name of a limit within its section. */
+export function nameOf(limit: Limit): string {
+  return limit.key.replace(/^limits\./, "");
+}
+
+/** What a provider is used for: "Director and Associate". */
+export function partsOf(provider: Provider, models: ModelState): string {
+  const uses = (model: string | undefined) => model?.startsWith(`${provider.name}/`);
+  return [uses(models.director) && "Director", uses(models.associate) && "Associate"].filter(Boolean).join(" and ");
+}
