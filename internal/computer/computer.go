@@ -82,11 +82,12 @@ type Patience struct {
 
 // Computer is one computer. Its methods may be called at once.
 type Computer struct {
-	cfg    Config
-	store  *eventstore.Store
-	blobs  blob.Store
-	keeper *snapshot.Keeper
-	seats  map[choir.Role]*seat
+	cfg     Config
+	store   *eventstore.Store
+	blobs   blob.Store
+	keeper  *snapshot.Keeper
+	folders folderCache // what was listed last
+	seats   map[choir.Role]*seat
 	// replica is nil where durability is local.
 	replica *cluster.Replica
 	// reading says that the computer was opened for reading only.

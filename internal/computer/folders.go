@@ -53,18 +53,29 @@ func (c *Computer) addDigests(ctx context.Context, path string, files []choir.Fi
 	if err != nil {
 		return err
 	}
-	for i := range files {
-		f := &files[i]
-		if e, ok := known[f.Path[strings.LastIndexByte(f.Path, '/')+1:]]; ok && f.Kind == "file" && unchanged(e, *f) {
-			f.Digest = e.Digest()
-		}
-	}
+	giveDigests(known, files)
 	return nil
 }
 
-// lastFolder is a folder in the last snapshot by escaped name; nil when it was
-// not there.
-func (c *Computer) lastFolder(ctx context.Context, path string) (map[string]*snapshot.Entry, error) {
+// giveDigests gives files what is known of them, which is in the byte order of
+// names. A page is looked up by halves: a map would be made of the whole folder.
+func giveDigests(known []snapshot.Entry, files []choir.FileState) {
+	for i := range files {
+		f := &files[i]
+		name, err := snapshot.UnescapePath(f.Path[strings.LastIndexByte(f.Path, '/')+1:])
+		if err != nil || f.Kind != "file" {
+			continue
+		}
+		at, ok := slices.BinarySearchFunc(known, string(name), func(e snapshot.Entry, name string) int { return strings.Compare(e.Name, name) })
+		if ok && unchanged(&known[at], *f) {
+			f.Digest = known[at].Digest()
+		}
+	}
+}
+
+// lastFolder is what lay in a folder in the last snapshot, in the byte order of
+// names; nil when it was not there.
+func (c *Computer) lastFolder(ctx context.Context, path string) ([]snapshot.Entry, error) {
 	root, err := c.lastSnapshot(ctx)
 	if err != nil || root == "" {
 		return nil, err
@@ -76,16 +87,7 @@ func (c *Computer) lastFolder(ctx context.Context, path string) (map[string]*sna
 			return nil, ignore(err, choir.CodeRefused)
 		}
 	}
-	raw, err := c.keeper.Manifest(ctx, dir.Digest())
-	if err != nil {
-		return nil, err
-	}
-	m, err := snapshot.DecodeManifest(raw)
-	known := make(map[string]*snapshot.Entry, len(m.Entries))
-	for i := range m.Entries {
-		known[snapshot.EscapePath([]byte(m.Entries[i].Name))] = &m.Entries[i]
-	}
-	return known, err
+	return c.entriesOf(ctx, dir.Digest())
 }
 
 // ignore is no error for one with this code.

@@ -1,0 +1,113 @@
+package computer
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+
+	"choiros/internal/blob/fs"
+	"choiros/internal/choir"
+	"choiros/internal/snapshot"
+)
+
+// manyFiles is a folder of n files, and a page of it as it would be listed now.
+func manyFiles(n, page int) (m snapshot.Manifest, listed []choir.FileState) {
+	for i := range n {
+		e := snapshot.Entry{Name: fmt.Sprintf("file %06d", i), Kind: snapshot.File, Mode: 0o644, Size: int64(i) + 1, Sum: snapshot.Sum{byte(i), byte(i >> 8), 1}}
+		m.Entries = append(m.Entries, e)
+	}
+	for _, e := range m.Entries[n-page:] {
+		s := e.State("big/" + snapshot.EscapePath([]byte(e.Name)))
+		s.Digest = ""
+		listed = append(listed, s)
+	}
+	return m, listed
+}
+
+// keepFolder puts a folder into a new store.
+func keepFolder(t testing.TB, m snapshot.Manifest) (*Computer, choir.Digest) {
+	t.Helper()
+	store, err := fs.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { store.Close() })
+	raw := m.Encode()
+	digest := choir.DigestOf(raw)
+	if _, _, err := store.Put(context.Background(), bytes.NewReader(raw)); err != nil {
+		t.Fatal(err)
+	}
+	return &Computer{keeper: snapshot.NewKeeper(store)}, digest
+}
+
+func TestFilesGetTheDigestsOfTheLastSnapshot(t *testing.T) {
+	t.Parallel()
+	m, listed := manyFiles(300, 100)
+	c, digest := keepFolder(t, m)
+	listed[3].Size++ // written since
+	listed[4].Path = "big/new"
+	for range 2 { // read, then remembered
+		known, err := c.entriesOf(t.Context(), digest)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := slices.Clone(listed)
+		giveDigests(known, got)
+		for i, f := range got {
+			want := m.Entries[200+i].Digest()
+			if i == 3 || i == 4 {
+				want = ""
+			}
+			if f.Digest != want {
+				t.Fatalf("%s has %q, want %q", f.Path, f.Digest, want)
+			}
+		}
+	}
+}
+
+func TestTheFolderCacheIsBounded(t *testing.T) {
+	t.Parallel()
+	var f folderCache
+	name := func(i int) choir.Digest { return choir.Digest(fmt.Sprint(i)) }
+	for i := range 20 {
+		f.put(name(i), make([]snapshot.Entry, 10))
+	}
+	if _, ok := f.get(name(20 - cachedFolders)); !ok || len(f.kept) != cachedFolders {
+		t.Fatalf("%d folders are kept", len(f.kept))
+	}
+	// It was used last, so the one before it is let go of.
+	f.put(name(20), nil)
+	if _, ok := f.get(name(20 - cachedFolders)); !ok {
+		t.Error("what was used last is gone")
+	}
+	if _, ok := f.get(name(21 - cachedFolders)); ok {
+		t.Error("what was not used is kept")
+	}
+	f.put(name(99), make([]snapshot.Entry, cachedEntries+1))
+	if _, ok := f.get(name(99)); !ok || len(f.kept) != 1 {
+		t.Errorf("a very large folder is kept with %d others", len(f.kept)-1)
+	}
+}
+
+// BenchmarkFolderPage is a page of 1,000 of a folder of 50,000 files, with what
+// is kept of it and without.
+func BenchmarkFolderPage(b *testing.B) {
+	m, listed := manyFiles(50_000, 1000)
+	c, digest := keepFolder(b, m)
+	for _, kept := range []bool{false, true} {
+		b.Run(fmt.Sprintf("kept=%v", kept), func(b *testing.B) {
+			for b.Loop() {
+				if !kept {
+					c.folders = folderCache{}
+				}
+				known, err := c.entriesOf(b.Context(), digest)
+				if err != nil {
+					b.Fatal(err)
+				}
+				giveDigests(known, listed)
+			}
+		})
+	}
+}
