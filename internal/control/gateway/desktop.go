@@ -175,7 +175,7 @@ func (g *Gateway) entered(next http.Handler) http.Handler {
 		w.Header().Set("Cache-Control", "no-store")
 		if r.Header.Get("Sec-Fetch-Mode") == "navigate" && r.URL.Query().Has(enteredMark) {
 			err = choir.E("gateway.enter", choir.CodeUnauthenticated, "this browser did not keep the desktop's cookie, which is a partitioned one").
-				WithRemedy("allow cookies for %s, use a browser that knows partitioned cookies (CHIPS), or go on in the shell's plain view", r.Host)
+				WithRemedy("allow cookies for %s, use a browser that keeps partitioned cookies, as Firefox and Chromium do, or go on in the shell's plain view", r.Host)
 		}
 		sayPlainly(w, http.StatusUnauthorized, "The desktop is not open here", choir.ProblemOf(err))
 	})
