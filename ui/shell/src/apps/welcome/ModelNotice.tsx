@@ -4,6 +4,7 @@ import { usePerform } from "../../actions/hotkeys";
 import { type Action, actions } from "../../actions/registry";
 import { Button } from "../../kit/Button";
 import { useStore } from "../../state/store";
+import "./welcome.css";
 
 const example = `[models]
 director = "anthropic/claude-sonnet-4-5"
