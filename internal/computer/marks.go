@@ -1,7 +1,9 @@
 package computer
 
 import (
+	"cmp"
 	"context"
+	"slices"
 
 	"choiros/internal/choir"
 	"choiros/internal/timeline"
@@ -27,13 +29,15 @@ const (
 	MarkRepo       MarkKind = "repo" // a project was added
 	MarkTheme      MarkKind = "theme"
 	MarkCaches     MarkKind = "caches" // snapshots leave other caches out than before
+	MarkWindows    MarkKind = "windows"
+	MarkDocument   MarkKind = "document" // a person wrote, renamed or removed one
 )
 
 // Mark is a moment worth a place on the timeline, in the owner's words.
 type Mark struct {
 	Seq        uint64       `json:"seq" doc:"The moment: everything up to this event."`
 	At         choir.Time   `json:"at"`
-	Kind       MarkKind     `json:"kind" enum:"prompt,answer,task,call,files,outside,checkpoint,rewind,undo,take,fork,import,repo,theme,caches"`
+	Kind       MarkKind     `json:"kind" enum:"prompt,answer,task,call,files,outside,checkpoint,rewind,undo,take,fork,import,repo,theme,caches,windows,document"`
 	Source     choir.Source `json:"source" doc:"Who made it."`
 	Text       string       `json:"text" doc:"What happened."`
 	Run        choir.ID     `json:"run,omitempty"`
@@ -54,6 +58,11 @@ const marksStep = 1000
 func (c *Computer) Marks(ctx context.Context, limit int, before uint64) ([]Mark, error) {
 	w := markWalk{c: c, ctx: ctx}
 	head, _ := c.store.Head()
+	if before > 1 && before <= head {
+		if err := w.continuing(before); err != nil {
+			return nil, err
+		}
+	}
 	// Before 0 wraps around to the largest number.
 	for to := min(before-1, head); to > 0 && !w.full(limit); {
 		from := to - min(to, marksStep)
@@ -68,9 +77,11 @@ func (c *Computer) Marks(ctx context.Context, limit int, before uint64) ([]Mark,
 		}
 		to = from
 	}
-	if err := w.closeGroup(); err != nil {
+	if err := w.close(); err != nil {
 		return nil, err
 	}
+	// What is made of several events comes when the oldest of them is seen.
+	slices.SortStableFunc(w.marks, func(a, b Mark) int { return cmp.Compare(b.Seq, a.Seq) })
 	return w.marks[:min(limit, len(w.marks))], nil
 }
 
@@ -81,6 +92,8 @@ type markWalk struct {
 	marks []Mark
 	group *fileGroup // the file events that one snapshot ends
 	task  int        // index of the mark whose task is not passed yet, from 1
+	// What a person has been doing, back to the event at hand.
+	streak *streak
 }
 
 // fileGroup is a snapshot and the file events before it that name it.
@@ -95,24 +108,27 @@ type fileGroup struct {
 // full says that no mark asked for can come any more, nor anything that belongs
 // to one.
 func (w *markWalk) full(limit int) bool {
-	return len(w.marks) >= limit && w.task == 0 && w.group == nil
+	return len(w.marks) >= limit && w.task == 0 && w.group == nil && w.streak == nil
 }
 
 // take takes up one event. Those of a look at the tree stand close together, but
 // not always side by side: what ends it is the next thing that was done.
 func (w *markWalk) take(e *choir.Event) error {
+	if is, err := w.part(e); is || err != nil {
+		return err
+	}
 	kind, plain := plainMarks[e.Type]
 	switch e.Type {
 	case "file.written", "file.removed":
 	case "snapshot.taken", "checkpoint.created", "task.started", "task.returned", "task.dispatched", "tool.called", "session.started":
-		if err := w.closeGroup(); err != nil {
+		if err := w.close(); err != nil {
 			return err
 		}
 	default:
 		if !plain {
 			return nil
 		}
-		if err := w.closeGroup(); err != nil {
+		if err := w.close(); err != nil {
 			return err
 		}
 		return w.plain(e, kind)
@@ -223,6 +239,14 @@ func (w *markWalk) checkpoint(e *choir.Event, p *choir.CheckpointCreated) {
 		m = &w.marks[w.task-1]
 	}
 	m.Checkpoint, m.Verified, m.Withheld = p.Checkpoint, p.Verified, p.Withheld
+}
+
+// close makes the marks of what something else comes before.
+func (w *markWalk) close() error {
+	if err := w.endStreak(); err != nil {
+		return err
+	}
+	return w.closeGroup()
 }
 
 // closeGroup makes the mark of a snapshot whose file events have been seen.

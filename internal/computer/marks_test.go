@@ -3,8 +3,11 @@ package computer
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"choiros/internal/choir"
 )
 
 // A page reads the marks again when one of the events in telling.ts arrived:
@@ -21,6 +24,12 @@ func TestPagesKnowEveryEventThatIsAMark(t *testing.T) {
 		if !found || !ended {
 			t.Fatalf("%s: telling.ts has no list of events", ui)
 		}
+		for event := range map[choir.Type]bool{"window.opened": true, "window.closed": true, "window.moved": true, "window.shown": true,
+			"document.created": true, "document.versioned": true, "document.renamed": true, "document.removed": true} {
+			if !strings.Contains(list, `"`+string(event)+`"`) {
+				t.Errorf("%s: telling.ts lacks %s, which is part of a mark", ui, event)
+			}
+		}
 		for event, kind := range plainMarks {
 			// It comes in one append with a snapshot.taken.
 			if event == "caches.left_out" {
@@ -29,6 +38,60 @@ func TestPagesKnowEveryEventThatIsAMark(t *testing.T) {
 			if !strings.Contains(list, `"`+string(event)+`"`) {
 				t.Errorf("%s: telling.ts lacks %s, which is a mark of the kind %q", ui, event, kind)
 			}
+		}
+	}
+}
+
+// What a person does in a row is one mark, wherever the pages are cut.
+func TestWindowsAndWritingAreMarks(t *testing.T) {
+	l := newLab(t)
+	open := func(app, title string) choir.ID {
+		w, _, err := l.OpenWindow(l.within(), choir.RoleDesktop, choir.WindowOpened{App: app, Title: title, Bounds: choir.Rect{Width: 9, Height: 9}}, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return w.ID
+	}
+	change := func(id choir.ID, how WindowChange) {
+		if _, _, err := l.ChangeWindow(l.within(), choir.RoleDesktop, id, "", how); err != nil {
+			t.Fatal(err)
+		}
+	}
+	files := open("files", "home")
+	change(files, MaximiseWindow)
+	l.write("a.txt", "one\n")
+	change(files, RestoreWindow)
+	l.write("b.txt", "two\n")
+	code := open("code", "a.txt")
+	change(files, FocusWindow)
+	change(files, MoveWindow(&choir.Rect{X: 5, Y: 5, Width: 20, Height: 20}, nil))
+	change(code, CloseWindow)
+	doc := must(l.CreateDocument(l.within(), choir.RoleDesktop, NewDocument{Title: "Notes"}))(t)
+	must(l.SaveDocument(l.within(), choir.RoleDesktop, doc.ID, Save{Content: "one"}))(t)
+	must(l.SaveDocument(l.within(), choir.RoleDesktop, doc.ID, Save{Base: 1, Content: "two"}))(t)
+	all := must(l.Marks(l.within(), 100, 0))(t)
+	var got []string
+	for _, m := range all {
+		got = append(got, m.Text)
+	}
+	want := []string{"you began Notes", "you arranged a.txt, home", "you changed b.txt", "you restored home", "you changed a.txt", "you opened home"}
+	if !slices.Equal(got, want) {
+		t.Fatalf("the marks are %q, want %q: %v", got, want, l.types())
+	}
+	if all[0].Kind != MarkDocument || all[1].Kind != MarkWindows {
+		t.Errorf("%+v", all[:2])
+	}
+	for limit := 1; limit <= len(all); limit++ {
+		var paged []Mark
+		for before := uint64(0); ; {
+			page := must(l.Marks(l.within(), limit, before))(t)
+			if len(page) == 0 {
+				break
+			}
+			paged, before = append(paged, page...), page[len(page)-1].Seq
+		}
+		if !slices.EqualFunc(paged, all, func(a, b Mark) bool { return a.Seq == b.Seq && a.Text == b.Text }) {
+			t.Errorf("pages of %d give %+v", limit, paged)
 		}
 	}
 }

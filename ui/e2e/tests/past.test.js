@@ -7,7 +7,8 @@ import { desktopAPI, openWindow, writeFile } from "../lib/windows.js";
 const it = rig({ desktop: true });
 const left = { x: 30, y: 20, width: 500, height: 400 };
 
-const head = async () => (await desktopAPI(it.page, "/timeline?limit=1")).body.head;
+/** The newest event, whatever page is shown. */
+const head = () => it.page.evaluate(async () => (await (await fetch("/api/computers")).json())[0].head);
 
 const setTheme = (name) =>
   desktopAPI(it.page, "/theme", {
@@ -35,14 +36,14 @@ test("the slider shows the desktop as it was: windows, what they showed, and the
   await writeFile(page, "workspace/bird.txt", "wren\n");
   await openWindow(page, "code", "workspace/bird.txt", left);
   await openWindow(page, "terminal", "", { ...left, x: 560 });
-  moments.then = await head();
+  moments.early = await head();
   await setTheme("dark");
   await writeFile(page, "workspace/bird.txt", "owl\n");
   const { win } = await openWindow(page, "files", "workspace/", left);
   await win.getByText("bird.txt").waitFor();
   moments.later = await head();
 
-  const then = await lookAt(moments.then);
+  const then = await lookAt(moments.early);
   const code = then.locator(".window[data-app=code]");
   await code.getByText("wren").waitFor();
   await then.locator(".window[data-app=terminal]").getByText("is not kept").waitFor();
@@ -54,7 +55,7 @@ test("the slider shows the desktop as it was: windows, what they showed, and the
   const slider = page.getByRole("slider");
   await slider.focus();
   await then.evaluate(() => Object.assign(window, { same: true }));
-  for (let seq = moments.then; seq < moments.later; seq = Number(new URL(page.url()).pathname.split("/")[2])) {
+  for (let seq = moments.early; seq < moments.later; seq = Number(new URL(page.url()).pathname.split("/")[2])) {
     const was = page.url();
     await page.keyboard.press("ArrowRight");
     await page.waitForURL((url) => url.href !== was);
@@ -70,7 +71,7 @@ test("the slider shows the desktop as it was: windows, what they showed, and the
 test("the desktop of then can only be looked at", { skip }, async () => {
   const { page } = it;
   const before = await head();
-  const then = await lookAt(moments.then);
+  const then = await lookAt(moments.early);
   await then.locator(".window[data-app=code]").getByText("wren").waitFor();
   const answers = await then.evaluate(async () => {
     const base = `/api/computers/${location.host.split(".")[0].replace("past--", "")}`;
@@ -89,10 +90,7 @@ test("the desktop of then can only be looked at", { skip }, async () => {
   // Neither a pointer nor keys get in, and it takes no focus by itself.
   const box = await page.locator(".past").boundingBox();
   await page.mouse.click(box.x + box.width / 4, box.y + box.height / 4);
-  await then.evaluate(() => {
-    window.focus();
-    document.querySelector("#prompt")?.focus();
-  });
+  await then.evaluate(() => document.querySelector("#prompt").focus());
   await page.keyboard.type("never");
   assert.equal(await then.evaluate(() => document.hasFocus() || document.querySelector("#prompt").value !== ""), false);
   assert.equal(await head(), before);

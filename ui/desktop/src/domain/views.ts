@@ -104,7 +104,10 @@ export type MarkKind =
   | "fork"
   | "import"
   | "repo"
-  | "theme";
+  | "theme"
+  | "caches"
+  | "windows"
+  | "document";
 
 /** A moment worth a place on the timeline. */
 export interface Mark {

@@ -22,9 +22,19 @@ const history = [
 
 it("merges what is read again or beside what is known, in order", () => {
   const verified = { ...(history[2] as Mark), verified: true };
-  const merged = mergeMarks(history.slice(2), [history[1] as Mark, verified, history[0] as Mark]);
+  const merged = mergeMarks(history.slice(2), [history[1] as Mark, verified, history[0] as Mark], false);
   expect(merged.map((m) => m.seq)).toEqual([2, 5, 8, 9, 12, 14]);
   expect(merged[2]?.verified).toBe(true);
+});
+
+it("lets go of a mark that moved on, and keeps what was not read again", () => {
+  const moved = mark(16, "windows", "you arranged a, b");
+  const known = [...history, mark(15, "windows", "you opened a")];
+  const seqs = (newest: boolean) =>
+    mergeMarks([...known, mark(20, "prompt", "later")], [moved, history[5] as Mark], newest).map((m) => m.seq);
+  expect(seqs(false)).toEqual([2, 5, 8, 9, 12, 14, 16, 20]);
+  expect(seqs(true)).toEqual([2, 5, 8, 9, 12, 14, 16]);
+  expect(mergeMarks(known, [], true)).toHaveLength(7);
 });
 
 it("finds the mark at or before a moment", () => {
@@ -45,6 +55,7 @@ describe("the words of a mark", () => {
     [mark(1, "checkpoint", "checkpoint: 20261121-035841"), "Checkpoint"],
     [mark(1, "checkpoint", "before lunch"), "Checkpoint: before lunch"],
     [mark(1, "files", "you changed a and 2 more"), "You changed a and 2 more"],
+    [mark(1, "windows", "you arranged home, a.txt"), "You arranged home, a.txt"],
     [mark(1, "undo", "undone: 2 paths"), "You took one step back"],
   ])("%o", (m, words) => expect(say(m)).toBe(words));
 

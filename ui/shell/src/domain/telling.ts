@@ -16,6 +16,14 @@ const telling: ReadonlySet<EventType> = new Set<EventType>([
   "desktop.upgraded",
   "repo.added",
   "theme.changed",
+  "window.opened",
+  "window.closed",
+  "window.moved",
+  "window.shown",
+  "document.created",
+  "document.versioned",
+  "document.renamed",
+  "document.removed",
 ]);
 
 /** Whether an event may have made a mark: files have theirs once their snapshot is told of. */

@@ -114,7 +114,9 @@ export type MarkKind =
   | "import"
   | "repo"
   | "theme"
-  | "caches";
+  | "caches"
+  | "windows"
+  | "document";
 
 /** A moment worth a place on the timeline. */
 export interface Mark {

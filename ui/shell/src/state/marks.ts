@@ -11,14 +11,14 @@ export interface MarksSlice {
   marksHead: number;
   /** There are earlier marks on the server. */
   marksMore: boolean;
-  /** Adds marks; `more` says whether there are earlier ones than all that are here. */
-  addMarks(read: readonly Mark[], head: number, more: boolean): void;
+  /** Adds marks; `more` says whether there are earlier ones than all that are here, `newest` that these are the last. */
+  addMarks(read: readonly Mark[], head: number, more: boolean, newest: boolean): void;
 }
 
 export const marksSlice: StateCreator<State, [], [], MarksSlice> = (set) => ({
   marks: [],
   marksHead: 0,
   marksMore: false,
-  addMarks: (read, head, more) =>
-    set((s) => ({ marks: mergeMarks(s.marks, read), marksHead: Math.max(s.marksHead, head), marksMore: more })),
+  addMarks: (read, head, more, newest) =>
+    set((s) => ({ marks: mergeMarks(s.marks, read, newest), marksHead: Math.max(s.marksHead, head), marksMore: more })),
 });

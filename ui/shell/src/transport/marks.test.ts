@@ -15,8 +15,8 @@ function world(last: number) {
       return { marks, head: it.last };
     },
     known: () => ({ marks: it.known, more: it.more }),
-    add: (read, _head, more) => {
-      it.known = mergeMarks(it.known, read);
+    add: (read, _head, more, newest) => {
+      it.known = mergeMarks(it.known, read, newest);
       it.more = more;
     },
     sleep: () => new Promise((done) => it.wake.push(done)),

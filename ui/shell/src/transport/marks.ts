@@ -13,7 +13,8 @@ const LAG_MS = 300;
 export interface MarksParts {
   read(limit: number, before: number): Promise<TimelinePage>;
   known(): { marks: readonly Mark[]; more: boolean };
-  add(read: readonly Mark[], head: number, more: boolean): void;
+  /** `newest` says that nothing comes after what was read. */
+  add(read: readonly Mark[], head: number, more: boolean, newest: boolean): void;
   sleep(ms: number): Promise<void>;
 }
 
@@ -47,7 +48,7 @@ export class MarksReader {
       const first = marks[0];
       if (!first || !more) return;
       const page = await this.parts.read(PAGE, first.seq);
-      this.parts.add(page.marks, page.head, page.marks.length === PAGE);
+      this.parts.add(page.marks, page.head, page.marks.length === PAGE, false);
     });
   }
 
@@ -71,7 +72,7 @@ export class MarksReader {
       const oldest = page.marks.at(-1)?.seq ?? 0;
       const whole = page.marks.length < limit;
       const met = last > 0 && (whole || oldest <= last);
-      this.parts.add(page.marks, page.head, met ? more : !whole);
+      this.parts.add(page.marks, page.head, met ? more : !whole, before === 0);
       if (met || whole || last === 0) return;
       before = oldest;
     }

@@ -43,6 +43,18 @@ const plainSubject = /^checkpoint: [\d-]+$/;
 /** What the log's own sentences begin with, and the text that says the same. */
 const beginnings = [
   ["you changed ", "youChanged"],
+  ["you opened ", "youOpened"],
+  ["you closed ", "youClosed"],
+  ["you moved ", "youMoved"],
+  ["you minimised ", "youMinimised"],
+  ["you maximised ", "youMaximised"],
+  ["you snapped ", "youSnapped"],
+  ["you restored ", "youRestored"],
+  ["you arranged ", "youArranged"],
+  ["you began ", "youBegan"],
+  ["you wrote ", "youWrote"],
+  ["you renamed ", "youRenamed"],
+  ["you removed ", "youRemoved"],
   ["changed outside of any task: ", "outside"],
   ["a command of the task changed ", "command"],
   ["failed and taken back: ", "taskFailed"],

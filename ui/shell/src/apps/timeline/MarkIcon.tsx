@@ -1,6 +1,8 @@
 import {
+  AppWindow,
   CircleCheck,
   FilePen,
+  FileText,
   FolderGit2,
   GitCommitHorizontal,
   GitFork,
@@ -32,6 +34,8 @@ const icons: Record<MarkKind, LucideIcon> = {
   repo: FolderGit2,
   theme: Palette,
   caches: PackageX,
+  windows: AppWindow,
+  document: FileText,
 };
 
 /** What kind of mark it is, for the eye; the words say the same. */
