@@ -4,12 +4,9 @@
 package journal
 
 import (
-	"errors"
 	"os"
-	"path/filepath"
 	"sync"
-
-	"golang.org/x/sys/unix"
+	"time"
 
 	"choiros/internal/choir"
 )
@@ -32,6 +29,8 @@ type Config struct {
 	Committed func([]Record)
 	// NoSync leaves the syncs out. Only for tests that show what they are for.
 	NoSync bool
+
+	pause func(time.Duration) // between two tries to lock; time.Sleep when nil
 }
 
 // Journal is an open log. All methods may be called at once from many goroutines.
@@ -67,6 +66,9 @@ type content struct {
 func Open(dir string, cfg Config) (*Journal, error) {
 	if cfg.SegmentBytes <= 0 {
 		cfg.SegmentBytes = DefaultSegmentBytes
+	}
+	if cfg.pause == nil {
+		cfg.pause = time.Sleep
 	}
 	j := &Journal{dir: dir, cfg: cfg}
 	if err := j.open(); err != nil {
@@ -131,29 +133,6 @@ func (j *Journal) openLast(s segment) error {
 		return err
 	}
 	return j.seal(s.size)
-}
-
-func (j *Journal) takeLock() error {
-	f, err := os.OpenFile(filepath.Join(j.dir, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
-		return err
-	}
-	j.lock = f
-	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
-		return choir.E("journal.open", choir.CodeBusy, "another process has this computer's log open").
-			WithRemedy("stop it first; `choir doctor` names it")
-	}
-	return nil
-}
-
-// InUse reports whether a process has the journal in dir open for writing.
-func InUse(dir string) bool {
-	f, err := os.Open(filepath.Join(dir, "lock"))
-	if err != nil {
-		return false
-	}
-	defer f.Close() // and with it the lock
-	return errors.Is(unix.Flock(int(f.Fd()), unix.LOCK_SH|unix.LOCK_NB), unix.EWOULDBLOCK)
 }
 
 // Head is the last durable event: 0 and the zero hash for an empty log.

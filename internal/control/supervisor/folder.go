@@ -86,13 +86,26 @@ func (f *folder) makeFolders() error {
 	return nil
 }
 
+// How long the folder's lock is waited for: one that was killed while it started
+// a program leaves it to that until its exec is over.
+const (
+	lockStep  = 10 * time.Millisecond
+	lockTries = 100
+)
+
 // take locks the folder; the kernel gives the lock back when choir dies.
 func (f *folder) take() error {
 	lock, err := os.OpenFile(filepath.Join(f.path, "choir.lock"), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return choir.Wrap("choir.data", choir.CodeUnavailable, err, "open the lock of %s", f.path)
 	}
-	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+	for range lockTries {
+		if err = syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err == nil {
+			break
+		}
+		time.Sleep(lockStep)
+	}
+	if err != nil {
 		lock.Close()
 		return choir.E("choir.data", choir.CodeConflict, "another choir is running on %s", f.path).
 			WithRemedy("use that one, stop it, or give another folder with --data")
