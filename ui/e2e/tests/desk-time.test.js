@@ -15,7 +15,8 @@ async function versions(path, contents) {
   }
 }
 
-const newest = async () => (await desktopAPI(it.page, "/timeline?limit=1")).body.marks?.[0];
+const marks = async (limit) => (await desktopAPI(it.page, `/timeline?limit=${limit}`)).body.marks ?? [];
+const newest = async () => (await marks(1))[0];
 
 /** Starts a web server in a terminal; gives its port. */
 async function serve(folder) {
@@ -71,7 +72,7 @@ test("the slider goes over the marks by keyboard; it shows what was then, and wh
 
 test("the desktop only asks the shell to show a moment", { skip }, async () => {
   await closeAll(it.page);
-  const { seq: moment } = await newest();
+  const { seq: moment } = (await marks(50)).find((m) => m.kind === "files");
   const { win } = await openWindow(it.page, "timeline", `moment:${moment}`, wide);
   const { seq } = await newest();
   await win.getByRole("button", { name: "Go there" }).click();
