@@ -12,7 +12,7 @@ import (
 )
 
 // streakGap is how long a person may rest between two changes of one streak.
-const streakGap = 30 * time.Second
+const streakGap = 5 * time.Minute
 
 // streak is what a person does many times in a row, which is one mark: windows
 // put in place, a document being written. It stands at its newest event.

@@ -21,8 +21,10 @@ export async function enterDesktop(page) {
 /** Follows the link to a page of the shell, which on a phone is in a menu. */
 export async function goToPage(page, title) {
   const menu = page.getByRole("button", { name: "Pages", exact: true });
-  if (await menu.isVisible()) await menu.click();
-  await page.getByRole("navigation", { name: "Pages of the shell" }).getByRole("link", { name: title }).click();
+  const pages = page.getByRole("navigation", { name: "Pages of the shell" });
+  await menu.or(pages).first().waitFor();
+  if ((await menu.isVisible()) && !(await pages.isVisible())) await menu.click();
+  await pages.getByRole("link", { name: title }).click();
 }
 
 /** The frame with the desktop in it, whatever it shows. */

@@ -2,7 +2,7 @@
 // phrases do not exist yet; what there is to steal are keys and the session.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { desktopOf, enterDesktop, frameOf, write } from "../lib/desktop.js";
+import { desktopOf, enterDesktop, frameOf, goToPage, write } from "../lib/desktop.js";
 import { api, rig, skip } from "../lib/rig.js";
 
 /** How long the first start of the development server may take here, in milliseconds. */
@@ -117,7 +117,7 @@ describe("a hostile desktop", () => {
 
   test("it covers nothing of the bar", { skip }, async () => {
     const { page } = it;
-    await page.getByRole("navigation", { name: "Pages of the shell" }).getByRole("link", { name: "Desktop" }).click();
+    await goToPage(page, "Desktop");
     await desktopOf(page).locator("#trap").waitFor();
     const covered = await page.evaluate(() => {
       const bar = document.querySelector(".header");
