@@ -168,7 +168,9 @@ func (w *markWalk) windowWords(k *streak) (string, error) {
 	}
 	names := make([]string, 0, len(k.windows))
 	for _, id := range k.windows {
-		names = append(names, timeline.Line(cmp.Or(k.names[id], "a window")))
+		if name := timeline.Line(cmp.Or(k.names[id], "a window")); !slices.Contains(names, name) {
+			names = append(names, name)
+		}
 	}
 	did := k.did[0]
 	if len(k.did) > 1 && (len(names) > 1 || !slices.Contains(k.did, "opened") || slices.Contains(k.did, "closed")) {
