@@ -57,6 +57,7 @@ func TestWindowsAndWritingAreMarks(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	l.write("first.txt", "") // by then the sandbox has started
 	files := open("files", "home")
 	change(files, MaximiseWindow)
 	l.write("a.txt", "one\n")
@@ -74,7 +75,7 @@ func TestWindowsAndWritingAreMarks(t *testing.T) {
 	for _, m := range all {
 		got = append(got, m.Text)
 	}
-	want := []string{"you began Notes", "you arranged a.txt, home", "you changed b.txt", "you restored home", "you changed a.txt", "you opened home"}
+	want := []string{"you began Notes", "you arranged a.txt, home", "you changed b.txt", "you restored home", "you changed a.txt", "you opened home", "you changed first.txt"}
 	if !slices.Equal(got, want) {
 		t.Fatalf("the marks are %q, want %q: %v", got, want, l.types())
 	}
