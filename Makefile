@@ -25,7 +25,7 @@ LINTED := $(patsubst %/biome.json,%,$(wildcard ui/*/biome.json))
 PACKED := internal/webui/dist/desktop-source.tar
 sources = $(shell find ui/$(1) -path '*/node_modules' -prune -o -type f -print)
 
-.PHONY: help up build test bench crash crash-short soak fmt clean prereqs fresh guest ui choir lint lint-go lint-ui unit race whole ui-test e2e shots pictures browsers budget generate
+.PHONY: help up build test bench crash crash-short soak fmt clean prereqs fresh guest ui libraries choir lint lint-go lint-ui unit race whole ui-test e2e shots pictures browsers budget generate
 
 help: ## show this
 	@sed -n 's/^\([a-z][a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -33,7 +33,9 @@ help: ## show this
 up: build ## build what changed and start the computer
 	@bin/choir up
 
-build: prereqs fresh guest ui choir ## build bin/choir with all that it carries
+# npm waits for the network and Vite has one thread, so Go compiles beside them.
+build: prereqs ## build bin/choir with all that it carries
+	@$(MAKE) --no-print-directory -j2 choir
 
 test: ## everything: build, checks, tests with the race detector, browser
 	@tools/prereqs.sh firefox || tools/prereqs.sh
@@ -73,13 +75,18 @@ prereqs:
 fresh:
 	@$(SHIPPED) go run ./tools/contracts -check
 
-# Go itself knows what changed, so these always ask it.
-guest:
+# Go itself knows what changed, so these always ask it; one after the other, or
+# two would compile the same.
+guest: fresh
 	@for name in choir-init choir-director choir-associate; do \
 		$(SHIPPED) go build -ldflags "-s -w" -o internal/guestbin/bin/$$name ./cmd/$$name; \
 	done
 
-choir:
+# What choir is made of besides itself, and does not need the rest for.
+libraries: guest
+	@$(SHIPPED) go build $$(go list -deps ./cmd/choir | grep '\.')
+
+choir: libraries ui
 	@$(SHIPPED) go build -ldflags "-s -w -X main.version=$(VERSION)" -o bin/choir ./cmd/choir
 
 ui: $(UIS:%=internal/webui/dist/%/index.html) $(PACKED)
@@ -118,14 +125,17 @@ lint-ui: $(LINTED:%=%/node_modules)
 unit: ## Go tests without the race detector: the quick look
 	@go test ./...
 
+# What vet finds it finds in its own part; nobody debugs these binaries.
+QUICK := -vet=off -ldflags=-w
+
 race:
-	@$(if $(REPORTED),$(REPORT) go $(OUT) race --) go test -race -timeout 25m $(if $(REPORTED),-json) $$(go list ./... | grep -v -e '/cmd/choir$$' -e '/bench$$')
+	@$(if $(REPORTED),$(REPORT) go $(OUT) race --) go test -race $(QUICK) -timeout 25m $(if $(REPORTED),-json) $$(go list ./... | grep -v -e '/cmd/choir$$' -e '/bench$$')
 
 # Whole computers, started some hundred times, and the benchmarks: with the race
 # detector they take most of the time that all checks may take, so that is left
 # to the soak.
 whole:
-	@$(SHIPPED) $(if $(REPORTED),$(REPORT) go $(OUT) whole --) go test -timeout 25m $(if $(REPORTED),-json) ./cmd/choir ./bench
+	@$(SHIPPED) $(if $(REPORTED),$(REPORT) go $(OUT) whole --) go test $(QUICK) -timeout 25m $(if $(REPORTED),-json) ./cmd/choir ./bench
 
 crash-short:
 	@$(call check,crash) tools/crash.sh -short -workers 4
