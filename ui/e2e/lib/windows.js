@@ -41,6 +41,8 @@ export async function openWindow(page, app, subject = "", bounds = { x: 60, y: 4
   });
   const win = desktopOf(page).locator(`[data-window="${body.window.id}"]`);
   await win.waitFor();
+  // What still grows has another size than it will have.
+  await win.evaluate((element) => Promise.allSettled(element.getAnimations().map((a) => a.finished)));
   return { id: body.window.id, win };
 }
 
