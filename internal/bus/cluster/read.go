@@ -10,7 +10,7 @@ import (
 )
 
 // readLimit bounds how long the cluster may be silent while it is read.
-const readLimit = 10 * time.Second
+const readLimit = 30 * time.Second
 
 // Read calls fn for the bytes of every event of a computer's copy, in order.
 // That they are whole and follow each other is for fn to check. Code not_found:

@@ -42,6 +42,9 @@ func (r *Relay) WithPatience(d time.Duration) *Relay {
 // RelayBatch is how much a relay publishes at a time.
 const RelayBatch = relayBatch
 
+// LoadCursor is how far a relay had come, as far as it knew.
+var LoadCursor = loadCursor
+
 // HasPID is what IsGuest makes of /proc/PID/status.
 var HasPID = hasPID
 
