@@ -65,8 +65,8 @@ test("Ctrl with one key is the program's, and Alt with it the desktop's", { skip
 async function agreed(tty) {
   const end = performance.now() + PATIENCE_MS;
   for (let n = 1; ; n++) {
-    const shown = await tty.win.locator(".app-status").innerText();
-    const [cols, rows] = shown.match(/(\d+) × (\d+)/).slice(1);
+    const size = tty.win.locator(".app-status").getByText(/\d+ × \d+/);
+    const [cols, rows] = (await size.innerText()).match(/(\d+) × (\d+)/).slice(1);
     const inside = new RegExp(`size-${n}: (\\d+ \\d+)`);
     await run(it.page, tty, `echo size-${n}: $(stty size)`, inside);
     const [, told] = (await tty.screen.innerText()).match(inside);
