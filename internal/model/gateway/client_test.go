@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -16,10 +17,10 @@ import (
 // really pause.
 func serve(t *testing.T, answer func(n int, w http.ResponseWriter)) (*Client, *int) {
 	t.Helper()
-	n, pauses := 0, 0
+	pauses := 0
+	var n atomic.Int64 // a request may come before the handler of the last one is over
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		n++
-		answer(n, w)
+		answer(int(n.Add(1)), w)
 	}))
 	t.Cleanup(s.Close)
 	c := New(s.Client())
