@@ -33,6 +33,8 @@ const moments = {};
 
 test("the slider shows the desktop as it was: windows, what they showed, and the theme", { skip }, async () => {
   const { page } = it;
+  const refused = [];
+  page.on("response", (r) => r.status() >= 400 && refused.push(`${r.request().method()} ${r.url()}`));
   await writeFile(page, "workspace/bird.txt", "wren\n");
   await openWindow(page, "code", "workspace/bird.txt", left);
   await openWindow(page, "terminal", "", { ...left, x: 560 });
@@ -66,6 +68,7 @@ test("the slider shows the desktop as it was: windows, what they showed, and the
   await now.locator(".window[data-app=files]").getByText("bird.txt").waitFor();
   assert.equal(await now.evaluate(() => document.documentElement.dataset.theme), "dark");
   assert.equal(await now.evaluate(() => window.same), true);
+  assert.deepEqual(refused, []);
 });
 
 test("the desktop of then can only be looked at", { skip }, async () => {

@@ -8,6 +8,7 @@ import { focusedOf, onDesktop } from "../domain/wmorder";
 import { cascade } from "../domain/wmplace";
 import { notifyProblem } from "../kit/notify";
 import { useStore } from "../state/store";
+import { past } from "../transport/address";
 import { desk } from "../transport/desk";
 import { Sender } from "./sending";
 
@@ -205,6 +206,7 @@ export class Windows {
 
   private change(win: Win, name: string, send: Parameters<Sender["put"]>[0]["send"]): void {
     state().goAhead(win.id, win);
-    this.sender.put({ window: win.id, name, send });
+    // What apps say of their windows of then is for this page only.
+    if (!past) this.sender.put({ window: win.id, name, send });
   }
 }
