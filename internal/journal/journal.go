@@ -67,9 +67,6 @@ func Open(dir string, cfg Config) (*Journal, error) {
 	if cfg.SegmentBytes <= 0 {
 		cfg.SegmentBytes = DefaultSegmentBytes
 	}
-	if cfg.pause == nil {
-		cfg.pause = time.Sleep
-	}
 	j := &Journal{dir: dir, cfg: cfg}
 	if err := j.open(); err != nil {
 		j.closeFiles()

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
-	"golang.org/x/sys/unix"
 
 	"choiros/internal/choir"
 )
@@ -187,35 +186,6 @@ func TestASecondProcessIsRefused(t *testing.T) {
 	}
 	if _, err := Open(dir, Config{ReadOnly: true}); err != nil {
 		t.Errorf("reading beside the writer: %v", err)
-	}
-}
-
-// A process that was killed while it started another leaves the lock to that
-// one, until its exec is over.
-func TestALockThatIsLetGoLateIsWaitedFor(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "lock"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	late, err := os.Open(filepath.Join(dir, "lock"))
-	if err == nil {
-		err = unix.Flock(int(late.Fd()), unix.LOCK_EX)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	waits := 0
-	j, err := Open(dir, Config{pause: func(time.Duration) {
-		if waits++; waits == 3 {
-			late.Close()
-		}
-	}})
-	if err != nil || waits != 3 {
-		t.Fatalf("after %d waits: %v", waits, err)
-	}
-	if err := j.Close(); err != nil {
-		t.Error(err)
 	}
 }
 

@@ -6,18 +6,12 @@ import (
 	"path/filepath"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"choiros/internal/choir"
+	"choiros/internal/filelock"
 )
 
-// A lock may outlive its owner for a moment: when that is killed while it starts
-// a program, the child has the descriptor until its exec is over, which takes
-// long on a machine with a busy disk. InUse holds it for an instant, too.
-const (
-	lockStep  = 10 * time.Millisecond
-	lockTries = 300
-)
+// lockPatience is how long another process may take to let go of the log.
+const lockPatience = 3 * time.Second
 
 func (j *Journal) takeLock() error {
 	f, err := os.OpenFile(filepath.Join(j.dir, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
@@ -25,23 +19,13 @@ func (j *Journal) takeLock() error {
 		return err
 	}
 	j.lock = f
-	for range lockTries {
-		err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
-		if !errors.Is(err, unix.EWOULDBLOCK) && !errors.Is(err, unix.EINTR) {
-			return err
-		}
-		j.cfg.pause(lockStep)
+	err = filelock.Take(f, lockPatience, j.cfg.pause)
+	if errors.Is(err, filelock.ErrHeld) {
+		return choir.E("journal.open", choir.CodeBusy, "another process has this computer's log open").
+			WithRemedy("stop it first; `choir doctor` names it")
 	}
-	return choir.E("journal.open", choir.CodeBusy, "another process has this computer's log open").
-		WithRemedy("stop it first; `choir doctor` names it")
+	return err
 }
 
 // InUse reports whether a process has the journal in dir open for writing.
-func InUse(dir string) bool {
-	f, err := os.Open(filepath.Join(dir, "lock"))
-	if err != nil {
-		return false
-	}
-	defer f.Close() // and with it the lock
-	return errors.Is(unix.Flock(int(f.Fd()), unix.LOCK_SH|unix.LOCK_NB), unix.EWOULDBLOCK)
-}
+func InUse(dir string) bool { return filelock.Held(filepath.Join(dir, "lock")) }

@@ -9,11 +9,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"syscall"
 	"time"
 
 	"choiros/internal/choir"
 	"choiros/internal/fault"
+	"choiros/internal/filelock"
 	"choiros/internal/guestbin"
 )
 
@@ -86,12 +86,8 @@ func (f *folder) makeFolders() error {
 	return nil
 }
 
-// How long the folder's lock is waited for: one that was killed while it started
-// a program leaves it to that until its exec is over.
-const (
-	lockStep  = 10 * time.Millisecond
-	lockTries = 100
-)
+// lockPatience is how long another choir may take to let go of the folder.
+const lockPatience = time.Second
 
 // take locks the folder; the kernel gives the lock back when choir dies.
 func (f *folder) take() error {
@@ -99,14 +95,11 @@ func (f *folder) take() error {
 	if err != nil {
 		return choir.Wrap("choir.data", choir.CodeUnavailable, err, "open the lock of %s", f.path)
 	}
-	for range lockTries {
-		if err = syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err == nil {
-			break
-		}
-		time.Sleep(lockStep)
-	}
-	if err != nil {
+	if err = filelock.Take(lock, lockPatience, nil); err != nil {
 		lock.Close()
+		if !errors.Is(err, filelock.ErrHeld) {
+			return choir.Wrap("choir.data", choir.CodeUnavailable, err, "lock %s", f.path)
+		}
 		return choir.E("choir.data", choir.CodeConflict, "another choir is running on %s", f.path).
 			WithRemedy("use that one, stop it, or give another folder with --data")
 	}
