@@ -29,11 +29,14 @@ func (a *API) content(h huma.API) {
 			In
 			Document choir.ID `path:"document"`
 			Version  int      `query:"version" default:"-1" minimum:"-1" doc:"From 0; -1 for the newest."`
-			AsOf     uint64   `query:"as_of" doc:"Event after which the newest version is wanted; 0 for now. With it no version is named."`
+			AsOf     uint64   `query:"as_of" doc:"Event after which the newest version is wanted; 0 for now. Refused with a version."`
 		}) (*body[eventstore.Document], error) {
 			c, _, err := a.enter(ctx, r.Computer)
 			if err != nil {
 				return nil, err
+			}
+			if r.AsOf > 0 && r.Version >= 0 {
+				return nil, ProblemOf(choir.Invalid("version", "is not named together with as_of, which gives the newest of then"))
 			}
 			if r.AsOf > 0 {
 				return answer(c.DocumentAt(ctx, r.AsOf, r.Document))

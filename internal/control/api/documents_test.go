@@ -48,6 +48,7 @@ func documents(t *testing.T, p *controltest.Plane) {
 		t.Errorf("as of %d: %+v, of %d: %+v", made, before, now, after)
 	}
 	ask("GET", at+"?as_of=1", nil, 404, nil)
+	ask("GET", at+"?version=0&as_of="+num(now), nil, 422, nil)
 	ask("GET", at+"?as_of="+num(now+1000), nil, 404, nil)
 	var versions []eventstore.Document
 	ask("GET", at+"/versions", nil, 200, &versions)
