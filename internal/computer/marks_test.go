@@ -82,17 +82,5 @@ func TestWindowsAndWritingAreMarks(t *testing.T) {
 	if all[0].Kind != MarkDocument || all[1].Kind != MarkWindows {
 		t.Errorf("%+v", all[:2])
 	}
-	for limit := 1; limit <= len(all); limit++ {
-		var paged []Mark
-		for before := uint64(0); ; {
-			page := must(l.Marks(l.within(), limit, before))(t)
-			if len(page) == 0 {
-				break
-			}
-			paged, before = append(paged, page...), page[len(page)-1].Seq
-		}
-		if !slices.EqualFunc(paged, all, func(a, b Mark) bool { return a.Seq == b.Seq && a.Text == b.Text }) {
-			t.Errorf("pages of %d give %+v", limit, paged)
-		}
-	}
+	l.pagesGive(all)
 }

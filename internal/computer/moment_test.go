@@ -20,6 +20,24 @@ func kinds(marks []Mark) []MarkKind {
 	return out
 }
 
+// pagesGive checks that pages of every size give the same marks.
+func (l *lab) pagesGive(all []Mark) {
+	l.t.Helper()
+	for limit := 1; limit <= len(all); limit++ {
+		var paged []Mark
+		for before := uint64(0); ; {
+			page := must(l.Marks(l.within(), limit, before))(l.t)
+			if len(page) == 0 {
+				break
+			}
+			paged, before = append(paged, page...), page[len(page)-1].Seq
+		}
+		if !slices.EqualFunc(paged, all, func(a, b Mark) bool { return a.Seq == b.Seq && a.Checkpoint == b.Checkpoint && a.Text == b.Text }) {
+			l.t.Errorf("pages of %d give %+v", limit, paged)
+		}
+	}
+}
+
 func TestTheTimelineMarksWhatHappened(t *testing.T) {
 	l := newLab(t)
 	l.write("a.txt", "one\n")
@@ -55,20 +73,7 @@ func TestTheTimelineMarksWhatHappened(t *testing.T) {
 		t.Errorf("the checkpoint: %+v", m)
 	}
 	slices.Reverse(all)
-	// Pages of every size give the same marks.
-	for limit := 1; limit <= len(all); limit++ {
-		var paged []Mark
-		for before := uint64(0); ; {
-			page := must(l.Marks(l.within(), limit, before))(t)
-			if len(page) == 0 {
-				break
-			}
-			paged, before = append(paged, page...), page[len(page)-1].Seq
-		}
-		if !slices.EqualFunc(paged, all, func(a, b Mark) bool { return a.Seq == b.Seq && a.Checkpoint == b.Checkpoint && a.Text == b.Text }) {
-			t.Errorf("pages of %d give %v", limit, kinds(paged))
-		}
-	}
+	l.pagesGive(all)
 	for _, m := range all {
 		if _, err := l.At(l.within(), m.Seq); err != nil {
 			t.Errorf("the moment of %+v: %v", m, err)
