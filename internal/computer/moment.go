@@ -143,15 +143,8 @@ func (c *Computer) folderAt(ctx context.Context, seq uint64, path string) (*snap
 	if err != nil || e.Kind != snapshot.Dir {
 		return e, nil, err
 	}
-	raw, err := c.keeper.Manifest(ctx, e.Digest())
-	if err != nil {
-		return e, nil, err
-	}
-	m, err := snapshot.DecodeManifest(raw)
-	if err != nil {
-		return e, nil, err
-	}
-	return e, m.Entries, nil
+	entries, err := c.entriesOf(ctx, e.Digest())
+	return e, entries, err
 }
 
 // statesIn describes entries of the folder at path.
