@@ -52,24 +52,32 @@ function PictureThen({ moment }: { moment: Moment }) {
   useEffect(() => {
     if (stage === "ready") link.current?.say({ kind: "moment", seq, at });
   }, [stage, link, seq, at]);
-  if (stage === "failed")
-    return (
-      <p className="side-none" role="alert">
-        The desktop of then could not be drawn here. What lay on it is listed below.
-      </p>
-    );
+  const failed = stage === "failed";
   return (
-    <div ref={box} className="past" style={{ height: size.height * size.scale }} aria-busy={stage === "opening"}>
-      <iframe
-        ref={frame}
-        className="past-frame"
-        title="The desktop as it was"
-        sandbox={SANDBOX}
-        tabIndex={-1}
-        inert
-        style={{ width: size.width, height: size.height, transform: `scale(${size.scale})` }}
-      />
-    </div>
+    <>
+      {failed && (
+        <p className="side-none" role="alert">
+          The desktop of then could not be drawn here. What lay on it is listed below.
+        </p>
+      )}
+      {/* It stays: a slow one may still come. */}
+      <div
+        ref={box}
+        className="past"
+        style={{ height: failed ? 0 : size.height * size.scale }}
+        aria-busy={stage === "opening"}
+      >
+        <iframe
+          ref={frame}
+          className="past-frame"
+          title="The desktop as it was"
+          sandbox={SANDBOX}
+          tabIndex={-1}
+          inert
+          style={{ width: size.width, height: size.height, transform: `scale(${size.scale})` }}
+        />
+      </div>
+    </>
   );
 }
 
