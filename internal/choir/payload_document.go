@@ -35,8 +35,16 @@ type OverlayAdded struct {
 // around it (the TextQuoteSelector of the W3C Web Annotation Data Model).
 type TextAnchor struct {
 	Exact  string `json:"exact,omitempty" choir:"len=0..4000" doc:"The text, without its marks."`
-	Prefix string `json:"prefix,omitempty" choir:"len=0..200" doc:"Text just before it."`
+	Prefix string `json:"prefix,omitempty" choir:"len=0..200" doc:"Text just before it; without the text itself, the place after this."`
 	Suffix string `json:"suffix,omitempty" choir:"len=0..200" doc:"Text just after it."`
+}
+
+// ProposalTarget is where a run's answer is proposed: over a version of a
+// document.
+type ProposalTarget struct {
+	Document ID         `json:"document" choir:"id7" doc:"The document."`
+	Version  int        `json:"version" choir:"range=0..1000000" doc:"Version that was read."`
+	Anchor   TextAnchor `json:"anchor" doc:"Text that the answer may take the place of."`
 }
 
 // OverlayOutcome is what became of an overlay.

@@ -104,7 +104,7 @@ var types = []TypeInfo{
 	{Type: "document.versioned", Class: ClassState, Roles: writer, Sample: DocumentVersioned{}, Doc: "A document has a new immutable version."},
 	{Type: "document.renamed", Class: ClassState, Roles: person, Sample: DocumentRenamed{}, Doc: "A document has another title."},
 	{Type: "document.removed", Class: ClassState, Roles: person, Sample: DocumentRemoved{}, Doc: "A document is gone; its versions stay."},
-	{Type: "overlay.added", Class: ClassState, Roles: writer, Sample: OverlayAdded{}, Doc: "A proposal or a comment lies over a version of a document."},
+	{Type: "overlay.added", Class: ClassState, Roles: writer, Sample: OverlayAdded{}, Doc: "A proposal or a comment, of a person or of a run, lies over a version of a document."},
 	{Type: "overlay.settled", Class: ClassState, Roles: person, Sample: OverlaySettled{}, Doc: "A proposal was accepted or rejected, a comment resolved, or either opened again."},
 	{Type: "checkpoint.created", Class: ClassFact, Roles: []Role{RoleAssociate}, Sample: CheckpointCreated{}, Doc: "A snapshot with a name, and its git commits."},
 	{Type: "timeline.rewound", Class: ClassFact, Roles: []Role{RoleShell, RoleCLI, RoleControl}, Sample: TimelineRewound{}, Doc: "What can be rewound is again as it was at an earlier moment."},

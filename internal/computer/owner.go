@@ -25,6 +25,11 @@ func (c *Computer) Prompt(ctx context.Context, role choir.Role, p choir.PromptSu
 			return "", r, err
 		}
 	}
+	if p.Proposal != nil {
+		if _, err := c.store.Document(ctx, p.Proposal.Document, p.Proposal.Version); err != nil {
+			return "", r, choir.Under("proposal", err)
+		}
+	}
 	if key == "" {
 		if key, err = c.newID(); err != nil {
 			return "", r, err

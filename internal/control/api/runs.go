@@ -18,6 +18,8 @@ import (
 type PromptRequest struct {
 	Text string `json:"text" minLength:"1" doc:"What you want, at most 20,000 characters."`
 	Repo string `json:"repo,omitempty" doc:"Project under workspace/ it is about."`
+	// Proposal is where the answer is proposed.
+	Proposal *choir.ProposalTarget `json:"proposal,omitempty" doc:"Document over which the answer is to lie as a proposal."`
 }
 
 // Accepted is a run that began.
@@ -149,7 +151,7 @@ func (a *API) submitPrompt(ctx context.Context, r *struct {
 	if wait := a.prompts.take(c.ID()); wait > 0 {
 		return nil, tooOften(wait, choir.E("api.prompt", choir.CodeRateLimited, "more than %d prompts in %s", a.cfg.PromptBurst, a.cfg.PromptWindow))
 	}
-	run, receipt, err := c.Prompt(ctx, p.Role, choir.PromptSubmitted{Text: r.Body.Text, Repo: r.Body.Repo}, keyID(p, c.ID(), "prompt", r.Key))
+	run, receipt, err := c.Prompt(ctx, p.Role, choir.PromptSubmitted{Text: r.Body.Text, Repo: r.Body.Repo, Proposal: r.Body.Proposal}, keyID(p, c.ID(), "prompt", r.Key))
 	return answer(Accepted{run, receipt.Seq}, err)
 }
 

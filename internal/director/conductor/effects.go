@@ -152,6 +152,19 @@ func (r *run) shown() []effect {
 	return []effect{{id: r.id("toast.shown"), cause: r.rec.cause, payload: toast}}
 }
 
+// proposed is the effect of an answer to a prompt that asked for a proposal.
+func (r *run) proposed() []effect {
+	to := r.rec.prompt.Proposal
+	if to == nil || r.ending.outcome != choir.OutcomeDone {
+		return nil
+	}
+	proposal := &choir.OverlayAdded{
+		Overlay: r.id("overlay"), Document: to.Document, Version: to.Version, Kind: choir.OverlayProposal,
+		Anchor: to.Anchor, Text: clipRunes(r.ending.answer, maxAnswer),
+	}
+	return []effect{{id: r.id("overlay.added"), cause: r.rec.cause, payload: proposal}}
+}
+
 func (r *run) finishOver(over *reached) error {
 	answer := "Stopped: " + over.Error() + ". " + r.soFar()
 	budget := effect{id: r.id("budget.reached"), cause: r.rec.cause, payload: &over.BudgetReached}

@@ -146,7 +146,7 @@ func (r *run) conclude(err error) error {
 	case err != nil:
 		return err
 	}
-	return r.finish(*r.ending, r.shown()...)
+	return r.finish(*r.ending, append(r.shown(), r.proposed()...)...)
 }
 
 // execute plans and works until the end is decided.

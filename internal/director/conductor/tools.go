@@ -62,8 +62,11 @@ func (r *run) answerUser(_ context.Context, call model.Block) (agentloop.Result,
 	if r.plan != nil && r.plan.next < len(r.plan.steps) {
 		return refuse(choir.E("", choir.CodeConflict, "step %q is not accepted yet; judge its result first, with verdict abort if it cannot be done", r.plan.steps[r.plan.next].ID))
 	}
-	if err := r.commit(r.open()...); err != nil {
-		return agentloop.Result{}, err
+	// An answer that is proposed is told where it is proposed.
+	if r.rec.prompt.Proposal == nil {
+		if err := r.commit(r.open()...); err != nil {
+			return agentloop.Result{}, err
+		}
 	}
 	return r.end(ending{choir.OutcomeDone, "", in.Text})
 }

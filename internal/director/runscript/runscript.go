@@ -124,7 +124,7 @@ func Told(t choir.Type) bool {
 	return slices.Contains([]choir.Type{
 		"prompt.submitted", "steering.submitted", "run.cancel_requested", "run.finished", "plan.made", "plan.refused",
 		"task.dispatched", "task.returned", "task.judged", "question.asked", "question.answered", "toast.shown",
-		"document.created", "budget.reached",
+		"document.created", "overlay.added", "budget.reached",
 	}, t)
 }
 

@@ -319,8 +319,30 @@ export interface PromptSubmitted {
   text: string;
   /** Project under workspace/ it is about. */
   repo?: string;
+  /** What the answer is proposed for; without it the answer stands by itself. */
+  proposal?: ProposalTarget;
   /** The model's words of this run come from this recording. */
   recording?: string;
+}
+
+/** ProposalTarget is where a run's answer is proposed: over a version of a document. */
+export interface ProposalTarget {
+  /** The document. */
+  document: ID;
+  /** Version that was read. */
+  version: number;
+  /** Text that the answer may take the place of. */
+  anchor: TextAnchor;
+}
+
+/** TextAnchor finds text again in another version: the text itself, and what was around it (the TextQuoteSelector of the W3C Web Annotation Data Model). */
+export interface TextAnchor {
+  /** The text, without its marks. */
+  exact?: string;
+  /** Text just before it; without the text itself, the place after this. */
+  prefix?: string;
+  /** Text just after it. */
+  suffix?: string;
 }
 
 /** SteeringSubmitted adds to a run while it works. */
@@ -693,16 +715,6 @@ export interface OverlayAdded {
   text: string;
   /** Overlay that this answers. */
   reply_to?: ID;
-}
-
-/** TextAnchor finds text again in another version: the text itself, and what was around it (the TextQuoteSelector of the W3C Web Annotation Data Model). */
-export interface TextAnchor {
-  /** The text, without its marks. */
-  exact?: string;
-  /** Text just before it. */
-  prefix?: string;
-  /** Text just after it. */
-  suffix?: string;
 }
 
 /** OverlaySettled says what became of an overlay. */
@@ -1295,7 +1307,7 @@ export interface PayloadByType {
   "document.renamed": DocumentRenamed;
   /** A document is gone; its versions stay. */
   "document.removed": DocumentRemoved;
-  /** A proposal or a comment lies over a version of a document. */
+  /** A proposal or a comment, of a person or of a run, lies over a version of a document. */
   "overlay.added": OverlayAdded;
   /** A proposal was accepted or rejected, a comment resolved, or either opened again. */
   "overlay.settled": OverlaySettled;
