@@ -59,6 +59,7 @@ const scripts = {
     { calls: [{ name: "judge_result", input: judge("accept", true) }] },
     { calls: [{ name: "answer", input: { text: "It goes on from here." } }] },
   ],
+  "Correct the spelling": [{ calls: [{ name: "answer", input: { text: "A first sentence, corrected." } }] }],
   darken: [
     {
       calls: plan({

@@ -151,6 +151,89 @@ test("a document is given away as a DOCX that says the same", { skip }, async ()
     assert.ok(content.includes(part), part);
 });
 
+test("a document is given to the browser's dialog as it reads, which makes a PDF of it", { skip }, async () => {
+  // The dialog itself does not open here.
+  await it.page.addInitScript(() => {
+    globalThis.print = () => {
+      const { title, body } = document;
+      parent.printed = { title, text: body.innerText, width: body.clientWidth };
+      dispatchEvent(new Event("afterprint"));
+    };
+  });
+  const page = await ours();
+  await page.getByRole("button", { name: "More", exact: true }).click();
+  await desktopOf(it.page).getByRole("menuitem", { name: "Save as PDF or print" }).click();
+  const frame = await frameOf(it.page);
+  const printed = await until(() => frame.evaluate(() => globalThis.printed));
+  const { content } = await newest();
+  assert.equal(printed.title, "Field notes");
+  assert.equal(printed.text.trim(), content.trim());
+  assert.ok(printed.width > 400, `it is laid out ${printed.width} px wide`);
+  assert.equal(await desktopOf(it.page).locator(".print-frame").count(), 0);
+});
+
+const overlays = async () => (await api(it.page, `/documents/${it.id}/overlays`)).body;
+const newest = async () => (await api(it.page, `/documents/${it.id}`)).body;
+/** Opens the document; gives its page. */
+async function ours() {
+  const prompt = desktopOf(it.page).locator("#prompt");
+  await prompt.fill(`?open document:${it.id}`);
+  await prompt.press("Enter");
+  const page = desktopOf(it.page).locator(".window[data-focused=true] .writer");
+  await page.getByText("A first sentence").first().waitFor();
+  return page;
+}
+const fix = async (page) => {
+  await page.getByRole("button", { name: "Ask for" }).click();
+  await desktopOf(it.page).getByRole("menuitem", { name: "Fix" }).click();
+};
+
+test("what was asked to go on lies over the text as a proposal, and is accepted behind it", { skip }, async () => {
+  const before = await newest();
+  const page = await ours();
+  await page.getByText("Proposed by the Director").waitFor();
+  assert.equal((await newest()).version, before.version, "it was written without being accepted");
+  await page.getByRole("button", { name: "Accept" }).click();
+  const accepted = await until(async () => (await overlays()).find((o) => o.outcome === "accepted"));
+  assert.deepEqual([accepted.by, accepted.text], ["director", "It goes on from here."]);
+  const { version, content } = await newest();
+  assert.equal(version, before.version + 1);
+  assert.equal(content.trim(), `${before.content.trim()}\n\nIt goes on from here.`);
+});
+
+test("a selection is corrected in its place, once that is accepted", { skip }, async () => {
+  const page = await ours();
+  await page.locator(".writer-text p").first().click();
+  await it.page.keyboard.press("Home");
+  await it.page.keyboard.press("Shift+End");
+  await fix(page);
+  await page.locator(".writer-is-proposal blockquote").waitFor();
+  const line = desktopOf(it.page).locator(".progress-line[data-kind=proposed]");
+  await line.last().getByRole("button", { name: "Look at it" }).waitFor();
+  await page.getByRole("button", { name: "Accept" }).click();
+  await until(async () => (await newest()).content.trim() === "A first sentence, corrected.\n\nIt goes on from here.");
+});
+
+test("another text for all of it is compared first, and never put over what was written since", { skip }, async () => {
+  const page = await ours();
+  const before = await newest();
+  await page.locator(".writer-text").click();
+  await it.page.keyboard.press("ControlOrMeta+End");
+  await fix(page);
+  const proposal = page.locator(".writer-is-proposal");
+  await proposal.getByRole("button", { name: "Compare" }).click();
+  await page.locator(".cm-mergeView").waitFor();
+  await proposal.getByRole("button", { name: "End comparing" }).click();
+  await page.locator(".writer-text").click();
+  await it.page.keyboard.press("ControlOrMeta+End");
+  await it.page.keyboard.type(" Since then.");
+  await page.getByText("The document changed since").waitFor();
+  assert.ok(await proposal.getByRole("button", { name: "Accept" }).isDisabled());
+  await proposal.getByRole("button", { name: "Reject" }).click();
+  await proposal.waitFor({ state: "detached" });
+  await until(async () => (await newest()).content.trim() === `${before.content.trim()} Since then.`);
+});
+
 for (const { name, content, writable } of [
   { name: "a line of five megabytes", content: "word ".repeat(1e6), writable: false },
   { name: "half a million letters", content: "A **line** of `many`.\n\n".repeat(20_000), writable: true },

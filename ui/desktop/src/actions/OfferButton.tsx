@@ -27,7 +27,7 @@ export function useOffers(): { label: string; entries(matter: Matter | (() => Ma
 export function OfferButton({ matter }: { matter: Matter | (() => Matter) }) {
   const { label, entries } = useOffers();
   return (
-    <MenuButton entries={entries(matter)}>
+    <MenuButton entries={() => entries(matter)}>
       <button type="button" className="tool" title={label}>
         <Sparkles size={16} aria-hidden /> {label}
       </button>

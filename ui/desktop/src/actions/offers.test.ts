@@ -41,11 +41,34 @@ it("sends the order as one prompt, and asks the shell for what only it may do", 
   const undo = offers.find((o) => o.id === "undo");
   if (!summarize || !undo) throw new Error("they are gone");
   expect(await take(summarize, file, { prompt })).toBe(true);
-  expect(prompt).toHaveBeenCalledWith(expect.stringContaining("the file a"), expect.any(String));
+  expect(prompt).toHaveBeenCalledWith(expect.stringContaining("the file a"), expect.any(String), undefined);
   const parent = { postMessage: vi.fn() };
   vi.stubGlobal("window", { parent });
   expect(await take(undo, file, { prompt })).toBe(false);
   expect(parent.postMessage).toHaveBeenCalledWith({ choir: 1, kind: "open", page: "timeline" }, expect.anything());
   expect(prompt).toHaveBeenCalledTimes(1);
   vi.unstubAllGlobals();
+});
+
+it("has what continues or corrects a text proposed over its document", async () => {
+  const prompt = vi.fn(async () => {});
+  const behind = { document: id, version: 2, anchor: { prefix: "before" } };
+  const instead = { document: id, version: 2, anchor: { exact: "some words" } };
+  const propose = (how: "instead" | "behind") => (how === "behind" ? behind : instead);
+  const selection: Matter = { kind: "selection", of: "the document “Plan”", text: "some words", propose };
+  const offered = offersFor(selection);
+  expect(offered.map((o) => o.id)).toEqual(["summarize", "explain", "fix", "continue"]);
+  for (const offer of offered) await take(offer, selection, { prompt });
+  const targets = prompt.mock.calls.map((call: unknown[]) => call[2]);
+  expect(targets).toEqual([undefined, undefined, instead, behind]);
+});
+
+it("does not offer to correct what an answer has no room for, or has nothing to be proposed over", () => {
+  const of = (text: string, given: Partial<Matter> = {}) =>
+    offersFor({ kind: "document", id, title: "Plan", text, ...given } as Matter).map((o) => o.id);
+  const propose = () => ({ document: id, version: 2, anchor: {} });
+  expect(of("a text", { propose })).toContain("fix");
+  expect(of("a text")).not.toContain("fix");
+  expect(of(" ", { propose })).not.toContain("fix");
+  expect(of("x".repeat(12_001), { propose })).not.toContain("fix");
 });

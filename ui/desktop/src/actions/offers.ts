@@ -1,21 +1,26 @@
 import type { Session } from "../app/session";
-import type { ID } from "../domain/contracts";
+import type { ID, ProposalTarget } from "../domain/contracts";
 import { defineWords } from "../i18n/words";
 import { tellShell } from "../transport/shell";
 
 /** Something that work can be asked about without typing a prompt. */
 export type Matter =
-  | { kind: "document"; id: ID; title: string; text: string }
+  | { kind: "document"; id: ID; title: string; text: string; propose?: Propose }
   | { kind: "file"; path: string }
-  | { kind: "selection"; of: string; text: string }
+  | { kind: "selection"; of: string; text: string; propose?: Propose }
   | { kind: "terminal"; title: string; output: string }
   | { kind: "run"; id: ID; prompt: string; failed: boolean; answer: string };
+
+/** Where an answer is proposed that takes the place of a text, or goes on behind it. */
+export type Propose = (how: "instead" | "behind") => ProposalTarget;
 
 /** What an agent is asked for, in the product's own words. */
 export interface Order {
   instruction: string;
   scope: string;
   criteria: readonly string[];
+  /** The answer is proposed there, instead of standing by itself. */
+  proposal?: ProposalTarget | undefined;
 }
 
 /** One thing that is offered for a matter. */
@@ -90,7 +95,19 @@ function scopeOf(m: Matter): string {
   }
 }
 
-const isText = (m: Matter) => m.kind === "document" || m.kind === "selection";
+/** The order to correct a text; none for one that an answer has no room for, or that nothing can be proposed over. */
+function corrected(m: Extract<Matter, { kind: "document" | "selection" }>): Order | undefined {
+  if (!m.propose || m.text.trim() === "" || m.text.length > ROOM) return undefined;
+  return {
+    instruction: `Correct the spelling, the grammar and what is unclear in ${named(m)}.`,
+    scope: scopeOf(m),
+    criteria: [
+      "only the corrected text is answered, whole, as Markdown",
+      "its meaning, its voice and its marks are kept, and what was right stays word for word",
+    ],
+    proposal: m.propose("instead"),
+  };
+}
 
 /** Everything that is offered, in the order of the menus. */
 export const offers: readonly Offer[] = [
@@ -116,7 +133,7 @@ export const offers: readonly Offer[] = [
     id: "fix",
     title: "fix",
     order: (m) => {
-      if (isText(m)) return undefined;
+      if (m.kind === "document" || m.kind === "selection") return corrected(m);
       if (m.kind === "run" && !m.failed) return undefined;
       return {
         instruction: `Fix ${m.kind === "file" ? `what is wrong in ${named(m)}` : `the cause of the failure in ${named(m)}`}.`,
@@ -139,7 +156,8 @@ export const offers: readonly Offer[] = [
         criteria:
           m.kind === "run"
             ? ["what was asked is done", "nothing is done twice"]
-            : ["only the new text is answered", "it follows from what is there"],
+            : ["only the new text is answered, as Markdown", "it follows from what is there"],
+        ...("propose" in m ? { proposal: m.propose?.("behind") } : {}),
       };
     },
   },
@@ -173,7 +191,7 @@ export function promptOf(order: Order): string {
 export async function take(offer: Offer, matter: Matter, session: Pick<Session, "prompt">): Promise<boolean> {
   const order = offer.order?.(matter);
   if (order) {
-    await session.prompt(promptOf(order), crypto.randomUUID());
+    await session.prompt(promptOf(order), crypto.randomUUID(), order.proposal);
     return true;
   }
   tellShell({ kind: "open", page: "timeline" });

@@ -1,6 +1,6 @@
 import type { QueryClient } from "@tanstack/react-query";
 import { createContext, useContext } from "react";
-import type { Event } from "../domain/contracts";
+import type { Event, ProposalTarget } from "../domain/contracts";
 import { progressOf } from "../domain/progress";
 import { changeTo, defaultTheme, sameTheme } from "../domain/theme";
 import { isOpen, type Run } from "../domain/views";
@@ -60,9 +60,9 @@ export class Session {
     );
   }
 
-  /** Begins a run. */
-  async prompt(text: string, key: string): Promise<void> {
-    await api.prompt(text, "", key);
+  /** Begins a run, whose answer is proposed over a document when one is given. */
+  async prompt(text: string, key: string, proposal?: ProposalTarget): Promise<void> {
+    await api.prompt(text, "", key, proposal);
   }
 
   private connect(after: number): void {
@@ -156,7 +156,7 @@ export class Session {
     const begins = (kind: string) => events.some((e) => e.type.startsWith(kind));
     const stale: string[] = [];
     if (begins("file.") || begins("timeline.")) stale.push("files");
-    if (begins("document.") || begins("timeline.")) stale.push("documents");
+    if (begins("document.") || begins("overlay.") || begins("timeline.")) stale.push("documents");
     if (begins("repo.")) stale.push("repos");
     for (const key of stale) void readAgain(this.queries, [key]);
   }

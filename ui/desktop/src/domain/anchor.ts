@@ -14,10 +14,15 @@ export function anchorOf(text: string, from: number, to: number): TextAnchor {
   };
 }
 
+/** An anchor of a place in a text: without the text itself, what is before it says where. */
+export function anchorAt(text: string, at: number): TextAnchor {
+  return { prefix: text.slice(Math.max(0, at - AROUND), at), suffix: text.slice(at, at + AROUND) };
+}
+
 /** Where an anchor lies in a text now; undefined when it is gone. Of several places, the one whose surroundings fit best. */
 export function findAnchor(text: string, anchor: TextAnchor): { from: number; to: number } | undefined {
   const { exact = "", prefix = "", suffix = "" } = anchor;
-  if (!exact) return undefined;
+  if (!exact) return prefix ? findPlace(text, prefix, suffix) : undefined;
   let best: { from: number; to: number } | undefined;
   let most = -1;
   for (let from = text.indexOf(exact); from >= 0; from = text.indexOf(exact, from + 1)) {
@@ -26,6 +31,18 @@ export function findAnchor(text: string, anchor: TextAnchor): { from: number; to
     if (fit > most) [best, most] = [{ from, to }, fit];
   }
   return best;
+}
+
+/** Behind what came before it; of several places that fit as well the last. */
+function findPlace(text: string, prefix: string, suffix: string): { from: number; to: number } | undefined {
+  let best: number | undefined;
+  let most = -1;
+  for (let from = text.indexOf(prefix); from >= 0; from = text.indexOf(prefix, from + 1)) {
+    const at = from + prefix.length;
+    const fit = sameStart(text.slice(at, at + AROUND), suffix);
+    if (fit >= most) [best, most] = [at, fit];
+  }
+  return best === undefined ? undefined : { from: best, to: best };
 }
 
 function sameStart(a: string, b: string): number {

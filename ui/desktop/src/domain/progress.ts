@@ -6,7 +6,9 @@ export interface Progress {
   run: ID | undefined;
   /** What the run said; without it the kind says it. */
   text: string;
-  kind: "said" | "began" | "planned" | "verified" | "failed" | "done" | "cancelled" | "asks";
+  kind: "said" | "began" | "planned" | "verified" | "failed" | "done" | "cancelled" | "asks" | "proposed";
+  /** The document over which something is proposed. */
+  document?: ID;
   weight: Weight;
 }
 
@@ -38,11 +40,24 @@ export function progressOf(event: Event): Progress | undefined {
         : line("failed", "step", event.payload.result.summary);
     case "question.asked":
       return line("asks", "end", event.payload.question.text);
+    case "overlay.added":
+      return event.source === "director" && event.payload.kind === "proposal"
+        ? { ...line("proposed", "end", event.payload.text), document: event.payload.document }
+        : undefined;
     case "run.finished":
       return line(event.payload.outcome, "end", event.payload.answer ?? "");
     default:
       return undefined;
   }
+}
+
+/** At most so many lines at once. */
+const LINES = 4;
+
+/** The lines after one more; what a run proposed is not said a second time as its answer. */
+export function withLine(lines: readonly Progress[], line: Progress): readonly Progress[] {
+  if (line.kind === "done" && lines.some((l) => l.kind === "proposed" && l.run === line.run)) return lines;
+  return [...lines.filter((l) => l.id !== line.id), line].slice(-LINES);
 }
 
 function clip(text: string): string {

@@ -65,6 +65,8 @@ export const de: { [K in keyof typeof en]: Text } = {
   progressCancelled: "Der Lauf wurde angehalten",
   progressAsks: "Eine Frage: {text}",
   openRun: "Öffnen",
+  progressProposed: "Vorgeschlagen: {text}",
+  lookAtProposal: "Ansehen",
   connecting: "Wird verbunden",
   reconnecting: "Wird neu verbunden …",
   offline: "Der Computer ist nicht erreichbar. Alles wird behalten und später gesendet.",

@@ -62,6 +62,8 @@ export const en = {
   progressCancelled: "The run was stopped",
   progressAsks: "A question: {text}",
   openRun: "Open",
+  progressProposed: "Proposed: {text}",
+  lookAtProposal: "Look at it",
   connecting: "Connecting",
   reconnecting: "Connecting again…",
   offline: "The computer cannot be reached. What you do is kept and sent later.",

@@ -17,8 +17,8 @@ export interface Entry {
   items?: Entry[];
 }
 
-/** A button that opens a menu. */
-export function MenuButton({ entries, children }: { entries: Entry[]; children: ReactNode }) {
+/** A button that opens a menu; entries that are a function are asked for as it opens. */
+export function MenuButton({ entries, children }: { entries: Entry[] | (() => Entry[]); children: ReactNode }) {
   return (
     <DropdownMenu.Root modal={false}>
       <DropdownMenu.Trigger asChild>{children}</DropdownMenu.Trigger>
@@ -50,10 +50,12 @@ const desk = () => document.querySelector<HTMLElement>("main.desk");
 
 type Parts = Pick<typeof DropdownMenu, "Item" | "Sub" | "SubTrigger" | "SubContent" | "Portal" | "Separator">;
 
-function Entries({ entries, parts }: { entries: Entry[]; parts: Parts | typeof ContextMenu }) {
+type EntriesProps = { entries: Entry[] | (() => Entry[]); parts: Parts | typeof ContextMenu };
+
+function Entries({ entries, parts }: EntriesProps) {
   // The parts of both menus take the same properties.
   const { Item, Sub, SubTrigger, SubContent, Portal, Separator } = parts as Parts;
-  return entries.map((e) => (
+  return (typeof entries === "function" ? entries() : entries).map((e) => (
     <Fragment key={e.id}>
       {e.apart && <Separator className="menu-line" />}
       {e.items ? (

@@ -14,6 +14,7 @@ const sayings = {
   done: "progressDone",
   cancelled: "progressCancelled",
   asks: "progressAsks",
+  proposed: "progressProposed",
 } as const;
 
 /** What runs say, above the prompt; lines fade by how important they are. */
@@ -42,8 +43,11 @@ function ProgressLine({ line }: { line: Line }) {
     <li className="progress-line" data-weight={line.weight} data-kind={line.kind}>
       <span>{word ? t(word, { text: line.text }) : line.text}</span>
       {line.run && line.weight === "end" && (
-        <button type="button" onClick={() => void windows.openSubject(`run:${line.run}`)}>
-          {t("openRun")}
+        <button
+          type="button"
+          onClick={() => void windows.openSubject(line.document ? `document:${line.document}` : `run:${line.run}`)}
+        >
+          {t(line.document ? "lookAtProposal" : "openRun")}
         </button>
       )}
     </li>

@@ -1,6 +1,6 @@
 import type { StateCreator } from "zustand";
 import type { Event, ID } from "../domain/contracts";
-import type { Progress } from "../domain/progress";
+import { type Progress, withLine } from "../domain/progress";
 import { listRuns } from "../domain/runs";
 import type { Computer, Run } from "../domain/views";
 import type { FeedState } from "../transport/feed";
@@ -22,9 +22,6 @@ export interface ComputerSlice {
   unsay(id: ID): void;
 }
 
-/** Lines kept at once. */
-const LINES = 4;
-
 export const computerSlice: StateCreator<State, [], [], ComputerSlice> = (set) => ({
   computer: undefined,
   connection: "connecting",
@@ -34,6 +31,6 @@ export const computerSlice: StateCreator<State, [], [], ComputerSlice> = (set) =
   setConnection: (connection) => set({ connection }),
   setRuns: (runs) => set({ runs }),
   hear: (events) => set((s) => ({ runs: events.reduce(listRuns, s.runs) })),
-  say: (line) => set((s) => ({ progress: [...s.progress.filter((p) => p.id !== line.id), line].slice(-LINES) })),
+  say: (line) => set((s) => ({ progress: withLine(s.progress, line) })),
   unsay: (id) => set((s) => ({ progress: s.progress.filter((p) => p.id !== id) })),
 });

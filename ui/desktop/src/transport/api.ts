@@ -1,4 +1,4 @@
-import type { AssociateResult, Digest, FileState, ID, RepoAdded, Time } from "../domain/contracts";
+import type { AssociateResult, Digest, FileState, ID, ProposalTarget, RepoAdded, Time } from "../domain/contracts";
 import type { Computer, DocumentVersion, EventPage, Grant, Mark, Run } from "../domain/views";
 import { base } from "./address";
 import { asOf, upToThen } from "./asof";
@@ -25,10 +25,10 @@ export const api = {
     const page = await ask<EventPage>(`${base}/events?limit=1000&after=${after}${run ? `&run=${run}` : ""}`);
     return { ...page, events: upToThen(page.events) };
   },
-  prompt: (text: string, repo: string, key: string) =>
+  prompt: (text: string, repo: string, key: string, proposal?: ProposalTarget) =>
     ask<{ run: ID; seq: number }>(`${base}/prompts`, {
       method: "POST",
-      body: { text, ...(repo ? { repo } : {}) },
+      body: { text, ...(repo ? { repo } : {}), ...(proposal ? { proposal } : {}) },
       key,
     }),
   cancel: (run: ID) => ask<void>(`${base}/runs/${run}/cancel`, { method: "POST" }),

@@ -1,42 +1,32 @@
 import type { Editor } from "@tiptap/react";
 import { useState } from "react";
-import { anchorOf } from "../../domain/anchor";
-import type { OverlayKind, OverlayOutcome } from "../../domain/writing";
+import type { ID } from "../../domain/contracts";
+import type { OverlayKind } from "../../domain/writing";
 import type { Say } from "../../i18n/words";
 import { Button } from "../../kit/Button";
-import type { NewOverlay, Overlay } from "../../transport/documents";
+import type { Overlay } from "../../transport/documents";
 import type { words } from "./i18n";
-import { placeOf, textOf } from "./marks";
-
-type T = Say<keyof (typeof words)["en"]>;
-
-/** The selection as an anchor; none for an empty one. */
-function anchorIn(editor: Editor): NewOverlay["anchor"] {
-  const { from, to } = editor.state.selection;
-  const { text, at } = textOf(editor.state.doc);
-  const first = at.findIndex((pos) => pos >= from);
-  const end = at.findIndex((pos) => pos >= to);
-  return from === to || first < 0 ? {} : anchorOf(text, first, end < 0 ? text.length : end);
-}
+import { anchorIn } from "./matter";
+import { isWhole, type useOverlays } from "./useOverlays";
 
 interface Props {
-  editor: Editor;
-  overlays: readonly Overlay[];
+  editor: Editor | undefined;
+  over: ReturnType<typeof useOverlays>;
   version: number;
-  t: T;
-  onAdd(overlay: NewOverlay): void;
-  onSettle(overlay: Overlay, outcome: OverlayOutcome): void;
-  onAccept(overlay: Overlay): void;
+  /** The proposal that is held against the text. */
+  compared: ID | undefined;
+  t: Say<keyof (typeof words)["en"]>;
+  onCompare(overlay: Overlay | undefined): void;
 }
 
 /** What lies over a document: comments and proposals, and the place to add one. */
-export function Overlays({ editor, overlays, version, t, onAdd, onSettle, onAccept }: Props) {
+export function Overlays({ editor, over, version, compared, t, onCompare }: Props) {
   const [text, setText] = useState("");
-  const [anchor] = useState(() => anchorIn(editor));
+  const [anchor] = useState(() => (editor ? anchorIn(editor) : {}));
   const add = (kind: OverlayKind) => {
     if (!text.trim()) return;
     setText("");
-    onAdd({ version, kind, anchor, text: text.trim() });
+    over.add({ version, kind, anchor, text: text.trim() });
   };
   return (
     <aside className="writer-side scroll" aria-label={t("comments")}>
@@ -59,28 +49,46 @@ export function Overlays({ editor, overlays, version, t, onAdd, onSettle, onAcce
           </Button>
         </div>
       </div>
-      {overlays.length === 0 && <p className="writer-none">{t("noComments")}</p>}
+      {over.open.length === 0 && <p className="writer-none">{t("noComments")}</p>}
       <ul>
-        {overlays.map((o) => (
-          <li key={o.id} className={`writer-overlay writer-is-${o.kind}`}>
-            {o.anchor.exact && <blockquote>{o.anchor.exact.slice(0, 200)}</blockquote>}
-            <p>{o.text}</p>
-            {o.anchor.exact && !placeOf(editor.state.doc, o) && <p className="writer-none">{t("gone")}</p>}
-            <div className="writer-buttons">
-              {o.kind === "proposal" ? (
-                <>
-                  <Button look="primary" disabled={!placeOf(editor.state.doc, o)} onClick={() => onAccept(o)}>
-                    {t("accept")}
-                  </Button>
-                  <Button onClick={() => onSettle(o, "rejected")}>{t("reject")}</Button>
-                </>
-              ) : (
-                <Button onClick={() => onSettle(o, "resolved")}>{t("resolve")}</Button>
-              )}
-            </div>
-          </li>
+        {over.open.map((o) => (
+          <Over key={o.id} overlay={o} over={over} compared={compared === o.id} t={t} onCompare={onCompare} />
         ))}
       </ul>
     </aside>
+  );
+}
+
+type OverProps = Pick<Props, "over" | "t" | "onCompare"> & { overlay: Overlay; compared: boolean };
+
+/** One comment or proposal. */
+function Over({ overlay: o, over, compared, t, onCompare }: OverProps) {
+  const fits = over.fits(o);
+  const whole = o.kind === "proposal" && isWhole(o);
+  return (
+    <li className={`writer-overlay writer-is-${o.kind}`}>
+      {o.by === "director" && <p className="writer-none">{t("proposedBy", { who: t(o.by) })}</p>}
+      {o.anchor.exact && <blockquote>{o.anchor.exact.slice(0, 200)}</blockquote>}
+      {!o.anchor.exact && o.anchor.prefix && <p className="writer-none">{t("behind", { text: o.anchor.prefix })}</p>}
+      <p className="writer-said">{whole ? t("wholeText", { version: o.version }) : o.text}</p>
+      {!fits && <p className="writer-none">{t(whole ? "changedSince" : "gone")}</p>}
+      <div className="writer-buttons">
+        {o.kind === "proposal" ? (
+          <>
+            {whole && (
+              <Button onClick={() => onCompare(compared ? undefined : o)}>
+                {t(compared ? "endCompare" : "compare")}
+              </Button>
+            )}
+            <Button look="primary" disabled={!fits} onClick={() => [onCompare(undefined), over.accept(o)]}>
+              {t("accept")}
+            </Button>
+            <Button onClick={() => [onCompare(undefined), over.settle(o, "rejected")]}>{t("reject")}</Button>
+          </>
+        ) : (
+          <Button onClick={() => over.settle(o, "resolved")}>{t("resolve")}</Button>
+        )}
+      </div>
+    </li>
   );
 }

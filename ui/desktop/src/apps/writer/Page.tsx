@@ -1,24 +1,17 @@
 import type { Editor as Tiptap } from "@tiptap/react";
-import { ChevronLeft, ChevronRight, Ellipsis, MessagesSquare } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
-import { OfferButton } from "../../actions/OfferButton";
-import type { Matter } from "../../actions/offers";
 import { useWindow } from "../../app/useWindow";
 import { isChord } from "../../domain/chord";
 import type { ID } from "../../domain/contracts";
-import { ago } from "../../domain/time";
-import { isUnsaved, type Writing } from "../../domain/writing";
+import type { Writing } from "../../domain/writing";
 import { useWords } from "../../i18n/words";
 import { Button } from "../../kit/Button";
 import { Markdown } from "../../kit/Markdown";
-import { MenuButton } from "../../kit/Menu";
-import { notifyDone, notifyProblem } from "../../kit/notify";
 import { Loading, Trouble } from "../../kit/States";
-import { useStore } from "../../state/store";
-import { type Doc, documents } from "../../transport/documents";
+import type { Doc, Overlay } from "../../transport/documents";
 import { Banner } from "./Banner";
 import { Editor } from "./Editor";
-import { exportDOCX, exportHTML, exportMarkdown, print } from "./export";
+import { Head } from "./Head";
 import { words } from "./i18n";
 import { type How, howOf, isLarge } from "./markdown";
 import { Overlays } from "./Overlays";
@@ -45,8 +38,15 @@ function Open({ id, doc, writing, save, type, choose }: { id: ID; doc: Doc; writ
   const [side, setSide] = useState(false);
   const [comparing, setComparing] = useState(false);
   const versions = useVersions(id, doc.version);
-  const over = useOverlays(id, editor, save);
+  const over = useOverlays(id, { editor, writing, save, type });
+  const [compared, setCompared] = useState<Overlay>();
+  const proposal = over.open.find((o) => o.id === compared?.id);
   const how = useHow(writing);
+  // What an agent proposes is shown when it comes.
+  const proposed = over.open.findLast((o) => o.kind === "proposal" && o.by === "director")?.id;
+  useEffect(() => {
+    if (proposed) setSide(true);
+  }, [proposed]);
   useEffect(() => {
     if (title !== doc.title) show(`document:${id}`, doc.title);
   }, [title, doc.title, show, id]);
@@ -61,6 +61,7 @@ function Open({ id, doc, writing, save, type, choose }: { id: ID; doc: Doc; writ
     e.preventDefault();
   };
   const body = () => {
+    if (proposal) return <Sides left={writing.text} right={proposal.text} names={[t("mine"), t("proposal")]} />;
     if (comparing && other)
       return (
         <Sides left={other.content} right={writing.text} names={[t("theirs", { version: other.version }), t("mine")]} />
@@ -129,20 +130,19 @@ function Open({ id, doc, writing, save, type, choose }: { id: ID; doc: Doc; writ
       {looking === undefined && how !== "rich" && (
         <Banner look="plain">{t(how, { size: Math.round(writing.text.length / 1e5) / 10 })}</Banner>
       )}
-      {looking === undefined && !comparing && editor && how === "rich" && (
+      {looking === undefined && !comparing && !proposal && editor && how === "rich" && (
         <Tools editor={editor} t={t} onComment={() => setSide(true)} />
       )}
       <div className="writer-body">
         {body()}
-        {side && editor && looking === undefined && (
+        {side && looking === undefined && (
           <Overlays
             editor={editor}
-            overlays={over.open}
+            over={over}
             version={writing.base.version}
+            compared={proposal?.id}
             t={t}
-            onAdd={over.add}
-            onSettle={over.settle}
-            onAccept={over.accept}
+            onCompare={setCompared}
           />
         )}
       </div>
@@ -166,125 +166,6 @@ function Old({ text, label }: { text: string; label: string }) {
   return (
     <div className="writer-page writer-old scroll">
       <Markdown text={text} />
-    </div>
-  );
-}
-
-interface HeadProps {
-  id: ID;
-  doc: Doc;
-  writing: Writing;
-  versions: ReturnType<typeof useVersions>;
-  editor: Tiptap | undefined;
-  side: boolean;
-  onSide(): void;
-  onRemoved(): void;
-}
-
-/** Title, versions, and what can be done with the whole document. */
-function Head({ id, doc, writing, versions, editor, side, onSide, onRemoved }: HeadProps) {
-  const t = useWords(words);
-  const language = useStore((s) => s.language);
-  const [title, setTitle] = useState(doc.title);
-  useEffect(() => setTitle(doc.title), [doc.title]);
-  const rename = () => {
-    if (title.trim() && title !== doc.title) documents.rename(id, title.trim()).catch(notifyProblem);
-    else setTitle(doc.title);
-  };
-  const remove = () =>
-    documents.remove(id).then(() => {
-      notifyDone(t("removed"));
-      onRemoved();
-    }, notifyProblem);
-  const state = writing.saving ? "saving" : writing.away ? "away" : isUnsaved(writing) ? "unsaved" : "saved";
-  const selected =
-    editor && !editor.state.selection.empty
-      ? editor.state.doc.textBetween(editor.state.selection.from, editor.state.selection.to, "\n")
-      : "";
-  const matter: Matter = selected
-    ? { kind: "selection", of: `the document “${doc.title}”`, text: selected }
-    : { kind: "document", id, title: doc.title, text: writing.text };
-  const given = { title: doc.title, markdown: writing.text };
-  // What builds another format would hold up the page over megabytes.
-  const large = isLarge(writing.text);
-  const { of, looking } = versions;
-  return (
-    <div className="app-tools writer-head">
-      <input
-        className="writer-title"
-        aria-label={t("title")}
-        value={title}
-        onChange={(e) => setTitle(e.target.value)}
-        onBlur={rename}
-        onKeyDown={(e) => e.key === "Enter" && e.currentTarget.blur()}
-      />
-      <span className="writer-state" role="status" data-saved={state === "saved"}>
-        {t(state)}
-      </span>
-      <span className="spread" />
-      <span className="writer-versions">
-        <button
-          type="button"
-          className="tool"
-          data-version="before"
-          aria-label={t("before")}
-          title={t("before")}
-          disabled={versions.before === undefined}
-          onClick={() => versions.go(versions.before)}
-        >
-          <ChevronLeft size={16} aria-hidden />
-        </button>
-        <span
-          className="writer-version"
-          title={of && t("versionBy", { who: t(of.by ?? "system"), when: ago(of.at, Date.now(), language) })}
-        >
-          {t("version", { version: looking ?? doc.version, newest: doc.version })}
-        </span>
-        <button
-          type="button"
-          className="tool"
-          aria-label={t("after")}
-          title={t("after")}
-          disabled={versions.after === undefined}
-          onClick={() => versions.go(versions.after)}
-        >
-          <ChevronRight size={16} aria-hidden />
-        </button>
-      </span>
-      <OfferButton matter={matter} />
-      <button
-        type="button"
-        className="tool"
-        aria-label={t("comments")}
-        title={t("comments")}
-        aria-pressed={side}
-        onClick={onSide}
-      >
-        <MessagesSquare size={16} aria-hidden />
-      </button>
-      <MenuButton
-        entries={[
-          { id: "md", label: t("exportMarkdown"), run: () => exportMarkdown(given) },
-          {
-            id: "html",
-            label: t("exportHTML"),
-            disabled: large,
-            run: () => void exportHTML(given).catch(notifyProblem),
-          },
-          {
-            id: "docx",
-            label: t("exportDOCX"),
-            disabled: large,
-            run: () => void exportDOCX(given).catch(notifyProblem),
-          },
-          { id: "print", label: t("print"), disabled: large, run: () => void print(given).catch(notifyProblem) },
-          { id: "remove", label: t("remove"), danger: true, apart: true, run: () => void remove() },
-        ]}
-      >
-        <button type="button" className="tool" data-menu aria-label={t("more")} title={t("more")}>
-          <Ellipsis size={16} aria-hidden />
-        </button>
-      </MenuButton>
     </div>
   );
 }

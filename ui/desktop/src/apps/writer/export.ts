@@ -56,7 +56,9 @@ export async function print({ title, markdown }: Given): Promise<void> {
     else image.replaceWith(`[${image.alt}]`);
   }
   const frame = document.createElement("iframe");
-  frame.hidden = true;
+  // Not hidden: some browsers print nothing of what has no layout.
+  frame.inert = true;
+  frame.className = "print-frame";
   frame.srcdoc = pageOf(title, read.body.innerHTML);
   frame.onload = () => {
     const page = frame.contentWindow;

@@ -4,6 +4,7 @@ import { Plugin, PluginKey } from "@tiptap/pm/state";
 import { Decoration, DecorationSet } from "@tiptap/pm/view";
 import { findAnchor } from "../../domain/anchor";
 import type { Overlay } from "../../transport/documents";
+import type { Place } from "./putting";
 
 const key = new PluginKey<DecorationSet>("overlays");
 
@@ -24,12 +25,20 @@ export function textOf(doc: Node): { text: string; at: number[] } {
 }
 
 /** Where an overlay lies in a document. */
-export function placeOf(doc: Node, overlay: Pick<Overlay, "anchor">): { from: number; to: number } | undefined {
+export function placeOf(doc: Node, overlay: Pick<Overlay, "anchor">): Place | undefined {
   const { text, at } = textOf(doc);
   const found = findAnchor(text, overlay.anchor);
-  const from = found && at[found.from];
   const last = found && at[found.to - 1];
-  return from === undefined || last === undefined ? undefined : { from, to: last + 1 };
+  if (!found || last === undefined) return undefined;
+  const from = found.from === found.to ? last + 1 : at[found.from];
+  return from === undefined ? undefined : { from, to: last + 1 };
+}
+
+function mark({ from, to }: Place, name: string): Decoration {
+  if (from < to) return Decoration.inline(from, to, { class: name });
+  const here = document.createElement("span");
+  here.className = `${name} writer-here`;
+  return Decoration.widget(from, here, { side: 1 });
 }
 
 function marked(doc: Node, overlays: readonly Overlay[]): DecorationSet {
@@ -37,7 +46,7 @@ function marked(doc: Node, overlays: readonly Overlay[]): DecorationSet {
     doc,
     overlays.flatMap((o) => {
       const place = placeOf(doc, o);
-      return place ? [Decoration.inline(place.from, place.to, { class: `writer-mark writer-${o.kind}` })] : [];
+      return place ? [mark(place, `writer-mark writer-${o.kind}`)] : [];
     }),
   );
 }

@@ -1,30 +1,58 @@
 import { useQuery } from "@tanstack/react-query";
 import type { Editor } from "@tiptap/react";
 import { useMemo } from "react";
+import { findAnchor } from "../../domain/anchor";
 import type { ID } from "../../domain/contracts";
-import type { OverlayOutcome } from "../../domain/writing";
+import { isUnsaved, type OverlayOutcome, type Writing } from "../../domain/writing";
 import { notifyProblem } from "../../kit/notify";
 import { documents, type NewOverlay, type Overlay } from "../../transport/documents";
+import { read } from "./markdown";
 import { placeOf } from "./marks";
+import { put } from "./putting";
+
+interface Hand {
+  /** The rich text; undefined while the text is written as Markdown. */
+  editor: Editor | undefined;
+  writing: Writing;
+  save(accepted?: ID[]): Promise<void>;
+  type(text: string): void;
+}
+
+/** Whether an overlay is about the whole document. */
+export const isWhole = ({ anchor }: Pick<Overlay, "anchor">) => !anchor.exact && !anchor.prefix;
 
 /** What lies over a document and is not settled, and what can be done about it. */
-export function useOverlays(id: ID, editor: Editor | undefined, save: (accepted?: ID[]) => Promise<void>) {
+export function useOverlays(id: ID, { editor, writing, save, type }: Hand) {
   const { data, refetch } = useQuery({
     queryKey: ["documents", id, "overlays"],
     queryFn: () => documents.overlays(id),
   });
   const open = useMemo(() => (data ?? []).filter((o) => !o.outcome), [data]);
   const after = (done: Promise<unknown>) => void done.then(() => refetch(), notifyProblem);
+  const placeIn = (o: Overlay) => (editor ? placeOf(editor.state.doc, o) : findAnchor(writing.text, o.anchor));
   return {
     open,
     add: (overlay: NewOverlay) => after(documents.overlay(id, overlay)),
     settle: (overlay: Overlay, outcome: OverlayOutcome) => after(documents.settle(id, overlay.id, outcome)),
+    /** Whether what it is about is still there. A whole text has only the place of the version it was made of. */
+    fits: (o: Overlay) =>
+      isWhole(o)
+        ? o.kind === "comment" || (o.version === writing.base.version && !isUnsaved(writing) && !writing.theirs)
+        : placeIn(o) !== undefined,
     /** Puts what is proposed in its place, and saves both in one. */
-    accept: (overlay: Overlay) => {
-      const place = editor && placeOf(editor.state.doc, overlay);
-      if (!place) return;
-      editor.chain().insertContentAt(place, overlay.text).run();
-      after(save([overlay.id]));
+    accept: (o: Overlay) => {
+      if (isWhole(o)) type(o.text);
+      else if (editor) {
+        const place = placeOf(editor.state.doc, o);
+        if (!place) return;
+        editor.view.dispatch(put(editor.state.tr, place, read(o.text)));
+      } else {
+        const place = findAnchor(writing.text, o.anchor);
+        if (!place) return;
+        const gap = place.from === place.to ? "\n\n" : "";
+        type(writing.text.slice(0, place.from) + gap + o.text + writing.text.slice(place.to));
+      }
+      after(save([o.id]));
     },
   };
 }
