@@ -49,6 +49,7 @@ CHOIR_TEST_EVERY_STEP=1 go test -count=1 -timeout 3h ./cmd/choir ./internal/dire
 part="large trees and files"
 CHOIR_TEST_EVENTS=100000 go test -count=1 -run '^TestALongLogDoesNotSlowTheStart$' ./internal/director
 CHOIR_TEST_LARGE=1 go test -count=1 -timeout 1h -run '^Test(ManyFilesGoBack|ALargeFileGoesBack)$' ./internal/computer
+CHOIR_TEST_LARGE=1 go test -count=1 -timeout 1h -run '^TestTasks$/^a_project_full_of_history$' ./cmd/choir
 
 part="faults of cluster nodes"
 CHOIR_CLUSTER_ROUNDS=100 go test -count=1 -timeout 1h -run '^TestNothingAcknowledgedIsLostInACluster$' ./internal/bus/cluster

@@ -102,6 +102,7 @@ func TestTasks(t *testing.T) {
 	t.Run("redelivered", o.redelivered)
 	t.Run("the diff applies", o.diffApplies)
 	t.Run("a nested repository", o.nested)
+	t.Run("a project full of history", o.fullOfHistory)
 	t.Run("refused", o.refused)
 }
 

@@ -21,15 +21,11 @@ const STILL_MS = 2_000;
 /** Where the pictures are kept. */
 export const folder = new URL("../pictures/", import.meta.url);
 
-/** Apps that a tablet shows in the layout of a phone, only wider: a picture takes more than half a second, so phones stand for both. */
-const asOnPhone = ["browser", "code", "settings", "terminal", "viewer"];
-
 /** The pictures there are to be: each is a scene at a size, light or dark. */
 export async function wanted() {
   const all = [];
   for (const size of sizes) {
     for (const scene of await scenes(size)) {
-      if (size.name === "768x1024" && asOnPhone.includes(scene.name)) continue;
       const name = `${scene.name}-${size.name}`;
       all.push({ name: `${name}-light`, size, scene, dark: false });
       if (scene.name === "desktop") all.push({ name: `${name}-dark`, size, scene, dark: true });
