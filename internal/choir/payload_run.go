@@ -2,8 +2,8 @@ package choir
 
 // PromptSubmitted begins a run.
 type PromptSubmitted struct {
-	Text string `json:"text" choir:"len=1..20000" doc:"What the person asked for."`
-	Repo string `json:"repo,omitempty" choir:"len=1..100" doc:"Project under workspace/ it is about."`
+	Text     string          `json:"text" choir:"len=1..20000" doc:"What the person asked for."`
+	Repo     string          `json:"repo,omitempty" choir:"len=1..100" doc:"Project under workspace/ it is about."`
 	Proposal *ProposalTarget `json:"proposal,omitempty" doc:"What the answer is proposed for; without it the answer stands by itself."`
 	// Recording is set by the control plane alone, for the demo.
 	Recording string `json:"recording,omitempty" choir:"len=1..100" doc:"The model's words of this run come from this recording."`
