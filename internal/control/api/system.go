@@ -36,12 +36,13 @@ type Grant struct {
 	Seed     string     `json:"seed"`
 	Inbox    string     `json:"inbox"`
 	Expires  choir.Time `json:"expires"`
+	LastsMS  int64      `json:"lasts_ms" doc:"How long that is from now, in milliseconds: a browser's clock may differ."`
 	User     choir.ID   `json:"user"`
 	Computer choir.ID   `json:"computer"`
 }
 
-func grantOf(c bus.Credentials, user, computer choir.ID) Grant {
-	return Grant{JWT: c.JWT, Seed: c.Seed, Inbox: c.Inbox, Expires: c.Expires, User: user, Computer: computer}
+func grantOf(c bus.Credentials, user, computer choir.ID, now choir.Time) Grant {
+	return Grant{JWT: c.JWT, Seed: c.Seed, Inbox: c.Inbox, Expires: c.Expires, LastsMS: int64(c.Expires - now), User: user, Computer: computer}
 }
 
 // Link is a fresh one-time login token.
@@ -73,7 +74,7 @@ func (a *API) system(h huma.API) {
 				return nil, err
 			}
 			creds, err := a.sys.Mint(p.Role, c.User(), c.ID())
-			return answer(grantOf(creds, c.User(), c.ID()), err)
+			return answer(grantOf(creds, c.User(), c.ID(), choir.TimeOf(a.cfg.Now())), err)
 		})
 	huma.Register(h, op("newLoginLink", http.MethodPost, "/api/link", "Make a one-time login token; for the CLI only", 201),
 		func(ctx context.Context, _ *struct{}) (*body[Link], error) {

@@ -69,6 +69,9 @@ export const de: { [K in keyof typeof en]: Text } = {
   lookAtProposal: "Ansehen",
   connecting: "Wird verbunden",
   reconnecting: "Wird neu verbunden …",
+  notLive: "Nicht unmittelbar",
+  notLiveWhy:
+    "Die unmittelbare Verbindung (ein WebSocket) kommt nicht zustande: der Browser oder etwas auf dem Weg lässt sie nicht zu. Was geschieht, wird stattdessen alle paar Sekunden gelesen.",
   offline: "Der Computer ist nicht erreichbar. Alles wird behalten und später gesendet.",
   loggedOut: "Diese Sitzung ist beendet. Die Shell neu laden, um weiterzumachen.",
   stumbled: "Dieses Programm ist gestolpert",

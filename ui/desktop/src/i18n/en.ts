@@ -66,6 +66,9 @@ export const en = {
   lookAtProposal: "Look at it",
   connecting: "Connecting",
   reconnecting: "Connecting again…",
+  notLive: "Not live",
+  notLiveWhy:
+    "The live connection (a WebSocket) does not open: the browser or something on the way does not allow it. What happens is read every few seconds instead.",
   offline: "The computer cannot be reached. What you do is kept and sent later.",
   loggedOut: "This session has ended. Reload the shell to go on.",
   stumbled: "This app stumbled",

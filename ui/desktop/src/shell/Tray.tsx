@@ -4,6 +4,7 @@ import { useSession } from "../app/session";
 import { deskWords } from "../i18n/desk";
 import { useWords } from "../i18n/words";
 import { useStore } from "../state/store";
+import type { FeedState } from "../transport/feed";
 
 /** Virtual desktops, the connection and the time. */
 export function Tray() {
@@ -51,16 +52,26 @@ function Clock({ language }: { language: string }) {
   );
 }
 
+type Word = keyof (typeof deskWords)["en"];
+
+/** What is said of a connection that is not as it should be, and what it means. */
+const trouble: Partial<Record<FeedState, [told: Word, why?: Word]>> = {
+  polling: ["notLive", "notLiveWhy"],
+  reconnecting: ["reconnecting", "offline"],
+  given_up: ["reconnecting", "offline"],
+  logged_out: ["loggedOut"],
+};
+
 /** Says when the computer is out of reach. */
 export function Connection() {
   const t = useWords(deskWords);
   const connection = useStore((s) => s.connection);
-  const away = connection === "reconnecting" || connection === "given_up" || connection === "logged_out";
+  const [told, why] = trouble[connection] ?? [];
   return (
     <span className="tray-connection" role="status">
-      {away && (
-        <span className="tray-away" title={t(connection === "logged_out" ? "loggedOut" : "offline")}>
-          <CloudOff size={16} aria-hidden /> {t(connection === "logged_out" ? "loggedOut" : "reconnecting")}
+      {told && (
+        <span className="tray-away" title={t(why ?? told)}>
+          <CloudOff size={16} aria-hidden /> {t(told)}
         </span>
       )}
     </span>

@@ -20,7 +20,9 @@ function world(over: Partial<FeedParts> = {}) {
       jwt: "",
       seed: "",
       inbox: "",
-      expires: new Date(now + 3_600_000).toISOString(),
+      // The server's clock is another one.
+      expires: new Date(now - 86_400_000).toISOString(),
+      lasts_ms: 3_600_000,
       user: "",
       computer: "",
     }),
@@ -96,7 +98,8 @@ describe("Feed", () => {
   });
 
   it("gives up after eight seconds when it never was live", async () => {
-    const w = world({ open: () => Promise.reject(new Error("down")) });
+    const down = () => Promise.reject(new Error("down"));
+    const w = world({ open: down, events: down });
     await new Feed(w.parts, 0).run();
     expect(w.states).toEqual([
       "connecting",
@@ -108,6 +111,39 @@ describe("Feed", () => {
       "given_up",
     ]);
     expect(w.slept).toEqual([500, 1000, 2000, 4000, 500]);
+  });
+
+  it("reads the log again and again where the line does not open, and goes live once it does", async () => {
+    let opens = false;
+    const w = world();
+    const { open, sleep } = w.parts;
+    w.parts.open = (grant, hear) => (opens ? open(grant, hear) : Promise.reject(new Error("no WebSocket")));
+    w.parts.sleep = async (ms) => {
+      await sleep(ms);
+      if (w.slept.length === 6) opens = true;
+      else if (w.slept.length < 6) w.log.push(at(w.log.length + 1));
+    };
+    const feed = new Feed(w.parts, 0);
+    void feed.run();
+    while (!w.states.includes("live")) await settle();
+    expect(w.states).toEqual(["connecting", ...Array.from({ length: 6 }, () => "polling"), "live"]);
+    expect(w.slept).toEqual([500, 1000, 2000, 3000, 3000, 3000]);
+    expect(w.heard).toEqual([1, 2, 3, 4, 5]);
+    feed.stop();
+  });
+
+  it("renews by how long its identity lasts, not by a clock that is another's", async () => {
+    const waits: number[] = [];
+    const w = world();
+    w.parts.sleep = (ms) => {
+      waits.push(ms);
+      return new Promise(() => {});
+    };
+    const feed = new Feed(w.parts, 0);
+    void feed.run();
+    await settle();
+    expect(waits).toEqual([3_540_000]);
+    feed.stop();
   });
 
   it("stops when nobody is logged in any more", async () => {

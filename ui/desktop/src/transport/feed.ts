@@ -6,7 +6,7 @@ import type { EventPage, Grant } from "../domain/views";
 import type { Hear, Line } from "./bus";
 
 /** How the feed stands. */
-export type FeedState = "connecting" | "live" | "reconnecting" | "given_up" | "logged_out";
+export type FeedState = "connecting" | "live" | "polling" | "reconnecting" | "given_up" | "logged_out";
 
 /** What the feed needs of the world. */
 export interface FeedParts {
@@ -23,11 +23,14 @@ export interface FeedParts {
 
 /** How long before its end an identity is renewed, in milliseconds. */
 const RENEW_EARLY_MS = 60_000;
+/** The longest pause between two looks at the log while the line does not open, in milliseconds. */
+const POLL_MS = 3_000;
 
 /**
  * Brings every event once and in order: catches up over HTTP at each connect
  * and at each gap, hears the rest on the bus, renews its identity with a second
- * connection, and connects again with growing pauses.
+ * connection, and connects again with growing pauses. Where the line does not
+ * open, but HTTP works, it reads the log again and again instead.
  */
 export class Feed {
   private readonly parts: FeedParts;
@@ -58,10 +61,17 @@ export class Feed {
         if (error instanceof Refusal && error.problem.code === "unauthenticated") return this.end("logged_out");
       }
       if (this.stopped) return;
+      const pause = backoff(attempt++, this.parts.chance());
+      if (await this.reads()) {
+        everLive = true;
+        this.parts.onState("polling");
+        await this.parts.sleep(Math.min(POLL_MS, pause));
+        continue;
+      }
       const patience = everLive ? Number.POSITIVE_INFINITY : PATIENCE_MS - (this.parts.now() - began);
       if (patience <= 0) return this.end("given_up");
       this.parts.onState(everLive ? "reconnecting" : "connecting");
-      await this.parts.sleep(Math.min(patience, backoff(attempt++, this.parts.chance())));
+      await this.parts.sleep(Math.min(patience, pause));
     }
   }
 
@@ -75,6 +85,14 @@ export class Feed {
     this.parts.onState(state);
   }
 
+  /** Reads what is new over HTTP; false when that does not work either. */
+  private async reads(): Promise<boolean> {
+    return this.catchUp().then(
+      () => true,
+      () => false,
+    );
+  }
+
   private async connect(): Promise<void> {
     const grant = await this.parts.credentials();
     const before = this.line;
@@ -82,7 +100,7 @@ export class Feed {
       event: (event) => this.take([event]),
       live: (run, role, text) => this.parts.onLive(run, role, text),
     });
-    this.renewAt = Date.parse(grant.expires) - RENEW_EARLY_MS;
+    this.renewAt = this.parts.now() + grant.lasts_ms - RENEW_EARLY_MS;
     this.hangUp(before);
     if (this.stopped) return this.hangUp(this.line);
     await this.catchUp();

@@ -235,6 +235,8 @@ export interface Grant {
   seed: string;
   inbox: string;
   expires: Time;
+  /** How long that is from when it was given, in milliseconds. */
+  lasts_ms: number;
   user: ID;
   computer: ID;
 }

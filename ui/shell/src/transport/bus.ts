@@ -19,6 +19,8 @@ export interface Line {
 
 /** Opens a connection with credentials of its own and hears all this computer tells. */
 export async function openLine(grant: Grant, hear: Hear): Promise<Line> {
+  // The client would wait for ever.
+  if (!("WebSocket" in globalThis)) throw new Error("this browser has no WebSocket");
   const scheme = location.protocol === "https:" ? "wss" : "ws";
   const nc = await wsconnect({
     servers: [`${scheme}://${location.host}/bus`],

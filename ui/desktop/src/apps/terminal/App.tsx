@@ -18,8 +18,22 @@ import "./terminal.css";
 const prefix = "terminal:";
 const readerSetting = "terminal.reader";
 
-/** The terminals of the computer; which one is shown is the window's subject. */
-export default function Terminals() {
+/** The terminals of the computer, where the browser can be connected to one. */
+export default function App() {
+  return "WebSocket" in globalThis ? <Terminals /> : <NoLine />;
+}
+
+function NoLine() {
+  const t = useWords(words);
+  return (
+    <Empty icon={<SquareTerminal size={38} strokeWidth={1.4} aria-hidden />} title={t("noLine")}>
+      <p>{t("noLineMore")}</p>
+    </Empty>
+  );
+}
+
+/** The terminals; which one is shown is the window's subject. */
+function Terminals() {
   const { id: windowID, subject, focused, show } = useWindow();
   const t = useWords(words);
   const { all, error, refetch, ends, ended, open } = useTerminals();

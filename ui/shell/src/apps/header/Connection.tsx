@@ -6,17 +6,25 @@ import type { FeedState } from "../../transport/feed";
 const words: Record<FeedState, string> = {
   connecting: "Connecting",
   live: "Live",
+  polling: "Not live",
   reconnecting: "Reconnecting",
   given_up: "Not connected",
   logged_out: "Logged out",
 };
+
+const POLLING =
+  "The live connection (a WebSocket) does not open: the browser or something on the way does not allow it. What happens is read every few seconds instead.";
 
 /** Whether what is seen is what is; the way to try again when not. */
 export function Connection() {
   const session = useSession();
   const connection = useStore((s) => s.connection);
   return (
-    <div className={`connection connection-${connection}`} role="status">
+    <div
+      className={`connection connection-${connection}`}
+      role="status"
+      title={connection === "polling" ? POLLING : undefined}
+    >
       <span className="connection-dot" />
       <span className={connection === "live" ? "header-word" : ""}>{words[connection]}</span>
       {connection === "given_up" && <Button onClick={() => session.connect()}>Retry</Button>}
