@@ -37,8 +37,8 @@ function useDesktop(frame: React.RefObject<HTMLIFrameElement | null>): void {
     const ended = new AbortController();
     const stop = actions.find((a) => a.id === "run.stop");
     store.setFrame("opening");
-    session.api.ticket().then(
-      ({ url }) => {
+    Promise.all([session.api.ticket(), session.source.opening()]).then(
+      ([{ url }]) => {
         if (ended.signal.aborted) return;
         const watch = new ReadyWatch(() => {
           store.setFrame("silent");

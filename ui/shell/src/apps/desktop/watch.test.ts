@@ -21,6 +21,7 @@ function rig() {
 
 it("moves over once when the source is served from elsewhere, and back", async () => {
   const { it, watch, later } = rig();
+  await watch.opening();
   watch.opened();
   await later();
   expect(it.reopened).toBe(0);
@@ -28,6 +29,7 @@ it("moves over once when the source is served from elsewhere, and back", async (
   watch.touched();
   await later();
   expect(it.reopened).toBe(1);
+  await watch.opening();
   watch.opened();
   watch.touched();
   await later();
@@ -36,6 +38,42 @@ it("moves over once when the source is served from elsewhere, and back", async (
   watch.touched();
   await later();
   expect(it.reopened).toBe(2);
+});
+
+it("moves over when that changes just as a page has opened, or while it opens", async () => {
+  const { it, watch, later } = rig();
+  it.served = { mode: "live" };
+  await watch.opening();
+  watch.opened();
+  it.served = { mode: "shipped" };
+  watch.touched();
+  await later();
+  expect(it.reopened).toBe(1);
+  await watch.opening();
+  it.served = { mode: "live" };
+  watch.opened();
+  await later();
+  expect(it.reopened).toBe(2);
+});
+
+it("goes on where the source cannot be read at first", async () => {
+  const { it, watch, later } = rig();
+  const served = it.served;
+  Object.defineProperty(it, "served", {
+    get: () => {
+      throw new Error("away");
+    },
+    configurable: true,
+  });
+  await watch.opening();
+  Object.defineProperty(it, "served", { value: served, writable: true });
+  watch.opened();
+  await later();
+  expect(it.reopened).toBe(0);
+  it.served = { mode: "live" };
+  watch.touched();
+  await later();
+  expect(it.reopened).toBe(1);
 });
 
 it("tells what broke", async () => {
@@ -48,6 +86,7 @@ it("tells what broke", async () => {
 
 it("looks no more once stopped", async () => {
   const { it, watch, later } = rig();
+  await watch.opening();
   watch.opened();
   watch.stop();
   await later();

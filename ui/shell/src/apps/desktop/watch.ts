@@ -21,9 +21,14 @@ export class SourceWatch {
     this.parts = parts;
   }
 
-  /** A page was opened, and shows what is served now. */
+  /** A page is about to be opened: it shows what is served now, or later. */
+  async opening(): Promise<void> {
+    this.stop();
+    this.shown = await this.parts.read().catch(() => undefined);
+  }
+
+  /** The page was opened; what it comes from may have changed since it was read. */
   opened(): void {
-    this.shown = undefined;
     this.touched();
   }
 
