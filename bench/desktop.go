@@ -91,6 +91,7 @@ func measureDrag(ctx context.Context, l *lab, p *page, r Row) (Row, error) {
 		case i < 0:
 		case len(said.Long) > 0:
 			r.Failures++
+			r.Failed = fmt.Sprintf("tasks of %v ms", said.Long)
 		default:
 			frames = append(frames, said.Value)
 		}

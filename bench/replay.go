@@ -47,7 +47,7 @@ func linear(small Row, few int, large Row, many int) Row {
 	r := Row{
 		Case: "linear", Unit: "us/event", N: large.N, Warmup: large.Warmup,
 		Median: large.Median * per, P95: large.P95 * per, P99: large.P99 * per,
-		Failures: large.Failures, Peer: "per event of " + small.Case, Durable: large.Durable,
+		Failures: large.Failures, Failed: large.Failed, Peer: "per event of " + small.Case, Durable: large.Durable,
 	}
 	median := small.Median * 1000 / float64(few)
 	ratio := r.Median / median

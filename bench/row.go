@@ -18,6 +18,7 @@ type Row struct {
 	P95        float64  `json:"p95"`
 	P99        float64  `json:"p99"`
 	Failures   int      `json:"failures"`
+	Failed     string   `json:"failed"` // why the last of them failed, or empty
 	Peer       string   `json:"peer"`
 	PeerMedian *float64 `json:"peer_median"`
 	// Ratio is Median by PeerMedian; null without a peer.
@@ -79,7 +80,7 @@ func (r *Row) text() string {
 	if r.N > 0 {
 		fmt.Fprintf(&b, "%s %s  (p95 %s, p99 %s, n %d", short(r.Median), r.Unit, short(r.P95), short(r.P99), r.N)
 		if r.Failures > 0 {
-			fmt.Fprintf(&b, ", %d failed", r.Failures)
+			fmt.Fprintf(&b, ", %d failed: %s", r.Failures, r.Failed)
 		}
 		b.WriteString(")")
 	}

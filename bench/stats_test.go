@@ -71,7 +71,7 @@ func TestFailuresAreCounted(t *testing.T) {
 	}
 	always := func(context.Context) (float64, error) { return 0, broken }
 	r, err := turns{n: 4, ours: everyOther, peer: always}.measure(t.Context(), Row{})
-	if err != nil || r.N != 4 || r.Failures != 2 || r.Ratio != nil || r.Skipped == "" {
+	if err != nil || r.N != 4 || r.Failures != 2 || r.Failed == "" || r.Ratio != nil || r.Skipped == "" {
 		t.Errorf("%+v, %v", r, err)
 	}
 	if _, err := (turns{n: 2, ours: always}).measure(t.Context(), Row{}); !errors.Is(err, broken) {

@@ -144,7 +144,9 @@ func (l *lab) together(ctx context.Context, r Row, n int, every time.Duration) (
 	if err := ctx.Err(); err != nil {
 		return r, err
 	}
-	r.Failures = len(a.failed)
+	if r.Failures = len(a.failed); r.Failures > 0 {
+		r.Failed = a.failed[r.Failures-1].Error()
+	}
 	if len(a.took) == 0 {
 		return r, a.failed[0]
 	}

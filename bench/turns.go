@@ -34,7 +34,7 @@ func (t turns) measure(ctx context.Context, r Row) (Row, error) {
 			case i < 0:
 			case err != nil:
 				r.Failures++
-				failed = err
+				r.Failed, failed = err.Error(), err
 			default:
 				ours = append(ours, v)
 			}
