@@ -18,7 +18,7 @@ type Row struct {
 	P95        float64  `json:"p95"`
 	P99        float64  `json:"p99"`
 	Failures   int      `json:"failures"`
-	Failed     string   `json:"failed"` // why the last of them failed, or empty
+	Failed     string   `json:"-"` // why the last of them failed, or empty; what is printed for people says it
 	Peer       string   `json:"peer"`
 	PeerMedian *float64 `json:"peer_median"`
 	// Ratio is Median by PeerMedian; null without a peer.
