@@ -206,8 +206,17 @@ test("a selection is corrected in its place, once that is accepted", { skip }, a
   await page.locator(".writer-text p").first().click();
   await it.page.keyboard.press("Home");
   await it.page.keyboard.press("Shift+End");
+  // The editor hears of a selection by keys once the browser has drawn it.
+  await (await frameOf(it.page)).evaluate(() => new Promise(requestAnimationFrame));
+  await it.page.keyboard.press("ControlOrMeta+B");
+  await page.locator(".writer-text strong").waitFor();
   await fix(page);
   await page.locator(".writer-is-proposal blockquote").waitFor();
+  const { body } = await api(it.page, "/events?limit=1000");
+  const asked = body.events.filter((e) => e.type === "prompt.submitted").at(-1).payload;
+  assert.match(asked.text, /^Correct .* the selected part of the document/);
+  assert.match(asked.text, /<<<\n\*\*A first sentence.*\*\*\n>>>/, "its marks are not told");
+  assert.match(asked.proposal.anchor.exact, /^A first sentence/);
   const line = desktopOf(it.page).locator(".progress-line[data-kind=proposed]");
   await line.last().getByRole("button", { name: "Look at it" }).waitFor();
   await page.getByRole("button", { name: "Accept" }).click();

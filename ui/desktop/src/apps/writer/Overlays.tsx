@@ -16,7 +16,7 @@ interface Props {
   /** The proposal that is held against the text. */
   compared: ID | undefined;
   t: Say<keyof (typeof words)["en"]>;
-  onCompare(overlay: Overlay | undefined): void;
+  onCompare(proposal: ID | undefined): void;
 }
 
 /** What lies over a document: comments and proposals, and the place to add one. */
@@ -76,7 +76,7 @@ function Over({ overlay: o, over, compared, t, onCompare }: OverProps) {
         {o.kind === "proposal" ? (
           <>
             {whole && (
-              <Button onClick={() => onCompare(compared ? undefined : o)}>
+              <Button onClick={() => onCompare(compared ? undefined : o.id)}>
                 {t(compared ? "endCompare" : "compare")}
               </Button>
             )}

@@ -8,7 +8,7 @@ import { useWords } from "../../i18n/words";
 import { Button } from "../../kit/Button";
 import { Markdown } from "../../kit/Markdown";
 import { Loading, Trouble } from "../../kit/States";
-import type { Doc, Overlay } from "../../transport/documents";
+import type { Doc } from "../../transport/documents";
 import { Banner } from "./Banner";
 import { Editor } from "./Editor";
 import { Head } from "./Head";
@@ -39,8 +39,8 @@ function Open({ id, doc, writing, save, type, choose }: { id: ID; doc: Doc; writ
   const [comparing, setComparing] = useState(false);
   const versions = useVersions(id, doc.version);
   const over = useOverlays(id, { editor, writing, save, type });
-  const [compared, setCompared] = useState<Overlay>();
-  const proposal = over.open.find((o) => o.id === compared?.id);
+  const [compared, setCompared] = useState<ID>();
+  const proposal = over.open.find((o) => o.id === compared);
   const how = useHow(writing);
   // What an agent proposes is shown when it comes.
   const proposed = over.open.findLast((o) => o.kind === "proposal" && o.by === "director")?.id;
@@ -135,7 +135,7 @@ function Open({ id, doc, writing, save, type, choose }: { id: ID; doc: Doc; writ
       )}
       <div className="writer-body">
         {body()}
-        {side && looking === undefined && (
+        {side && looking === undefined && how !== "large" && (
           <Overlays
             editor={editor}
             over={over}

@@ -4,21 +4,22 @@ import { anchorAt, anchorOf } from "../../domain/anchor";
 import type { TextAnchor } from "../../domain/contracts";
 import type { Writing } from "../../domain/writing";
 import type { Doc } from "../../transport/documents";
-import { isLarge } from "./markdown";
+import { isLarge, written } from "./markdown";
 import { textOf } from "./marks";
 
 /** What work can be asked about in a document: what is selected, or all of it. */
 export function matterOf(doc: Doc, writing: Writing, editor: Editor | undefined): Matter {
   const at = (anchor: TextAnchor) => ({ document: doc.id, version: writing.base.version, anchor });
-  const selected = editor && !editor.state.selection.empty ? selectedIn(editor) : undefined;
-  if (editor && selected) {
-    const propose: Propose = (how) => at(how === "instead" ? anchorIn(editor) : behind(editor));
+  const { from, to, text } = editor ? bounds(editor) : nothing;
+  if (editor && from !== undefined) {
+    const propose: Propose = (how) => at(how === "instead" ? anchorIn(editor) : anchorAt(text, to));
     // More than an anchor holds cannot be found again as a whole.
+    const fits = anchorIn(editor).exact === text.slice(from, to);
     return {
       kind: "selection",
       of: `the document “${doc.title}”`,
-      text: selected,
-      ...(selected === anchorIn(editor).exact ? { propose } : {}),
+      text: selectedIn(editor),
+      ...(fits ? { propose } : {}),
     };
   }
   const propose: Propose = (how) => at(how === "instead" ? {} : atEnd(writing.text, editor));
@@ -37,23 +38,27 @@ export function anchorIn(editor: Editor): TextAnchor {
   return from === undefined ? {} : anchorOf(text, from, to);
 }
 
+/** The selection as Markdown: without its marks a correction could not keep them. */
 function selectedIn(editor: Editor): string {
-  const { text, from, to } = bounds(editor);
-  return from === undefined ? "" : text.slice(from, to);
+  const { from, to } = editor.state.selection;
+  return written(editor.state.doc.cut(from, to).toJSON()).trim();
 }
 
-function behind(editor: Editor): TextAnchor {
-  const { text, to } = bounds(editor);
-  return anchorAt(text, to);
-}
-
-function atEnd(written: string, editor: Editor | undefined): TextAnchor {
-  const text = editor ? textOf(editor.state.doc).text : written.trimEnd();
+function atEnd(markdown: string, editor: Editor | undefined): TextAnchor {
+  const text = editor ? textOf(editor.state.doc).text : markdown.trimEnd();
   return anchorAt(text, text.length);
 }
 
+interface Bounds {
+  text: string;
+  from: number | undefined;
+  to: number;
+}
+
+const nothing: Bounds = { text: "", from: undefined, to: 0 };
+
 /** The selection in the text of the document. */
-function bounds(editor: Editor): { text: string; from: number | undefined; to: number } {
+function bounds(editor: Editor): Bounds {
   const { from, to } = editor.state.selection;
   const { text, at } = textOf(editor.state.doc);
   const first = at.findIndex((pos) => pos >= from);
