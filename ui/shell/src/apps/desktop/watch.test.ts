@@ -10,9 +10,12 @@ afterEach(() => {
 });
 
 function rig() {
-  const it = { served: { mode: "shipped" } as Source, told: [] as Source[], reopened: 0 };
+  const it = { served: { mode: "shipped" } as Source, told: [] as Source[], reopened: 0, away: false };
   const watch = new SourceWatch({
-    read: async () => it.served,
+    read: async () => {
+      if (it.away) throw new Error("away");
+      return it.served;
+    },
     tell: (s) => it.told.push(s),
     reopen: () => it.reopened++,
   });
@@ -58,15 +61,9 @@ it("moves over when that changes just as a page has opened, or while it opens", 
 
 it("goes on where the source cannot be read at first", async () => {
   const { it, watch, later } = rig();
-  const served = it.served;
-  Object.defineProperty(it, "served", {
-    get: () => {
-      throw new Error("away");
-    },
-    configurable: true,
-  });
+  it.away = true;
   await watch.opening();
-  Object.defineProperty(it, "served", { value: served, writable: true });
+  it.away = false;
   watch.opened();
   await later();
   expect(it.reopened).toBe(0);
