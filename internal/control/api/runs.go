@@ -18,7 +18,6 @@ import (
 type PromptRequest struct {
 	Text string `json:"text" minLength:"1" doc:"What you want, at most 20,000 characters."`
 	Repo string `json:"repo,omitempty" doc:"Project under workspace/ it is about."`
-	// Proposal is where the answer is proposed.
 	Proposal *choir.ProposalTarget `json:"proposal,omitempty" doc:"Document over which the answer is to lie as a proposal."`
 }
 
