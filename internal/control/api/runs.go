@@ -16,8 +16,8 @@ import (
 
 // PromptRequest begins a run.
 type PromptRequest struct {
-	Text string `json:"text" minLength:"1" doc:"What you want, at most 20,000 characters."`
-	Repo string `json:"repo,omitempty" doc:"Project under workspace/ it is about."`
+	Text     string                `json:"text" minLength:"1" doc:"What you want, at most 20,000 characters."`
+	Repo     string                `json:"repo,omitempty" doc:"Project under workspace/ it is about."`
 	Proposal *choir.ProposalTarget `json:"proposal,omitempty" doc:"Document over which the answer is to lie as a proposal."`
 }
 
