@@ -225,6 +225,33 @@ func (p *Plane) Healthy() {
 	}
 }
 
+// Settled waits until the log, too, says that both sandboxes run: nothing more
+// comes into it by itself. It gives the head of the computer's log.
+func (p *Plane) Settled() uint64 {
+	p.t.Helper()
+	p.Healthy()
+	ctx, cancel := context.WithTimeout(p.t.Context(), Patience)
+	defer cancel()
+	log := p.Computers()[0].Store()
+	for head, started := uint64(0), 0; ; {
+		events, err := log.EventsAfter(ctx, head, choir.MaxEventsAfter)
+		if err == nil && len(events) == 0 {
+			if started >= 2 {
+				return head
+			}
+			err = log.WaitPast(ctx, head)
+		}
+		if err != nil {
+			p.t.Fatalf("the log said of %d sandboxes that they run: %v", started, err)
+		}
+		for _, e := range events {
+			if head = e.Seq; e.Type == "sandbox.started" {
+				started++
+			}
+		}
+	}
+}
+
 // AsCLI sends a request as the owner on the host does, over no network.
 func (p *Plane) AsCLI(method, path string, body any) (*http.Response, []byte) {
 	p.t.Helper()

@@ -133,7 +133,7 @@ func TestWhatADesktopMayDo(t *testing.T) {
 // desktop as it was, and what one place's cookie is good for at the other.
 func TestThePastIsReadOnly(t *testing.T) {
 	p := controltest.Start(t)
-	p.Healthy()
+	head := p.Settled()
 	id := p.Computers()[0].ID()
 	past, now := enterPlace(t, p, id, "?past=true", "past--"), enterDesktop(t, p, id)
 	may := gateway.PastRights()
@@ -143,7 +143,6 @@ func TestThePastIsReadOnly(t *testing.T) {
 			t.Errorf("%s is more than reading what a desktop reads", route)
 		}
 	}
-	head, _ := p.Computers()[0].Store().Head()
 	for _, route := range p.API.Routes() {
 		if strings.Contains(route, "/openapi") || strings.Contains(route, "/schemas/") {
 			continue // not below /api/
@@ -173,10 +172,9 @@ func TestThePastIsReadOnly(t *testing.T) {
 // TestWhatADesktopBeginsIsStampedAsItsOwn looks at who the log says it was.
 func TestWhatADesktopBeginsIsStampedAsItsOwn(t *testing.T) {
 	p := controltest.Start(t)
-	p.Healthy()
+	head := p.Settled()
 	c := p.Computers()[0]
 	d := enterDesktop(t, p, c.ID())
-	head, _ := c.Store().Head()
 	for path, body := range map[string]any{
 		"/prompts": map[string]string{"text": "hello"}, "/settings": map[string]string{"key": "a", "value": "b"}, "/checkpoints": map[string]string{},
 	} {

@@ -22,9 +22,15 @@ export async function enterDesktop(page) {
 export async function goToPage(page, title) {
   const menu = page.getByRole("button", { name: "Pages", exact: true });
   const pages = page.getByRole("navigation", { name: "Pages of the shell" });
+  const link = pages.getByRole("link", { name: title });
   await menu.or(pages).first().waitFor();
-  if ((await menu.isVisible()) && !(await pages.isVisible())) await menu.click();
-  await pages.getByRole("link", { name: title }).click();
+  if (!(await link.isVisible())) {
+    // A page that is just being made wider loses the menu, and shows the links.
+    await menu.click({ timeout: 10_000 }).catch(async (e) => {
+      if (!(await link.isVisible())) throw e;
+    });
+  }
+  await link.click();
 }
 
 /** The frame with the desktop in it, whatever it shows. */
