@@ -26,15 +26,17 @@ func (s *Server) Bridge(ctx context.Context, nc net.Conn) error {
 	}
 	defer inside.Close()
 	ended := make(chan struct{}, 2)
-	pump := func(to io.Writer, from io.Reader) {
-		// Either side hangs up when it likes; that is not a failure.
-		_, _ = io.Copy(to, from)
-		ended <- struct{}{}
-	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	go pump(nc, inside)
-	go pump(inside, newPaced(ctx, nc))
+	// Either side hangs up when it likes; that is not a failure.
+	go func() {
+		carry(nc, inside)
+		ended <- struct{}{}
+	}()
+	go func() {
+		_, _ = io.Copy(inside, newPaced(ctx, nc))
+		ended <- struct{}{}
+	}()
 	waiting := 2
 	select {
 	case <-ctx.Done():
