@@ -12,6 +12,7 @@ import { type State, useStore } from "../state/store";
 import { ComputerAPI } from "../transport/api";
 import type { openLine } from "../transport/bus";
 import { Feed } from "../transport/feed";
+import { later } from "../transport/later";
 import { MarksReader } from "../transport/marks";
 
 /** Events read at the start and with each look further back. */
@@ -84,7 +85,8 @@ export class Session {
       credentials: () => this.api.credentials(),
       events: (after: number) => this.api.events(after),
       // The page is there before the line is.
-      open: async (...line: Parameters<typeof openLine>) => (await import("../transport/bus")).openLine(...line),
+      open: async (...[grant, hear]: Parameters<typeof openLine>) =>
+        (await import("../transport/bus")).openLine(grant, later(hear)),
       onEvents: (events: Event[]) => this.hear(events),
       onLive: store.hear,
       onState: store.setConnection,
