@@ -205,7 +205,9 @@ func (w *words) String() string { return strings.TrimSpace(strings.ToValidUTF8(s
 // runGit runs git inside the Associate's sandbox.
 func runGit(ctx context.Context, client *guest.Client, dir string, stdout, stderr io.Writer, env []string, args ...string) (int, error) {
 	// A nested project must not fall through to the repository around it.
-	argv := append([]string{"git", "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-C", path.Join(sandbox.WorkspaceInside, dir)}, args...)
+	// Nothing of it goes on in the background, where a snapshot would meet it.
+	argv := append([]string{"git", "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "gc.auto=0", "-c", "maintenance.auto=false",
+		"-C", path.Join(sandbox.WorkspaceInside, dir)}, args...)
 	p, err := client.Exec(ctx, guest.ExecSpec{Argv: argv, Cwd: sandbox.WorkspaceInside, TimeoutMS: gitLimit.Milliseconds(), Env: append(env, "GIT_CEILING_DIRECTORIES="+path.Join(sandbox.WorkspaceInside, path.Dir(dir)), "GIT_TERMINAL_PROMPT=0")})
 	if err != nil {
 		return 0, err

@@ -95,7 +95,7 @@ func (s *Scanner) run(ctx context.Context, fd int, emit func(Object) error, tole
 		_, err = sc.folder(fd, s.root)
 	}
 	if err != nil {
-		return Result{}, err
+		return Result{}, pathError("list", "", err)
 	}
 	sc.result.Root = choir.DigestFrom(s.root.sum)
 	sc.result.Files, sc.result.Bytes = s.root.files, s.root.bytes
@@ -160,7 +160,8 @@ func (s *scan) fail(doing string, err error) error {
 	return pathError(doing, EscapePath(s.path), err)
 }
 
-// folder brings f, open as fd, up to date and reports whether its sum changed.
+// folder brings f, open as fd, up to date and reports whether its sum changed;
+// the error ENOENT, unwrapped, means that it was removed meanwhile.
 func (s *scan) folder(fd int, f *folder) (bool, error) {
 	if err := s.ctx.Err(); err != nil {
 		return false, choir.Wrap("snapshot.scan", choir.CodeCancelled, err, "ended")
@@ -287,7 +288,7 @@ func (s *scan) give(o Object, sum Sum) error {
 func (s *scan) list(fd int, f *folder) (bool, error) {
 	names, err := readNames(fd)
 	if err != nil {
-		return false, s.fail("list", err)
+		return false, s.vanished("list", err) // the kernel lists no folder that was removed
 	}
 	slices.Sort(names)
 	f.listed = s.start

@@ -180,6 +180,55 @@ func TestAFileThatChangesWhileItIsRead(t *testing.T) {
 	}
 }
 
+// TestFoldersThatGoWhileTheyAreLookedAt removes folders that a scan has open, as a
+// collection of git's or a user's rm does.
+func TestFoldersThatGoWhileTheyAreLookedAt(t *testing.T) {
+	s := newScanning(t)
+	write(t, s.root, "kept/file", "x")
+	s.scan()
+	ctx, stop := context.WithCancel(t.Context())
+	removed := make(chan int)
+	go func() {
+		n := 0
+		for ; ctx.Err() == nil; n++ {
+			dir := filepath.Join(s.root, "kept", fmt.Sprint("goes", n%64))
+			if os.MkdirAll(filepath.Join(dir, "deep"), 0o755) != nil || os.RemoveAll(dir) != nil {
+				break
+			}
+		}
+		removed <- n
+	}()
+	var err error
+	for n := 0; n < 5000 && err == nil; n++ {
+		if n%2 == 0 {
+			_, err = s.Scan(ctx, nil)
+		} else {
+			_, err = s.ScanBelow(ctx, []string{fmt.Sprint("kept/goes", n%64)}, nil)
+		}
+	}
+	stop()
+	if n := <-removed; err != nil || n < 64 {
+		t.Fatalf("after %d folders: %v", n, err)
+	}
+	must(t, os.RemoveAll(filepath.Join(s.root, "kept")))
+	write(t, s.root, "kept/file", "x")
+	if r := s.scan(); r.Files != 1 || r.Root != keep(t, NewScanner(s.root, ScanConfig{}), newKeeper(t)).Root {
+		t.Errorf("got %+v", r)
+	}
+}
+
+// TestARootThatGoes says so with its words.
+func TestARootThatGoes(t *testing.T) {
+	s := newScanning(t)
+	fd, err := openRoot(s.root)
+	must(t, err)
+	defer unix.Close(fd)
+	must(t, os.Remove(s.root))
+	if _, err := s.run(t.Context(), fd, nil, false, nil); choir.CodeOf(err) != choir.CodeNotFound {
+		t.Errorf("got %v", err)
+	}
+}
+
 func TestFetchOfWhatIsGone(t *testing.T) {
 	s := newScanning(t)
 	write(t, s.root, "a", "1")

@@ -27,11 +27,11 @@ func (s *Scanner) ScanBelow(ctx context.Context, folders []string, emit func(Obj
 // errUnknown says that a folder is not in the cache, or is a folder no more.
 var errUnknown = errors.New("a folder that the last scan does not know")
 
-// below brings the folders up to date, or everything when one is unknown.
+// below brings the folders up to date, or everything when one is unknown or goes.
 func (s *scan) below(fd int, root *folder, folders []string) error {
 	for _, path := range folders {
 		_, err := s.along(fd, root, strings.Split(path, "/"))
-		if err == errUnknown {
+		if err == errUnknown || err == unix.ENOENT {
 			_, err = s.folder(fd, root)
 			return err
 		}

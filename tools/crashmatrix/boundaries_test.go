@@ -19,8 +19,8 @@ var boundaryCalls = []string{
 	"Unlinkat", "Remove",
 }
 
-// gitWrites are the words of git commands that move refs.
-var gitWrites = []string{"update-ref", "fast-import"}
+// gitWrites are the words of git commands that move refs, or objects.
+var gitWrites = []string{"update-ref", "fast-import", "repack"}
 
 // durable are the folders whose boundaries count.
 var durable = []string{

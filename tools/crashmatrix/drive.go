@@ -51,6 +51,7 @@ var verbs = map[string]func(context.Context, *socket, string) (reply, error){
 	"project":    project,
 	"crowd":      crowd,
 	"attributes": attributes,
+	"thousands":  thousands,
 	"demo":       demo,
 	"verify":     verify,
 	"add":        add,

@@ -48,6 +48,9 @@ var much = []string{"crowd,task,crowd,look"}
 // throughGit is what a driver does where a checkpoint is left to git.
 var throughGit = []string{"attributes,task,task,look"}
 
+// packing is what a driver does where a repository gets many objects.
+var packing = []string{"thousands,task,look"}
+
 // points are all of them; a test holds them against the source.
 var points = []point{
 	{name: "journal.sync"},
@@ -101,6 +104,7 @@ var points = []point{
 	{name: "guest.unpack.rename", guest: true, steps: byHand},
 	{name: "git.import", guest: true, steps: throughGit},
 	{name: "git.index", guest: true, steps: throughGit},
+	{name: "git.pack", guest: true, steps: packing},
 	{name: "store.replace", damage: (*bench).forgeRow, steps: []string{"verify,task,verify"}},
 	{name: "data.file.sync", fresh: true, steps: beginning},
 	{name: "data.file.rename", fresh: true, steps: beginning},

@@ -119,6 +119,11 @@ func crowd(ctx context.Context, s *socket, key string) (reply, error) {
 	return submit(ctx, s, editing(key, "mkdir many-"+key+" && for i in $(seq 400); do echo "+key+" $i > many-"+key+"/$i; done"))
 }
 
+// thousands is a task after which a repository has as many objects as are packed.
+func thousands(ctx context.Context, s *socket, key string) (reply, error) {
+	return submit(ctx, s, editing(key, "mkdir all-"+key+" && cd all-"+key+" && seq 4000 | split -l 1 -a 4"))
+}
+
 // attributes is a task after which git itself has to make the checkpoint.
 func attributes(ctx context.Context, s *socket, key string) (reply, error) {
 	return submit(ctx, s, editing(key, "echo '*.txt text' > .gitattributes && echo "+key+" >> lines.txt"))

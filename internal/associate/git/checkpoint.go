@@ -54,6 +54,7 @@ func (g *Git) Commit(ctx context.Context, c Checkpoint) (Made, error) {
 			made.Withheld = append(made.Withheld, path.Join(repo, p))
 		}
 		if id != "" {
+			g.pack(ctx, dir)
 			made.Commits = append(made.Commits, choir.Commit{Repo: name(repo), Commit: id})
 			made.Folders = append(made.Folders, path.Join(repo, ".git"))
 		}
