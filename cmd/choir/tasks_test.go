@@ -103,6 +103,7 @@ func TestTasks(t *testing.T) {
 	t.Run("the diff applies", o.diffApplies)
 	t.Run("a nested repository", o.nested)
 	t.Run("a project full of history", o.fullOfHistory)
+	t.Run("thousands of files", o.many)
 	t.Run("refused", o.refused)
 }
 
@@ -126,6 +127,16 @@ func (o *office) changeNothing(t *testing.T) {
 	}
 	if raw, err := os.ReadFile(filepath.Join(o.at("plain"), "build/out")); err != nil || string(raw) != "cached\n" {
 		t.Errorf("what git ignores is gone: %q, %v", raw, err)
+	}
+	// A rename into what git ignores is half a deletion.
+	r = o.ends(t, shellTask("run", "plain", "mv tool.sh build/", ""), 0, choir.StatusOK, "")
+	if got := paths(r.FilesChanged); !slices.Equal(got, []string{"deleted workspace/plain/tool.sh"}) || !slices.Equal(r.IgnoredFiles, []string{"workspace/plain/build/tool.sh"}) {
+		t.Errorf("ignored %q, changed %q", r.IgnoredFiles, got)
+	}
+	for _, name := range []string{"tool.sh", "build/tool.sh"} {
+		if _, err := os.Stat(filepath.Join(o.at("plain"), name)); err != nil {
+			t.Error(err)
+		}
 	}
 }
 
@@ -330,5 +341,26 @@ func (o *office) refused(t *testing.T) {
 	}
 	if n := len(o.c.log(t)); n != before {
 		t.Errorf("refused tasks left %d events", n-before)
+	}
+}
+
+// many changes more files than a message can name: as the task's own work, and as
+// what git ignores, which stays.
+func (o *office) many(t *testing.T) {
+	o = o.in(t)
+	o.add(t, "many", files{".gitignore": "build/\n"})
+	script := func(dir string) string {
+		return "mkdir " + dir + " && cd " + dir + " && seq 5000 | split -l 1 -a 4 - " + strings.Repeat("x", 200)
+	}
+	r := o.ends(t, shellTask("edit_repo", "many", script("src"), noVerify), 0, choir.StatusOK, "")
+	if r.Checkpoint == nil || !strings.Contains(r.Summary, "5000 files changed") {
+		t.Errorf("checkpoint %v: %s", r.Checkpoint, r.Summary)
+	}
+	was := exact(t, filepath.Join(o.workspace(), "workspace", "many", "src"))
+	o.ends(t, shellTask("run", "many", script("build")+" && rm -rf ../src", ""), 0, choir.StatusOK, "")
+	sameTree(t, was, exact(t, filepath.Join(o.workspace(), "workspace", "many", "src")))
+	kept, err := os.ReadDir(filepath.Join(o.workspace(), "workspace", "many", "build"))
+	if err != nil || len(kept) != 5000 {
+		t.Errorf("%d ignored files are there: %v", len(kept), err)
 	}
 }

@@ -30,10 +30,15 @@ func (c *Client) Call(ctx context.Context, verb choir.Verb, req, resp any) error
 	if err != nil {
 		return choir.Wrap("bus.call", choir.CodeInvalid, err, "encode %T", req)
 	}
+	if len(body) > choir.LargeBody {
+		if body, err = c.putAside(ctx, body); err != nil {
+			return err
+		}
+	}
 	for n := 1; ; n++ {
-		raw, err := c.ask(ctx, verb, body)
+		reply, err := c.ask(ctx, verb, body)
 		if err == nil {
-			return decodeReply(verb, raw, resp)
+			return c.decodeReply(ctx, verb, reply, resp)
 		}
 		if choir.CodeOf(err) != choir.CodeBusy {
 			return err
@@ -44,12 +49,24 @@ func (c *Client) Call(ctx context.Context, verb choir.Verb, req, resp any) error
 	}
 }
 
-// ask sends one request over the link of the moment. The error's code is busy
-// when asking again may help.
-func (c *Client) ask(ctx context.Context, verb choir.Verb, body []byte) (json.RawMessage, error) {
-	l, err := c.begin()
+// putAside stores a request and is what is sent for it.
+func (c *Client) putAside(ctx context.Context, body []byte) ([]byte, error) {
+	if len(body) > choir.MaxLargeBody {
+		return nil, choir.E("bus.call", choir.CodeTooLarge, "the request has %d bytes, more than %d", len(body), choir.MaxLargeBody)
+	}
+	d, err := c.PutBlob(ctx, body)
 	if err != nil {
 		return nil, err
+	}
+	return json.Marshal(choir.LargeRequest{Large: d})
+}
+
+// ask sends one request over the link of the moment. The error's code is busy
+// when asking again may help.
+func (c *Client) ask(ctx context.Context, verb choir.Verb, body []byte) (choir.Reply, error) {
+	l, err := c.begin()
+	if err != nil {
+		return choir.Reply{}, err
 	}
 	defer l.calls.Done()
 	up := l.alive()
@@ -62,14 +79,14 @@ func (c *Client) ask(ctx context.Context, verb choir.Verb, body []byte) (json.Ra
 	case err == nil:
 		return openReply(m.Data)
 	case errors.Is(err, nats.ErrMaxPayload):
-		return nil, choir.E("bus.call", choir.CodeTooLarge, "the request %s has %d bytes", verb, len(body)).
+		return choir.Reply{}, choir.E("bus.call", choir.CodeTooLarge, "the request %s has %d bytes", verb, len(body)).
 			WithRemedy("put large content into the blob store")
 	case ctx.Err() != nil:
-		return nil, ended(ctx, verb, err)
+		return choir.Reply{}, ended(ctx, verb, err)
 	case c.life.Err() != nil:
-		return nil, errClosed
+		return choir.Reply{}, errClosed
 	}
-	return nil, choir.Wrap("bus.call", choir.CodeBusy, err, "ask for %s", verb)
+	return choir.Reply{}, choir.Wrap("bus.call", choir.CodeBusy, err, "ask for %s", verb)
 }
 
 func (c *Client) caller(l *link) choir.Caller {
@@ -77,20 +94,26 @@ func (c *Client) caller(l *link) choir.Caller {
 }
 
 // openReply reads the envelope.
-func openReply(raw []byte) (json.RawMessage, error) {
+func openReply(raw []byte) (choir.Reply, error) {
 	var r choir.Reply
-	if err := json.Unmarshal(raw, &r); err != nil || (r.OK == nil) == (r.Error == nil) {
-		return nil, choir.E("bus.call", choir.CodeInternal, "a reply of %d bytes is not an envelope", len(raw))
+	if err := json.Unmarshal(raw, &r); err != nil || (r.OK == nil && r.Large == "") == (r.Error == nil) {
+		return r, choir.E("bus.call", choir.CodeInternal, "a reply of %d bytes is not an envelope", len(raw))
 	}
-	return r.OK, r.Error.Err()
+	return r, r.Error.Err()
 }
 
-func decodeReply(verb choir.Verb, raw json.RawMessage, resp any) error {
+func (c *Client) decodeReply(ctx context.Context, verb choir.Verb, r choir.Reply, resp any) error {
 	if resp == nil {
 		return nil
 	}
+	if r.Large != "" {
+		var err error
+		if r.OK, err = c.GetBlob(ctx, r.Large); err != nil {
+			return err
+		}
+	}
 	// Not strict: an optional field more must not stop an older role.
-	return choir.Wrap("bus.call", choir.CodeInternal, json.Unmarshal(raw, resp), "read the reply to %s", verb)
+	return choir.Wrap("bus.call", choir.CodeInternal, json.Unmarshal(r.OK, resp), "read the reply to %s", verb)
 }
 
 // ended says that the caller's context ended, and what the last obstacle was.

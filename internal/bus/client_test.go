@@ -3,9 +3,14 @@ package bus_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"net"
+	"slices"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"choiros/internal/bus"
@@ -287,6 +292,56 @@ func TestBlobsOfEverySizeComeBackAsTheyWere(t *testing.T) {
 	}
 	if _, err := c.GetBlob(ctx, choir.DigestOf([]byte("nobody's"))); choir.CodeOf(err) != choir.CodeNotFound {
 		t.Fatalf("got %v", err)
+	}
+}
+
+// TestWhatDoesNotFitIntoAMessageGoesThroughTheBlobStore sends and gets lists of any
+// length.
+func TestWhatDoesNotFitIntoAMessageGoesThroughTheBlobStore(t *testing.T) {
+	t.Parallel()
+	s, home, blobs := bustest.Start(t), bustest.NewHome(t), bustest.NewBlobs()
+	var longest atomic.Int64 // of the requests
+	r, err := hub.Respond(s, home.User, home.Computer, func(_ context.Context, _ choir.Caller, v choir.Verb, body []byte) (any, error) {
+		longest.Store(max(longest.Load(), int64(len(body))))
+		if v != choir.VerbTaskRollback {
+			return blobs.Answer(v, body)
+		}
+		var at choir.LargeRequest
+		if choir.DecodeStrict(body, &at) == nil {
+			body = blobs.Content(at.Large)
+		}
+		var req choir.TaskRollbackRequest
+		if err := choir.DecodeStrict(body, &req); err != nil {
+			return nil, err
+		}
+		reply, err := json.Marshal(choir.TaskRollbackReply{Conflicts: req.Keep})
+		if err != nil || len(reply) <= choir.LargeBody {
+			return json.RawMessage(reply), err
+		}
+		return hub.Large(blobs.Keep(reply)), nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(r.Close)
+	c := bustest.Dial(t, s, choir.RoleAssociate, home)
+	task := choir.ID("01a1fc66-455c-725b-b446-026efbb4ef29")
+	for _, n := range []int{1, choir.LargeBody/1000 - 10, choir.LargeBody / 1000, 20_000} {
+		req := choir.TaskRollbackRequest{Task: task}
+		for i := range n {
+			req.Keep = append(req.Keep, fmt.Sprintf("%0997d", i))
+		}
+		var reply choir.TaskRollbackReply
+		if err := c.Call(bustest.Within(t), choir.VerbTaskRollback, req, &reply); err != nil || !slices.Equal(reply.Conflicts, req.Keep) {
+			t.Fatalf("%d paths: got %d, %v", n, len(reply.Conflicts), err)
+		}
+	}
+	if n := longest.Load(); n > choir.LargeBody {
+		t.Errorf("a message had %d bytes", n)
+	}
+	req := choir.TaskRollbackRequest{Task: task, Keep: []string{strings.Repeat("x", choir.MaxLargeBody)}}
+	if err := c.Call(bustest.Within(t), choir.VerbTaskRollback, req, nil); choir.CodeOf(err) != choir.CodeTooLarge {
+		t.Errorf("got %v", err)
 	}
 }
 

@@ -23,6 +23,8 @@ const (
 	MaxDrafts      = 256       // drafts in one append
 	MaxEventsAfter = 1000      // events in one answer
 	BlobChunk      = 512 << 10 // bytes of content in one blob-put or blob-get
+	LargeBody      = 900 << 10 // bytes of a request or a reply that goes in one message; of more the blob store has it
+	MaxLargeBody   = 64 << 20  // bytes of one that the blob store has
 )
 
 // VerbInfo declares one verb: who may ask, with what, and what is answered.
@@ -67,9 +69,15 @@ func LookupVerb(v Verb) (VerbInfo, bool) {
 // MayAsk reports whether the role may use this verb.
 func (v VerbInfo) MayAsk(role Role) bool { return hasRole(v.Roles, role) }
 
+// LargeRequest is what is sent for a request that does not fit into a message.
+type LargeRequest struct {
+	Large Digest `json:"large" choir:"digest" doc:"The blob that is the request."`
+}
+
 // Reply is the envelope of every answer: exactly one of its fields is set.
 type Reply struct {
 	OK    json.RawMessage `json:"ok,omitempty" doc:"The reply of the verb."`
+	Large Digest          `json:"large,omitempty" choir:"digest" doc:"The blob that is the reply of the verb, where that does not fit into a message."`
 	Error *Problem        `json:"error,omitempty" doc:"Why it was refused."`
 }
 
@@ -154,15 +162,14 @@ type TaskTreeRequest struct {
 
 // TaskTreeReply is the workspace against the base of a task.
 type TaskTreeReply struct {
-	Snapshot Digest       `json:"snapshot" choir:"digest" doc:"The workspace as it is."`
-	Changes  []FileChange `json:"changes" doc:"What differs from the base, ignored files included."`
-	Owner    []string     `json:"owner,omitempty" doc:"Paths that the owner wrote since the base, and the task did not."`
+	Snapshot Digest   `json:"snapshot" choir:"digest" doc:"The workspace as it is: what differs from the base follows from both."`
+	Owner    []string `json:"owner,omitempty" doc:"Paths that the owner wrote since the base, and the task did not."`
 }
 
 // TaskRollbackRequest puts the workspace back to the base of a task.
 type TaskRollbackRequest struct {
 	Task ID       `json:"task" choir:"id7" doc:"The task."`
-	Keep []string `json:"keep,omitempty" choir:"len=0..65536,each=1..4096" doc:"Paths that stay as they are, with everything below them."`
+	Keep []string `json:"keep,omitempty" choir:"len=0..1048576,each=1..4096" doc:"Paths that stay as they are, with everything below them."`
 }
 
 // TaskRollbackReply says what was put back.
@@ -180,6 +187,5 @@ type TaskCommitRequest struct {
 
 // TaskCommitReply is what became part of the log.
 type TaskCommitReply struct {
-	Snapshot Digest       `json:"snapshot" choir:"digest" doc:"The workspace as it is."`
-	Changes  []FileChange `json:"changes" doc:"What differs from the base of the task."`
+	Snapshot Digest `json:"snapshot" choir:"digest" doc:"The workspace as it is."`
 }

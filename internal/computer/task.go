@@ -157,7 +157,7 @@ func (c *Computer) taskTree(ctx context.Context, id choir.ID) (choir.TaskTreeRep
 		return choir.TaskTreeReply{Snapshot: now.Root}, err
 	}
 	w, err := c.writersOf(ctx, &t, now.Root)
-	return choir.TaskTreeReply{Snapshot: now.Root, Changes: snapshot.FileChanges(changes), Owner: w.onlyOwner()}, err
+	return choir.TaskTreeReply{Snapshot: now.Root, Owner: w.onlyOwner()}, err
 }
 
 // taskCommit makes what a task changed part of the log. Only the given folders
@@ -176,13 +176,9 @@ func (c *Computer) taskCommit(ctx context.Context, id choir.ID, reason string, o
 	if err != nil {
 		return choir.TaskCommitReply{}, err
 	}
-	changes, err := snapshot.Diff(ctx, c.keeper, t.Base, now.Root)
-	if err != nil {
-		return choir.TaskCommitReply{}, err
-	}
 	drafts, err := c.record(ctx, now, reason, reason == "checkpoint")
 	if err != nil {
 		return choir.TaskCommitReply{}, err
 	}
-	return choir.TaskCommitReply{Snapshot: now.Root, Changes: snapshot.FileChanges(changes)}, c.appendAll(ctx, choir.RoleControl, forTask(drafts, &t))
+	return choir.TaskCommitReply{Snapshot: now.Root}, c.appendAll(ctx, choir.RoleControl, forTask(drafts, &t))
 }

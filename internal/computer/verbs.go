@@ -1,9 +1,12 @@
 package computer
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 
+	"choiros/internal/blob"
 	"choiros/internal/bus/hub"
 	"choiros/internal/choir"
 	"choiros/internal/eventstore"
@@ -12,7 +15,11 @@ import (
 // Handle answers one verb of a connection on the bus. The caller's role follows
 // from its credentials; which role may use which verb was checked by the bus.
 func (c *Computer) Handle(ctx context.Context, who choir.Caller, verb choir.Verb, body []byte) (any, error) {
-	reply, err := c.answer(ctx, who, verb, body)
+	body, err := c.request(ctx, body)
+	var reply any
+	if err == nil {
+		reply, err = c.answer(ctx, who, verb, body)
+	}
 	if errors.Is(err, eventstore.ErrNotReplicated) && choir.CodeOf(err) == choir.CodeUnavailable {
 		// A role asks again, under the same ids, until the cluster is back.
 		err = choir.Wrap("computer.verb", choir.CodeBusy, err, "%s", verb)
@@ -42,11 +49,11 @@ func (c *Computer) answer(ctx context.Context, who choir.Caller, verb choir.Verb
 	case choir.VerbTaskBegin:
 		return handle(body, func(r choir.TaskBeginRequest) (choir.TaskBeginReply, error) { return c.taskBegin(ctx, r.Task, r.Since) })
 	case choir.VerbTaskTree:
-		return handle(body, func(r choir.TaskTreeRequest) (choir.TaskTreeReply, error) { return c.taskTree(ctx, r.Task) })
+		return c.orLarge(ctx)(handle(body, func(r choir.TaskTreeRequest) (choir.TaskTreeReply, error) { return c.taskTree(ctx, r.Task) }))
 	case choir.VerbTaskRollback:
-		return handle(body, func(r choir.TaskRollbackRequest) (choir.TaskRollbackReply, error) {
+		return c.orLarge(ctx)(handle(body, func(r choir.TaskRollbackRequest) (choir.TaskRollbackReply, error) {
 			return c.taskRollback(ctx, r.Task, r.Keep)
-		})
+		}))
 	case choir.VerbTaskCommit:
 		return handle(body, func(r choir.TaskCommitRequest) (choir.TaskCommitReply, error) {
 			if r.Reason == "tool_returned" {
@@ -56,6 +63,34 @@ func (c *Computer) answer(ctx context.Context, who choir.Caller, verb choir.Verb
 		})
 	}
 	return nil, choir.E("computer.verb", choir.CodeNotFound, "there is no verb %q", verb)
+}
+
+// request is the body that was sent, or that the blob store has.
+func (c *Computer) request(ctx context.Context, body []byte) ([]byte, error) {
+	if !bytes.HasPrefix(body, []byte(`{"large":`)) {
+		return body, nil
+	}
+	var at choir.LargeRequest
+	if err := choir.DecodeStrict(body, &at); err != nil {
+		return nil, err
+	}
+	return blob.ReadAll(ctx, c.blobs, at.Large, choir.MaxLargeBody)
+}
+
+// orLarge puts a reply that does not fit into a message into the blob store: a
+// task may change as many files as it likes.
+func (c *Computer) orLarge(ctx context.Context) func(reply any, err error) (any, error) {
+	return func(reply any, err error) (any, error) {
+		if err != nil {
+			return nil, err
+		}
+		raw, err := json.Marshal(reply)
+		if err != nil || len(raw) <= choir.LargeBody {
+			return json.RawMessage(raw), err
+		}
+		d, _, err := c.blobs.Put(ctx, bytes.NewReader(raw))
+		return hub.Large(d), err
+	}
 }
 
 // handle decodes strictly and answers.

@@ -99,6 +99,20 @@ func (c *change) only(want func(path string) bool) change {
 	return some
 }
 
+// apart is the change with those renames as two changes that lead out of what git
+// ignores, or into it: what is true of one side is not true of the other.
+func (c *change) apart(ignored map[string]bool) change {
+	out := change{snapshot: c.snapshot, same: c.same, repos: c.repos}
+	for i := range c.all {
+		one := c.all[i : i+1]
+		if from := one[0].From; from != "" && ignored[from] != ignored[one[0].Path] {
+			one = snapshot.Apart(one)
+		}
+		out.take(one)
+	}
+	return out
+}
+
 // objects reads snapshots through the blob verbs.
 type objects struct{ blobs Blobs }
 

@@ -30,7 +30,7 @@ func (j *job) run(work context.Context) (choir.AssociateResult, error) {
 	if err != nil {
 		return j.result, err
 	}
-	j.base = begun.Base
+	j.base, j.begun = begun.Base, begun.Attempt
 	if j.procs, err = j.processes(); err != nil {
 		return j.result, err
 	}

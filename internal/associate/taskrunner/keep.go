@@ -100,8 +100,9 @@ func (j *job) withoutDroppings(before change) (change, error) {
 		mine[f.Path] = true
 		mine[f.From] = true
 	}
-	keep := slices.DeleteFunc(slices.Clone(now.files), func(f choir.FileChange) bool { return !mine[f.Path] && !ignored[f.Path] })
-	if len(keep) == len(now.files) {
+	apart := snapshot.FileChanges(snapshot.Apart(now.all))
+	keep := slices.DeleteFunc(slices.Clone(apart), func(f choir.FileChange) bool { return !mine[f.Path] && !ignored[f.Path] })
+	if len(keep) == len(apart) {
 		return now, nil
 	}
 	if _, err := j.cfg.Tree.Rollback(j.life, j.event.Task, append(names(keep), repositories(now)...)); err != nil {
@@ -135,6 +136,7 @@ func (j *job) keepNothing(work context.Context, c change) error {
 		if ignored, err = j.ignored(c); err != nil {
 			return err
 		}
+		c = c.apart(ignored)
 	}
 	rest := c.only(func(p string) bool { return !ignored[p] })
 	kept := c.only(func(p string) bool { return ignored[p] })
@@ -163,12 +165,12 @@ func (j *job) keepNothing(work context.Context, c change) error {
 func (j *job) ignored(c change) (map[string]bool, error) {
 	raw := map[string]string{}
 	var paths []string
-	for _, f := range c.files {
-		p, err := snapshot.UnescapePath(f.Path)
+	for _, name := range names(c.files) {
+		p, err := snapshot.UnescapePath(name)
 		if err != nil {
 			return nil, err
 		}
-		raw[string(p)] = f.Path
+		raw[string(p)] = name
 		paths = append(paths, string(p))
 	}
 	found, err := j.git.Ignored(j.life, j.cfg.Workspace, paths)

@@ -397,8 +397,7 @@ func (c *control) Changes(ctx context.Context, task choir.ID) (choir.TaskTreeRep
 	if err != nil {
 		return choir.TaskTreeReply{}, err
 	}
-	changes, err := snapshot.Diff(ctx, c.store, c.base[task], now)
-	return choir.TaskTreeReply{Snapshot: now, Changes: snapshot.FileChanges(changes), Owner: c.owner}, err
+	return choir.TaskTreeReply{Snapshot: now, Owner: c.owner}, nil
 }
 
 func (c *control) Rollback(ctx context.Context, task choir.ID, keep []string) (choir.TaskRollbackReply, error) {

@@ -9,6 +9,7 @@ package taskrunner
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 
 	"choiros/internal/associate/git"
@@ -128,13 +129,27 @@ func (r *Runner) Do(ctx, work context.Context, dispatched choir.Event) error {
 	if errors.Is(err, errAnswered) {
 		return nil
 	}
-	if choir.CodeOf(err) == choir.CodeCorrupt {
-		result, err = j.giveUp(err)
+	switch {
+	case choir.CodeOf(err) == choir.CodeCorrupt:
+		result, err = j.giveUp("what the task began with is damaged", err)
+	case j.begun >= maxAttempts && lasting(err) && ctx.Err() == nil:
+		result, err = j.giveUp(fmt.Sprintf("the task was begun %d times and could not be ended", j.begun), err)
 	}
 	if err != nil {
 		return err
 	}
 	return j.answer(result)
+}
+
+// maxAttempts is how often a task is begun that something in choir itself keeps
+// from its end: what fails as often fails for ever, and no other task could run.
+const maxAttempts = 10
+
+// lasting says of an error that it may come again however often a task is begun:
+// it is not the lack of a connection, of room or of time.
+func lasting(err error) bool {
+	code := choir.CodeOf(err)
+	return err != nil && !code.Retry() && code != choir.CodeUnavailable && code != choir.CodeCancelled
 }
 
 // errAnswered ends a job whose task has its result already.
@@ -149,6 +164,7 @@ type job struct {
 	started choir.Time
 	root    string // the task's folder
 	base    choir.Digest
+	begun   int      // times, this one included
 	since   []string // raw paths that differ between what is known and base
 	told    bool     // since is whole
 	procs   *proctree.Tree

@@ -26,13 +26,12 @@ func (j *job) takeBack(f *failure) (choir.AssociateResult, error) {
 	return j.failedResult(f), nil
 }
 
-// giveUp ends a task that stored content of its base stands in the way of, because
-// it is damaged: to try again would stop the computer for ever. What can be put
-// back is.
-func (j *job) giveUp(why error) (choir.AssociateResult, error) {
-	f := fail(choir.ResultCrashed, "what the task began with is damaged: %v", why)
+// giveUp ends a task that has no end of its own: to try again would stop the
+// computer for ever. What can be put back is.
+func (j *job) giveUp(because string, why error) (choir.AssociateResult, error) {
+	f := fail(choir.ResultCrashed, "%s: %v", because, why)
 	back, err := j.cfg.Tree.Rollback(j.life, j.event.Task, nil)
-	if choir.CodeOf(err) == choir.CodeCorrupt {
+	if lasting(err) && j.life.Err() == nil {
 		f.summary = "the workspace could not be put back and was left as the task made it: " + err.Error()
 		err = nil
 	}

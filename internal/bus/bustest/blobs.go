@@ -18,6 +18,22 @@ func NewBlobs() *Blobs {
 	return &Blobs{whole: map[choir.Digest][]byte{}, part: map[choir.Digest][]byte{}}
 }
 
+// Keep stores content.
+func (b *Blobs) Keep(content []byte) choir.Digest {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	d := choir.DigestOf(content)
+	b.whole[d] = content
+	return d
+}
+
+// Content is what a digest names, nil for none.
+func (b *Blobs) Content(d choir.Digest) []byte {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.whole[d]
+}
+
 // Answer answers one command.
 func (b *Blobs) Answer(verb choir.Verb, body []byte) (any, error) {
 	b.mu.Lock()

@@ -16,11 +16,15 @@ import (
 
 // Handler answers one command. The caller's role and connection are proven by
 // the server, and the role may use the verb. The body is as it came: decode it
-// strictly. The reply is encoded as JSON; an error travels as a choir.Problem,
-// and one with code busy makes the client ask again.
+// strictly. The reply is encoded as JSON, and one that may be above
+// choir.LargeBody must be a Large; an error travels as a choir.Problem, and one
+// with code busy makes the client ask again.
 //
 // A verb must be idempotent: a client that lost its connection asks again.
 type Handler func(ctx context.Context, caller choir.Caller, verb choir.Verb, body []byte) (reply any, err error)
+
+// Large is a reply that is in the computer's blob store.
+type Large choir.Digest
 
 // Responder answers the commands of one computer.
 type Responder struct {
@@ -115,11 +119,7 @@ func (r *Responder) answer(m *nats.Msg, reply any, err error) {
 // envelope encodes a choir.Reply; what does not encode or fit becomes a problem.
 func envelope(reply any, err error) []byte {
 	if err == nil {
-		var body []byte
-		ok, bad := json.Marshal(reply)
-		if bad == nil {
-			body, bad = json.Marshal(choir.Reply{OK: ok})
-		}
+		body, bad := encode(reply)
 		switch {
 		case bad != nil:
 			err = choir.Wrap("bus.respond", choir.CodeInternal, bad, "encode %T", reply)
@@ -135,6 +135,17 @@ func envelope(reply any, err error) []byte {
 		return []byte(`{"error":{"code":"internal","message":"the refusal could not be encoded"}}`)
 	}
 	return body
+}
+
+func encode(reply any) ([]byte, error) {
+	if at, ok := reply.(Large); ok {
+		return json.Marshal(choir.Reply{Large: choir.Digest(at)})
+	}
+	body, err := json.Marshal(reply)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(choir.Reply{OK: body})
 }
 
 // Close stops taking commands, cancels those that run, waits for them, and ends

@@ -1181,10 +1181,8 @@ export interface TaskTreeRequest {
 
 /** TaskTreeReply is the workspace against the base of a task. */
 export interface TaskTreeReply {
-  /** The workspace as it is. */
+  /** The workspace as it is: what differs from the base follows from both. */
   snapshot: Digest;
-  /** What differs from the base, ignored files included. */
-  changes: FileChange[];
   /** Paths that the owner wrote since the base, and the task did not. */
   owner?: string[];
 }
@@ -1219,14 +1217,14 @@ export interface TaskCommitRequest {
 export interface TaskCommitReply {
   /** The workspace as it is. */
   snapshot: Digest;
-  /** What differs from the base of the task. */
-  changes: FileChange[];
 }
 
 /** Reply is the envelope of every answer: exactly one of its fields is set. */
 export interface Reply {
   /** The reply of the verb. */
   ok?: PayloadByType[EventType];
+  /** The blob that is the reply of the verb, where that does not fit into a message. */
+  large?: Digest;
   /** Why it was refused. */
   error?: Problem;
 }
