@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 
@@ -187,19 +188,20 @@ func TestFoldersThatGoWhileTheyAreLookedAt(t *testing.T) {
 	write(t, s.root, "kept/file", "x")
 	s.scan()
 	ctx, stop := context.WithCancel(t.Context())
-	removed := make(chan int)
+	var removed atomic.Int64
+	ended := make(chan error)
 	go func() {
-		n := 0
-		for ; ctx.Err() == nil; n++ {
-			dir := filepath.Join(s.root, "kept", fmt.Sprint("goes", n%64))
-			if os.MkdirAll(filepath.Join(dir, "deep"), 0o755) != nil || os.RemoveAll(dir) != nil {
-				break
+		var err error
+		for ; ctx.Err() == nil && err == nil; removed.Add(1) {
+			dir := filepath.Join(s.root, "kept", fmt.Sprint("goes", removed.Load()%64))
+			if err = os.MkdirAll(filepath.Join(dir, "deep"), 0o755); err == nil {
+				err = os.RemoveAll(dir)
 			}
 		}
-		removed <- n
+		ended <- err
 	}()
 	var err error
-	for n := 0; n < 5000 && err == nil; n++ {
+	for n := 0; err == nil && (n < 2000 || removed.Load() < 64); n++ {
 		if n%2 == 0 {
 			_, err = s.Scan(ctx, nil)
 		} else {
@@ -207,8 +209,8 @@ func TestFoldersThatGoWhileTheyAreLookedAt(t *testing.T) {
 		}
 	}
 	stop()
-	if n := <-removed; err != nil || n < 64 {
-		t.Fatalf("after %d folders: %v", n, err)
+	if err = errors.Join(err, <-ended); err != nil {
+		t.Fatalf("after %d folders: %v", removed.Load(), err)
 	}
 	must(t, os.RemoveAll(filepath.Join(s.root, "kept")))
 	write(t, s.root, "kept/file", "x")
