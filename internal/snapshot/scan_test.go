@@ -198,6 +198,7 @@ func TestFoldersThatGoWhileTheyAreLookedAt(t *testing.T) {
 				err = os.RemoveAll(dir)
 			}
 		}
+		stop() // whoever scans need not wait for more
 		ended <- err
 	}()
 	var err error
