@@ -49,11 +49,13 @@ func (c *Computer) answer(ctx context.Context, who choir.Caller, verb choir.Verb
 	case choir.VerbTaskBegin:
 		return handle(body, func(r choir.TaskBeginRequest) (choir.TaskBeginReply, error) { return c.taskBegin(ctx, r.Task, r.Since) })
 	case choir.VerbTaskTree:
-		return c.orLarge(ctx)(handle(body, func(r choir.TaskTreeRequest) (choir.TaskTreeReply, error) { return c.taskTree(ctx, r.Task) }))
+		reply, err := handle(body, func(r choir.TaskTreeRequest) (choir.TaskTreeReply, error) { return c.taskTree(ctx, r.Task) })
+		return c.orLarge(ctx, reply, err)
 	case choir.VerbTaskRollback:
-		return c.orLarge(ctx)(handle(body, func(r choir.TaskRollbackRequest) (choir.TaskRollbackReply, error) {
+		reply, err := handle(body, func(r choir.TaskRollbackRequest) (choir.TaskRollbackReply, error) {
 			return c.taskRollback(ctx, r.Task, r.Keep)
-		}))
+		})
+		return c.orLarge(ctx, reply, err)
 	case choir.VerbTaskCommit:
 		return handle(body, func(r choir.TaskCommitRequest) (choir.TaskCommitReply, error) {
 			if r.Reason == "tool_returned" {
@@ -79,18 +81,16 @@ func (c *Computer) request(ctx context.Context, body []byte) ([]byte, error) {
 
 // orLarge puts a reply that does not fit into a message into the blob store: a
 // task may change as many files as it likes.
-func (c *Computer) orLarge(ctx context.Context) func(reply any, err error) (any, error) {
-	return func(reply any, err error) (any, error) {
-		if err != nil {
-			return nil, err
-		}
-		raw, err := json.Marshal(reply)
-		if err != nil || len(raw) <= choir.LargeBody {
-			return json.RawMessage(raw), err
-		}
-		d, _, err := c.blobs.Put(ctx, bytes.NewReader(raw))
-		return hub.Large(d), err
+func (c *Computer) orLarge(ctx context.Context, reply any, err error) (any, error) {
+	if err != nil {
+		return nil, err
 	}
+	raw, err := json.Marshal(reply)
+	if err != nil || len(raw) <= choir.LargeBody {
+		return json.RawMessage(raw), err
+	}
+	d, _, err := c.blobs.Put(ctx, bytes.NewReader(raw))
+	return hub.Large(d), err
 }
 
 // handle decodes strictly and answers.

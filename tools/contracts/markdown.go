@@ -82,6 +82,8 @@ func (v *vocabulary) bus(b *bytes.Buffer) {
 	}
 	fmt.Fprintf(b, "\n#### Reply\n\n%s\n\n", v.docs["Reply"])
 	fieldTable(b, reflect.TypeFor[choir.Reply]())
+	fmt.Fprintf(b, "\n#### LargeRequest\n\n%s\n\n", v.docs["LargeRequest"])
+	fieldTable(b, reflect.TypeFor[choir.LargeRequest]())
 }
 
 func codeTable(b *bytes.Buffer) {

@@ -94,5 +94,5 @@ func verbTypes() []any {
 	for _, v := range choir.Verbs() {
 		out = append(out, v.Request, v.Reply)
 	}
-	return append(out, choir.Reply{})
+	return append(out, choir.Reply{}, choir.LargeRequest{})
 }

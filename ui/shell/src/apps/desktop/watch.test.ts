@@ -19,38 +19,43 @@ function rig() {
     tell: (s) => it.told.push(s),
     reopen: () => it.reopened++,
   });
-  return { it, watch, later: () => vi.advanceTimersByTimeAsync(5_000) };
+  const later = () => vi.advanceTimersByTimeAsync(5_000);
+  return {
+    it,
+    watch,
+    later,
+    /** The source is served from elsewhere now, and the watch is told to look. */
+    async change(served: Source) {
+      it.served = served;
+      watch.touched();
+      await later();
+    },
+  };
 }
 
 it("moves over once when the source is served from elsewhere, and back", async () => {
-  const { it, watch, later } = rig();
+  const { it, watch, later, change } = rig();
   await watch.opening();
   watch.opened();
   await later();
   expect(it.reopened).toBe(0);
-  it.served = { mode: "live" };
-  watch.touched();
-  await later();
+  await change({ mode: "live" });
   expect(it.reopened).toBe(1);
   await watch.opening();
   watch.opened();
   watch.touched();
   await later();
   expect(it.reopened).toBe(1);
-  it.served = { mode: "shipped" };
-  watch.touched();
-  await later();
+  await change({ mode: "shipped" });
   expect(it.reopened).toBe(2);
 });
 
 it("moves over when that changes just as a page has opened, or while it opens", async () => {
-  const { it, watch, later } = rig();
+  const { it, watch, later, change } = rig();
   it.served = { mode: "live" };
   await watch.opening();
   watch.opened();
-  it.served = { mode: "shipped" };
-  watch.touched();
-  await later();
+  await change({ mode: "shipped" });
   expect(it.reopened).toBe(1);
   await watch.opening();
   it.served = { mode: "live" };
@@ -60,16 +65,14 @@ it("moves over when that changes just as a page has opened, or while it opens", 
 });
 
 it("goes on where the source cannot be read at first", async () => {
-  const { it, watch, later } = rig();
+  const { it, watch, later, change } = rig();
   it.away = true;
   await watch.opening();
   it.away = false;
   watch.opened();
   await later();
   expect(it.reopened).toBe(0);
-  it.served = { mode: "live" };
-  watch.touched();
-  await later();
+  await change({ mode: "live" });
   expect(it.reopened).toBe(1);
 });
 
