@@ -96,6 +96,7 @@ func happen(act string) {
 		select {} // until it arrives
 	case "stop":
 		unix.Kill(os.Getpid(), syscall.SIGSTOP)
+		select {} // until it arrives, and whoever cut the power kills
 	case "hold":
 		name := append([]byte(Held), 0)
 		if err := unix.Prctl(unix.PR_SET_NAME, uintptr(unsafe.Pointer(&name[0])), 0, 0, 0); err != nil {

@@ -20,7 +20,7 @@ type session struct {
 func (c *Client) open(ctx context.Context, r *request) (*session, error) {
 	conn, err := c.dial(ctx)
 	if err != nil {
-		return nil, choir.Wrap("guest."+string(r.Op), dialCode(err), err, "reach the sandbox")
+		return nil, choir.Wrap("guest."+string(r.Op), dialCode(ctx, err), err, "reach the sandbox")
 	}
 	s := &session{wire: newWire(conn), ctx: ctx}
 	s.stop = context.AfterFunc(ctx, func() { conn.Close() })
@@ -41,13 +41,12 @@ func (s *session) refused(o op, err error) error {
 	return s.fail(o, err)
 }
 
-func dialCode(err error) choir.Code {
+func dialCode(ctx context.Context, err error) choir.Code {
 	var e *choir.Error
-	if errors.As(err, &e) {
+	if cause := ctx.Err(); cause != nil {
+		return codeOf(cause)
+	} else if errors.As(err, &e) {
 		return e.Code
-	}
-	if code := codeOf(err); code == choir.CodeCancelled || code == choir.CodeTimeout {
-		return code
 	}
 	return choir.CodeUnavailable
 }

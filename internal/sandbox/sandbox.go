@@ -53,7 +53,7 @@ type Sandbox interface {
 	// Handle is what survives a restart of the control plane.
 	Handle() Handle
 	// Dial opens the control door; the caller closes. The far end is choir-init
-	// and nothing else.
+	// and nothing else. Code unavailable: the sandbox has ended.
 	Dial(ctx context.Context) (net.Conn, error)
 	// Level is the isolation that is really in force.
 	Level() Level

@@ -63,7 +63,7 @@ func (l *layer) powerCut(how loss) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.cut = true
-	c := cutting{layer: l, how: how, paths: map[*inode]string{}}
+	c := cutting{layer: l, how: how, paths: map[*inode]string{}, renamed: map[*inode]bool{}}
 	err := filepath.WalkDir(l.backing, func(path string, _ fs.DirEntry, err error) error {
 		if err == nil {
 			c.paths[l.at(path)] = path
@@ -87,6 +87,8 @@ type cutting struct {
 	layer *layer
 	how   loss
 	paths map[*inode]string // where things lie that still have a name
+
+	renamed map[*inode]bool // which unsynced renames are on the disk
 }
 
 func (c *cutting) make(in *inode, to string) error {
@@ -144,16 +146,43 @@ func (c *cutting) entries(in *inode) map[string]*inode {
 	}
 	out := map[string]*inode{}
 	for name, child := range in.names {
-		if now[name] == child || !c.how.name() {
+		if now[name] == child || !c.lost(child, now[name]) {
 			out[name] = child
 		}
 	}
 	for name, child := range now {
-		if in.names[name] != child && c.how.name() && child.made == "" {
+		if in.names[name] != child && c.given(child) && child.made == "" {
 			out[name] = child
 		}
 	}
 	return out
+}
+
+// lost reports whether what had a name lost it on the disk, to another if that
+// is not nil. A rename is one change: the new name goes with the loss of the old
+// one, and whatever had that name before has it until then.
+func (c *cutting) lost(child, other *inode) bool {
+	_, there := c.paths[child]
+	switch {
+	case other != nil && other.moved:
+		return c.given(other)
+	case there && child.moved:
+		return c.given(child)
+	}
+	return c.how.name()
+}
+
+// given reports whether the new name of something is on the disk.
+func (c *cutting) given(child *inode) bool {
+	if !child.moved {
+		return c.how.name()
+	}
+	done, known := c.renamed[child]
+	if !known {
+		done = c.how.name()
+		c.renamed[child] = done
+	}
+	return done
 }
 
 // dress gives owner, mode and times. They are taken as durable at once.

@@ -30,6 +30,8 @@ type inode struct {
 	dirty bool // a folder: names holds, not the backing folder
 	names map[string]*inode
 
+	moved bool // a rename gave it a name
+
 	made string // where the cut has put it
 }
 

@@ -9,7 +9,8 @@
 // every operation fails. At the end of its input it unmounts.
 //
 // A file's content is durable after fsync or fdatasync of it, and its name with
-// it, as ext4 does; other names after fsync of their folder. Owner, mode and
+// it, as ext4 does; other names after fsync of their folder. A rename is on the
+// disk or it is not, as with every file system that has a journal. Owner, mode and
 // times are durable at once. syncfs of a FUSE file system does not reach it.
 package main
 

@@ -149,6 +149,9 @@ func (n *node) Rename(ctx context.Context, name string, to fs.InodeEmbedder, new
 		if errno == 0 && flags&exchange == 0 && gone != moved {
 			n.layer.left(gone)
 		}
+		if errno == 0 && moved != nil {
+			moved.moved = true
+		}
 		return errno
 	})
 }

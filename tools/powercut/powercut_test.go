@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,26 +12,8 @@ import (
 // TestAPowerCutKeepsWhatWasSynced does on a real mount what programs do, cuts
 // the power and looks at the disk.
 func TestAPowerCutKeepsWhatWasSynced(t *testing.T) {
-	if os.Geteuid() != 0 {
-		t.Skip("mounting needs root")
-	}
-	if _, err := os.Stat("/dev/fuse"); err != nil {
-		t.Skip("this machine has no FUSE")
-	}
-	backing, at := filepath.Join(t.TempDir(), "disk"), t.TempDir()
-	if err := errors.Join(os.Mkdir(backing, 0o755), os.WriteFile(filepath.Join(backing, "old"), []byte("old"), 0o600)); err != nil {
-		t.Fatal(err)
-	}
-	l := newLayer(backing)
-	unmount, err := l.mount(at)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := unmount(); err != nil {
-			t.Error(err)
-		}
-	})
+	l, at := mounted(t, map[string]string{"old": "old"})
+	backing := l.backing
 	work(t, at)
 	if err := l.powerCut(dropAll{}); err != nil {
 		t.Fatal(err)
@@ -54,6 +37,81 @@ func TestAPowerCutKeepsWhatWasSynced(t *testing.T) {
 			t.Errorf("%s holds %q, want %q: %v", name, got, want, err)
 		}
 	}
+}
+
+// mounted shows a disk with these files.
+func mounted(t *testing.T, files map[string]string) (l *layer, at string) {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		t.Skip("mounting needs root")
+	}
+	if _, err := os.Stat("/dev/fuse"); err != nil {
+		t.Skip("this machine has no FUSE")
+	}
+	backing, at := filepath.Join(t.TempDir(), "disk"), t.TempDir()
+	err := os.Mkdir(backing, 0o755)
+	for name, text := range files {
+		err = errors.Join(err, os.WriteFile(filepath.Join(backing, name), []byte(text), 0o600))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	l = newLayer(backing)
+	unmount, err := l.mount(at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := unmount(); err != nil {
+			t.Error(err)
+		}
+	})
+	return l, at
+}
+
+// TestARenameIsDoneOrNot cuts the power behind renames that nobody synced: a
+// folder has one name of two, and a replaced file is the old or the new one.
+func TestARenameIsDoneOrNot(t *testing.T) {
+	seen := map[string]bool{}
+	for seed := range uint64(16) {
+		l, at := mounted(t, map[string]string{"file": "old"})
+		path := func(name string) string { return filepath.Join(at, name) }
+		folder, err := os.Open(at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = errors.Join(os.Mkdir(path("making"), 0o755), os.WriteFile(path("making/in"), nil, 0o600), syncOf(path("making/in")),
+			os.WriteFile(path("file.tmp"), []byte("new"), 0o600), syncOf(path("file.tmp")), folder.Sync(), folder.Close(),
+			os.Rename(path("making"), path("made")), os.Rename(path("file.tmp"), path("file")),
+			l.powerCut(someSectors{rand.New(rand.NewPCG(seed, 1))}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		content, err := os.ReadFile(filepath.Join(l.backing, "file"))
+		if err != nil {
+			t.Error(err)
+		}
+		_, err = os.Stat(filepath.Join(l.backing, "file.tmp"))
+		if left := err == nil; left != (string(content) == "old") {
+			t.Errorf("the file is %q, and what was to replace it is there: %v", content, left)
+		}
+		names, err := filepath.Glob(filepath.Join(l.backing, "ma*", "in"))
+		if err != nil || len(names) != 1 {
+			t.Fatalf("the folder is there as %v, %v", names, err)
+		}
+		seen[string(content)], seen[filepath.Base(filepath.Dir(names[0]))] = true, true
+	}
+	if len(seen) != 4 {
+		t.Errorf("of each rename only one end was seen: %v", seen)
+	}
+}
+
+func syncOf(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
 }
 
 // work changes, makes, moves and removes files, synced and not.

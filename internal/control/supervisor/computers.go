@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -146,11 +147,8 @@ func (f *folder) unfinished(id choir.ID) string {
 // What fails leaves nothing.
 func (f *folder) build(e entry, n computer.NewComputer, fill func(computer.NewComputer) (string, error)) (name string, err error) {
 	n.Dir = f.unfinished(e.ID)
-	if err = os.Mkdir(n.Dir, 0o711); err == nil {
-		err = os.Chmod(n.Dir, 0o711) // whatever the umask
-	}
-	if err != nil {
-		return "", choir.Wrap("computer.make", choir.CodeUnavailable, err, "make the computer's folder")
+	if err := f.makeUnfinished(e.ID); err != nil {
+		return "", err
 	}
 	if name, err = fill(n); err == nil {
 		err = errors.Join(syncFolder(n.Dir), syncFolder(f.computers()))
@@ -159,6 +157,15 @@ func (f *folder) build(e entry, n computer.NewComputer, fill func(computer.NewCo
 		return "", errors.Join(err, os.RemoveAll(n.Dir))
 	}
 	return name, nil
+}
+
+// makeUnfinished makes an empty folder for a computer that is to be.
+func (f *folder) makeUnfinished(id choir.ID) error {
+	err := os.Mkdir(f.unfinished(id), 0o711)
+	if err == nil {
+		err = os.Chmod(f.unfinished(id), 0o711) // whatever the umask
+	}
+	return choir.Wrap("computer.make", choir.CodeUnavailable, err, "make the computer's folder")
 }
 
 // enter writes owner.json with a new computer in it, or takes the computer's
@@ -179,6 +186,7 @@ func (f *folder) settle(id choir.ID) error {
 	fault.Point("computer.folder.rename")
 	err := os.Rename(f.unfinished(id), f.finished(id))
 	if err == nil {
+		fault.Point("computer.folder.sync")
 		err = syncFolder(f.computers())
 	}
 	return choir.Wrap("computer.make", choir.CodeUnavailable, err, "name the folder of computer %s", id)
@@ -202,7 +210,25 @@ func (f *folder) finish() error {
 			return err
 		}
 	}
+	return f.mustBeWhole()
+}
+
+// mustBeWhole refuses to go on without the folder of a computer: an empty
+// computer would come to be in its place.
+func (f *folder) mustBeWhole() error {
+	for _, e := range f.owner.Computers {
+		if _, err := os.Stat(f.finished(e.ID)); errors.Is(err, fs.ErrNotExist) {
+			return e.isGone(f.finished(e.ID))
+		} else if err != nil {
+			return choir.Wrap("choir.data", choir.CodeUnavailable, err, "look at computer %q", e.Name)
+		}
+	}
 	return nil
+}
+
+func (e entry) isGone(dir string) error {
+	return choir.E("choir.data", choir.CodeCorrupt, "the folder of computer %q is gone: %s", e.Name, dir).
+		WithRemedy("put it back from a backup; to go on without this computer, take its entry out of owner.json")
 }
 
 // Fork makes a second computer of a moment of the first.

@@ -220,3 +220,31 @@ func exportOf(t *testing.T, data string) []byte {
 	}
 	return b.Bytes()
 }
+
+// TestALostComputerIsNotAnEmptyOne removes the folder of each computer in turn.
+func TestALostComputerIsNotAnEmptyOne(t *testing.T) {
+	data := newData(t)
+	with(t, data, func(s *supervisor.System) { fork(t, s, "second") })
+	for _, name := range folders(t, data) {
+		at, away := filepath.Join(data, "computers", name), filepath.Join(t.TempDir(), name)
+		if err := os.Rename(at, away); err != nil {
+			t.Fatal(err)
+		}
+		err := open(t, data)
+		if choir.CodeOf(err) != choir.CodeCorrupt || !strings.Contains(err.Error(), at) {
+			t.Errorf("without %s: %v", name, err)
+		}
+		if _, err := supervisor.OpenReader(t.Context(), controltest.Config(t, data)); choir.CodeOf(err) != choir.CodeCorrupt {
+			t.Errorf("read without %s: %v", name, err)
+		}
+		if _, err := os.Stat(at); err == nil {
+			t.Errorf("%s was made anew", name)
+		}
+		if err := os.Rename(away, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := open(t, data); err != nil {
+		t.Errorf("with all of them again: %v", err)
+	}
+}

@@ -217,6 +217,13 @@ func (f *folder) readOwner(now func() time.Time, random io.Reader) (err error) {
 	if err != nil {
 		return choir.Wrap("choir.data", choir.CodeInternal, err, "encode the owner")
 	}
+	// As for every computer its folder comes first, and gets its name later.
+	if err = f.makeUnfinished(first.ID); err != nil {
+		return err
+	}
+	if err = syncFolder(f.computers()); err != nil {
+		return choir.Wrap("choir.data", choir.CodeUnavailable, err, "make the data folder %s", f.path)
+	}
 	return writeDurably(filepath.Join(f.path, "owner.json"), raw)
 }
 

@@ -32,7 +32,11 @@ func OpenReader(ctx context.Context, cfg Config) (*Reader, error) {
 		dir := filepath.Join(cfg.Data, "computers", string(e.ID))
 		if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
 			// It came to be just before a crash, and its folder has no name yet.
+			named := dir
 			dir = filepath.Join(cfg.Data, "computers", newPrefix+string(e.ID))
+			if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+				return nil, joined([]error{e.isGone(named), r.Close()})
+			}
 		}
 		c, err := computer.OpenReadOnly(ctx, computer.Config{
 			ID: e.ID, User: owner.User, Name: e.Name, Dir: dir, OpenBlobs: cfg.OpenBlobs,

@@ -85,16 +85,17 @@ func shortPath(doors string) (path string, done func(), err error) {
 	return short, func() { dir.Close() }, nil
 }
 
-// dialDoor connects to the control door.
+// dialDoor connects to the control door. Nobody answers at one, code
+// unavailable, when its sandbox has ended.
 func dialDoor(ctx context.Context, doors string) (net.Conn, error) {
 	path, done, err := shortPath(doors)
 	if err != nil {
-		return nil, choir.Wrap("local.dial", choir.CodeNotFound, err, "find the control door in %s", doors)
+		return nil, choir.Wrap("local.dial", choir.CodeUnavailable, err, "find the control door in %s", doors)
 	}
 	defer done()
 	var d net.Dialer
 	conn, err := d.DialContext(ctx, "unix", path)
-	return conn, choir.Wrap("local.dial", choir.CodeNotFound, err, "open the control door in %s", doors)
+	return conn, choir.Wrap("local.dial", choir.CodeUnavailable, err, "open the control door in %s", doors)
 }
 
 // removeDoor takes the control door away; idempotent.
