@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -33,8 +34,7 @@ func Read(ctx context.Context, cfg Config, computer choir.ID, fn func(seq uint64
 	if last == 0 {
 		return nil
 	}
-	// An ordered consumer lives in memory and starts again by itself.
-	consumer, err := stream.OrderedConsumer(ctx, jetstream.OrderedConsumerConfig{DeliverPolicy: jetstream.DeliverAllPolicy})
+	consumer, err := ordered(ctx, stream)
 	if err != nil {
 		return choir.Wrap("cluster.read", choir.CodeUnavailable, err, "read the stream %s", StreamName(computer))
 	}
@@ -49,6 +49,21 @@ func Read(ctx context.Context, cfg Config, computer choir.ID, fn func(seq uint64
 		}
 	}
 	return nil
+}
+
+// ordered asks for a consumer that lives in memory and starts again by itself.
+// A cluster that elects a leader answers nothing, so it is asked again.
+func ordered(ctx context.Context, stream jetstream.Stream) (c jetstream.Consumer, err error) {
+	ctx, cancel := context.WithTimeout(ctx, readLimit)
+	defer cancel()
+	for {
+		asking, cancel := context.WithTimeout(ctx, askLimit)
+		c, err = stream.OrderedConsumer(asking, jetstream.OrderedConsumerConfig{DeliverPolicy: jetstream.DeliverAllPolicy})
+		cancel()
+		if !errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil {
+			return c, err
+		}
+	}
 }
 
 func find(ctx context.Context, js jetstream.JetStream, computer choir.ID) (jetstream.Stream, error) {
