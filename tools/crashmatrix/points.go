@@ -106,6 +106,7 @@ var points = []point{
 	{name: "guest.unpack.rename", guest: true, steps: byHand},
 	{name: "git.import", guest: true, steps: throughGit},
 	{name: "git.index", guest: true, steps: throughGit},
+	{name: "git.move", guest: true, steps: much},
 	{name: "git.pack", guest: true, steps: packing},
 	{name: "store.replace", damage: (*bench).forgeRow, steps: []string{"verify,task,verify"}},
 	{name: "data.file.sync", fresh: true, steps: beginning},

@@ -1,7 +1,6 @@
 package git
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -152,11 +151,11 @@ func (g *Git) commit(ctx context.Context, dir string, paths []string, c Checkpoi
 	if err != nil {
 		return "", err
 	}
-	lines := changeLines(raw, paths)
-	if len(lines) == 0 {
+	changed := changedEntries(raw, paths)
+	if len(changed) == 0 {
 		return "", nil
 	}
-	return g.fastImport(ctx, dir, head, born, lines, c)
+	return g.commitTree(ctx, dir, head, born, changed, c)
 }
 
 // index updates the entries of the paths from the tree.
@@ -194,14 +193,20 @@ func (g *Git) head(ctx context.Context, dir string) (ref string, born bool, err 
 	return strings.TrimSpace(string(out)), true, err
 }
 
-// changeLines turns diff-index's output into fast-import's commands, for the
-// given paths only.
-func changeLines(raw []byte, paths []string) [][]byte {
+// entry is what a path of a commit holds.
+type entry struct {
+	path     string
+	mode, id string // as git writes them; empty for a path that the commit does not have
+}
+
+// changedEntries are the entries in diff-index's output of the given paths, what
+// is removed first.
+func changedEntries(raw []byte, paths []string) []entry {
 	wanted := map[string]bool{}
 	for _, p := range paths {
 		wanted[p] = true
 	}
-	var removed, written [][]byte
+	var removed, written []entry
 	fields := split(raw)
 	for i := 0; i+1 < len(fields); i += 2 {
 		// :oldmode newmode oldid newid status
@@ -210,9 +215,9 @@ func changeLines(raw []byte, paths []string) [][]byte {
 			continue
 		}
 		if meta[4] == "D" {
-			removed = append(removed, []byte("D "+quote(p)+"\n"))
+			removed = append(removed, entry{path: p})
 		} else {
-			written = append(written, []byte("M "+meta[1]+" "+meta[3]+" "+quote(p)+"\n"))
+			written = append(written, entry{p, meta[1], meta[3]})
 		}
 	}
 	return append(removed, written...)
@@ -227,42 +232,6 @@ func wantedBelow(wanted map[string]bool, p string) bool {
 		}
 	}
 	return false
-}
-
-// quote writes a path in fast-import's C style.
-func quote(p string) string {
-	var b strings.Builder
-	b.WriteByte('"')
-	for i := range len(p) {
-		switch c := p[i]; {
-		case c == '"' || c == '\\':
-			b.WriteByte('\\')
-			b.WriteByte(c)
-		case c < 0x20 || c == 0x7f:
-			fmt.Fprintf(&b, "\\%03o", c)
-		default:
-			b.WriteByte(c)
-		}
-	}
-	b.WriteByte('"')
-	return b.String()
-}
-
-func (g *Git) fastImport(ctx context.Context, dir, head string, born bool, lines [][]byte, c Checkpoint) (string, error) {
-	var in bytes.Buffer
-	who := fmt.Sprintf("%s <%s> %d +0000", authorName, authorEmail, c.At.Std().Unix())
-	message := c.message()
-	fmt.Fprintf(&in, "commit %s\nmark :1\nauthor %s\ncommitter %s\ndata %d\n%s\n", head, who, who, len(message), message)
-	if born {
-		fmt.Fprintf(&in, "from %s^0\n", head)
-	}
-	for _, l := range lines {
-		in.Write(l)
-	}
-	in.WriteString("\nget-mark :1\ndone\n")
-	fault.Point("git.import")
-	out, err := g.run(ctx, dir, in.Bytes(), "fast-import", "--quiet", "--done")
-	return strings.TrimSpace(string(out)), err
 }
 
 func (c Checkpoint) message() string {

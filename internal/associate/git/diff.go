@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+
+	"golang.org/x/sys/unix"
 
 	"choiros/internal/choir"
 )
@@ -18,14 +21,14 @@ type File struct {
 	Content []byte
 }
 
-func (f *File) mode() string {
+func (f *File) mode() uint32 {
 	switch {
 	case f.Link:
-		return "120000"
+		return 0o120000
 	case f.Exec:
-		return "100755"
+		return 0o100755
 	}
-	return "100644"
+	return 0o100644
 }
 
 // Diff makes a unified diff that `git apply` accepts: renames, modes, links,
@@ -42,15 +45,13 @@ func (g *Git) Diff(ctx context.Context, before, after []File) ([]byte, error) {
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	var in bytes.Buffer
-	side(&in, "refs/heads/a", before)
-	side(&in, "refs/heads/b", after)
-	in.WriteString("done\n")
-	if _, err := g.run(ctx, dir, in.Bytes(), "fast-import", "--quiet", "--done"); err != nil {
+	two := sides{Git: g, dir: dir, objects: objects{dir: filepath.Join(dir, "objects")}}
+	from, to, err := two.trees(ctx, before, after)
+	if err != nil {
 		return nil, choir.Wrap("git.diff", choir.CodeInternal, err, "read the two sides of the change")
 	}
 	out, err := g.run(ctx, dir, nil, "diff-tree", "-p", "--binary", "--find-renames", "--no-ext-diff", "--no-textconv",
-		"--no-color", "--src-prefix=a/", "--dst-prefix=b/", "refs/heads/a", "refs/heads/b")
+		"--no-color", "--src-prefix=a/", "--dst-prefix=b/", from.String(), to.String())
 	return out, choir.Wrap("git.diff", choir.CodeInternal, err, "compare the two sides of the change")
 }
 
@@ -70,12 +71,63 @@ func (g *Git) scratchRepo() (string, error) {
 	return dir, choir.Wrap("git.diff", choir.CodeNoSpace, err, "make a scratch repository")
 }
 
-func side(in *bytes.Buffer, ref string, files []File) {
-	fmt.Fprintf(in, "commit %s\ncommitter %s <%s> 0 +0000\ndata 0\n\n", ref, authorName, authorEmail)
+// sides puts what is compared into a scratch repository.
+type sides struct {
+	*Git
+	dir     string
+	objects objects
+}
+
+func (s *sides) trees(ctx context.Context, before, after []File) (from, to objectID, err error) {
+	write := s.many
+	if len(before)+len(after) <= quickPaths {
+		write = s.few
+	}
+	if err = write(ctx, append(before[:len(before):len(before)], after...)); err != nil {
+		return from, to, err
+	}
+	if from, err = s.tree(before); err == nil {
+		to, err = s.tree(after)
+	}
+	return from, to, err
+}
+
+// few writes contents without starting git.
+func (s *sides) few(_ context.Context, files []File) error {
 	for _, f := range files {
-		fmt.Fprintf(in, "M %s inline %s\ndata %d\n", f.mode(), quote(f.Path), len(f.Content))
+		if _, err := s.objects.write("blob", f.Content); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// many has git write the contents. Only those: its own trees take a time that
+// grows with the square of the files in a folder.
+func (s *sides) many(ctx context.Context, files []File) error {
+	var in bytes.Buffer
+	for _, f := range files {
+		fmt.Fprintf(&in, "blob\ndata %d\n", len(f.Content))
 		in.Write(f.Content)
 		in.WriteByte('\n')
 	}
-	in.WriteByte('\n')
+	in.WriteString("done\n")
+	_, err := s.run(ctx, s.dir, in.Bytes(), "fast-import", "--quiet", "--done")
+	return err
+}
+
+// tree writes the trees of one side.
+func (s *sides) tree(files []File) (objectID, error) {
+	entries := make([]indexEntry, 0, len(files))
+	for _, f := range files {
+		id, _ := named("blob", f.Content)
+		entries = append(entries, newEntry(f.Path, f.mode(), id, &unix.Stat_t{}))
+	}
+	slices.SortFunc(entries, func(a, b indexEntry) int { return bytes.Compare(a.name, b.name) })
+	m := treeMaker{write: func(content []byte) (objectID, error) { return s.objects.write("tree", content) }}
+	t, err := m.make("", entries, nil)
+	if err != nil {
+		return objectID{}, err
+	}
+	return t.id, nil
 }

@@ -68,6 +68,11 @@ func (f *failed) Error() string {
 // run runs git in a folder and returns its standard output; a *failed error
 // when it ends with an exit code.
 func (g *Git) run(ctx context.Context, dir string, stdin []byte, args ...string) ([]byte, error) {
+	return g.runWith(ctx, dir, nil, stdin, args...)
+}
+
+// runWith is run with more variables in the environment.
+func (g *Git) runWith(ctx context.Context, dir string, more []string, stdin []byte, args ...string) ([]byte, error) {
 	in, err := g.scratch(stdin)
 	if err != nil {
 		return nil, err
@@ -78,6 +83,7 @@ func (g *Git) run(ctx context.Context, dir string, stdin []byte, args ...string)
 	var out, errOut buffer
 	env := append(append(g.Env[:len(g.Env):len(g.Env)], Env()...),
 		"GIT_OPTIONAL_LOCKS=0", "GIT_CONFIG_NOSYSTEM=1", "LC_ALL=C")
+	env = append(env, more...)
 	argv := append(append([]string{"git"}, fixed...), args...)
 	g.runs.Add(1)
 	exit, err := g.Tree.Run(ctx, proctree.Spec{Argv: argv, Dir: dir, Env: env, Stdin: in, Stdout: &out, Stderr: &errOut})

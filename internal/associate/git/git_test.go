@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -202,7 +203,14 @@ func TestIgnoredPathsAndKeysStayOut(t *testing.T) {
 	}
 }
 
+// TestDiffAppliesWithGit compares few files, and so many that git stores them.
 func TestDiffAppliesWithGit(t *testing.T) {
+	for _, more := range []int{0, 150} {
+		t.Run(fmt.Sprint("with more: ", more), func(t *testing.T) { testDiff(t, more) })
+	}
+}
+
+func testDiff(t *testing.T, more int) {
 	t.Parallel()
 	l := newLab(t)
 	long := strings.Repeat("line\n", 40)
@@ -216,6 +224,12 @@ func TestDiffAppliesWithGit(t *testing.T) {
 		{Path: "bin", Content: []byte("\x00\xff\x02")}, {Path: "empty", Content: nil}, {Path: "link", Link: true, Content: []byte("bin")},
 		{Path: "nested/.hidden", Content: []byte("1\n")},
 	}
+	for i := range more {
+		name := fmt.Sprintf("many/%d/f%d", i%7, i)
+		before = append(before, git.File{Path: name, Content: []byte(name)})
+		after = append(after, git.File{Path: name, Content: []byte(name + " changed")})
+	}
+	before, after = append(before, git.File{Path: "swap/x", Content: []byte("in a folder\n")}), append(after, git.File{Path: "swap", Content: []byte("a file\n")})
 	diff, err := l.g.Diff(context.Background(), before, after)
 	if err != nil {
 		t.Fatal(err)
@@ -249,6 +263,72 @@ func TestDiffAppliesWithGit(t *testing.T) {
 	}
 	if same, err := l.g.Diff(context.Background(), before, before); err != nil || len(same) != 0 {
 		t.Errorf("no change gives %q, %v", same, err)
+	}
+}
+
+// TestALargeChangeIsCommitted has git's own index make the tree: on a branch
+// that has commits and on one that has none.
+func TestALargeChangeIsCommitted(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	l.repo("workspace/app", "gone", "becomes a folder", "was/a folder", "mode", "staged")
+	l.write("workspace/app/staged", "staged by a person")
+	l.git("workspace/app", "add", "staged")
+	l.write("workspace/app/staged", "and written again")
+	paths := []string{"gone", "becomes a folder", "becomes a folder/x", "was/a folder", "was", "mode", "link", "new\n\"line\"\t\xff"}
+	for _, p := range paths[:4] {
+		os.RemoveAll(filepath.Join(l.dir, "workspace/app", p))
+	}
+	os.Remove(filepath.Join(l.dir, "workspace/app/was"))
+	l.write("workspace/app/becomes a folder/x", "x")
+	l.write("workspace/app/was", "a file now")
+	l.write("workspace/app/"+paths[7], "a name that is hard to write")
+	os.Chmod(filepath.Join(l.dir, "workspace/app/mode"), 0o755)
+	if err := os.Symlink("mode", filepath.Join(l.dir, "workspace/app/link")); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 150 {
+		p := fmt.Sprintf("many/%d/f%d", i%3, i)
+		l.write("workspace/app/"+p, p)
+		l.write("own/"+p, p)
+		paths = append(paths, p)
+	}
+	var below, own []string
+	for _, p := range paths {
+		below = append(below, "workspace/app/"+p)
+		own = append(own, "own/"+p)
+	}
+	before := strings.TrimSpace(l.git("workspace/app", "rev-parse", "HEAD"))
+	made := l.commit(append(below, own[8:]...)...)
+	if len(made.Commits) != 2 {
+		t.Fatalf("made %+v", made)
+	}
+	if got := l.git("workspace/app", "log", "-1", "--format=%P %an %ae %at %ct %s"); got != before+" Choir Associate associate@choir.invalid 1700000000 1700000000 checkpoint: 20260102-030405\n" {
+		t.Errorf("the commit is %q", got)
+	}
+	// What a person staged is still staged, and nothing else differs.
+	if got := l.git("workspace/app", "status", "--short", "--untracked-files=all"); got != "MM staged\n" {
+		t.Errorf("status %q", got)
+	}
+	want := []string{"120000 link", "100755 mode", "100644 was", "100644 becomes a folder/x", "100644 staged", "100644 " + paths[7]}
+	for _, p := range paths[8:] {
+		want = append(want, "100644 "+p)
+	}
+	var got []string
+	for _, e := range strings.Split(strings.TrimSuffix(l.git("workspace/app", "ls-tree", "-r", "-z", "HEAD"), "\x00"), "\x00") {
+		meta, p, _ := strings.Cut(e, "\t")
+		got = append(got, meta[:7]+p)
+	}
+	slices.Sort(want)
+	slices.Sort(got)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if got := l.git(".", "rev-list", "--count", "HEAD"); got != "1\n" {
+		t.Errorf("the workspace's own repository has %q commits", got)
+	}
+	if again := l.commit(below...); len(again.Commits) != 0 {
+		t.Errorf("nothing to commit gave %+v", again)
 	}
 }
 

@@ -1,12 +1,16 @@
 package git
 
 import (
+	"bytes"
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"golang.org/x/sync/errgroup"
+
+	"choiros/internal/fault"
 )
 
 // Bounds of a change that is committed the quick way.
@@ -89,55 +93,96 @@ func (g *Git) quick(ctx context.Context, dir string, paths []string, ignoreFile 
 	if ask.Wait() != nil {
 		return "", false, nil // no commit yet, or something the long way says better
 	}
-	lines, chosen, ok := quickLines(dir, paths, present, ignored, strings.Fields(string(ids)), split(before))
-	if !ok || len(lines) == 0 {
+	changed, ok := quickEntries(dir, paths, present, ignored, strings.Fields(string(ids)), split(before))
+	if !ok || len(changed) == 0 {
 		return "", ok, nil
+	}
+	var chosen []string
+	for _, e := range changed {
+		chosen = append(chosen, e.path)
 	}
 	work, wctx := errgroup.WithContext(ctx)
 	work.Go(func() error { return g.index(wctx, dir, chosen) })
 	work.Go(func() (err error) {
-		id, err = g.fastImport(wctx, dir, head, true, lines, c)
+		id, err = g.fastImport(wctx, dir, head, changed, c)
 		return err
 	})
 	return id, true, work.Wait()
 }
 
-// quickLines are fast-import's commands for what differs from HEAD.
-func quickLines(dir string, paths, present []string, ignored map[string]bool, ids, before []string) (lines [][]byte, chosen []string, ok bool) {
+// quickEntries are what differs from HEAD.
+func quickEntries(dir string, paths, present []string, ignored map[string]bool, ids, before []string) (changed []entry, ok bool) {
 	if len(ids) != len(present) {
-		return nil, nil, false
+		return nil, false
 	}
-	was := map[string]string{} // mode and id in HEAD
+	was := map[string]entry{} // in HEAD
 	for _, e := range before {
 		meta, p, found := strings.Cut(e, "\t")
 		f := strings.Fields(meta) // mode type id
 		if !found || len(f) != 3 || f[1] != "blob" {
-			return nil, nil, false
+			return nil, false
 		}
-		was[p] = f[0] + " " + f[2]
+		was[p] = entry{p, f[0], f[2]}
 	}
-	is := map[string]string{}
+	is := map[string]entry{}
 	for i, p := range present {
 		info, err := os.Lstat(filepath.Join(dir, p))
 		if err != nil {
-			return nil, nil, false
+			return nil, false
 		}
-		mode := "100644 "
+		mode := "100644"
 		if info.Mode()&0o100 != 0 {
-			mode = "100755 "
+			mode = "100755"
 		}
-		is[p] = mode + ids[i]
+		is[p] = entry{p, mode, ids[i]}
 	}
 	for _, p := range paths {
-		switch {
-		case ignored[p] || is[p] == was[p]:
-			continue
-		case is[p] == "":
-			lines = append(lines, []byte("D "+quote(p)+"\n"))
-		default:
-			lines = append(lines, []byte("M "+is[p]+" "+quote(p)+"\n"))
+		now, there := is[p]
+		if !there {
+			now = entry{path: p}
 		}
-		chosen = append(chosen, p)
+		if before, known := was[p]; ignored[p] || !there && !known || now == before {
+			continue
+		}
+		changed = append(changed, now)
 	}
-	return lines, chosen, true
+	return changed, true
+}
+
+// fastImport commits few entries on top of a branch with one start of git.
+func (g *Git) fastImport(ctx context.Context, dir, head string, changed []entry, c Checkpoint) (string, error) {
+	var in bytes.Buffer
+	who := fmt.Sprintf("%s <%s> %d +0000", authorName, authorEmail, c.At.Std().Unix())
+	message := c.message()
+	fmt.Fprintf(&in, "commit %s\nmark :1\nauthor %s\ncommitter %s\ndata %d\n%s\nfrom %s^0\n", head, who, who, len(message), message, head)
+	for _, e := range changed {
+		if e.id == "" {
+			fmt.Fprintf(&in, "D %s\n", quote(e.path))
+		} else {
+			fmt.Fprintf(&in, "M %s %s %s\n", e.mode, e.id, quote(e.path))
+		}
+	}
+	in.WriteString("\nget-mark :1\ndone\n")
+	fault.Point("git.import")
+	out, err := g.run(ctx, dir, in.Bytes(), "fast-import", "--quiet", "--done")
+	return strings.TrimSpace(string(out)), err
+}
+
+// quote writes a path in fast-import's C style.
+func quote(p string) string {
+	var b strings.Builder
+	b.WriteByte('"')
+	for i := range len(p) {
+		switch c := p[i]; {
+		case c == '"' || c == '\\':
+			b.WriteByte('\\')
+			b.WriteByte(c)
+		case c < 0x20 || c == 0x7f:
+			fmt.Fprintf(&b, "\\%03o", c)
+		default:
+			b.WriteByte(c)
+		}
+	}
+	b.WriteByte('"')
+	return b.String()
 }
