@@ -22,7 +22,8 @@ type batch struct {
 	store *Store
 	parts parts
 	seen  map[choir.Digest]bool
-	bytes int // of small parts, as records
+	bytes int  // of small parts, as records
+	much  bool // more small parts came than go through the log
 }
 
 // Add implements blob.Batch.
@@ -48,15 +49,16 @@ func (b *batch) add(d choir.Digest, content []byte) error {
 		b.parts.known = append(b.parts.known, d)
 		return nil
 	}
+	if len(content) > maxRecord || b.much {
+		return b.store.spillOne(&b.parts, record{d, content})
+	}
+	b.parts.small = append(b.parts.small, record{d, bytes.Clone(content)})
 	b.bytes += recordHeader + len(content)
-	if len(b.parts.files) == 0 && len(content) <= maxRecord && b.bytes <= groupBytes && len(b.parts.small) < batchRecords {
-		b.parts.small = append(b.parts.small, record{d, bytes.Clone(content)})
+	if b.bytes <= groupBytes && len(b.parts.small) <= batchRecords {
 		return nil
 	}
-	if err := b.store.spill(&b.parts); err != nil {
-		return err
-	}
-	return b.store.spillOne(&b.parts, record{d, content})
+	b.much = true
+	return b.store.spill(&b.parts)
 }
 
 // Commit implements blob.Batch.
@@ -68,6 +70,6 @@ func (b *batch) Commit() error {
 // Discard implements blob.Batch.
 func (b *batch) Discard() {
 	b.parts.drop()
-	b.parts, b.bytes = parts{}, 0
+	b.parts, b.bytes, b.much = parts{}, 0, false
 	clear(b.seen)
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 
 	"golang.org/x/sync/errgroup"
 	"golang.org/x/sys/unix"
@@ -66,50 +67,61 @@ func (s *Store) spillOne(p *parts, r record) error {
 	return nil
 }
 
-// keep makes content durable. What is small goes into the log if there is room.
+// keep makes content durable. What is small goes into the log if there is room,
+// at the same time as what is large into its files.
 func (s *Store) keep(p *parts) error {
+	defer p.drop()
 	if len(p.files) == 0 {
-		if err := s.keepLogged(p); !errors.Is(err, errNoRoom) {
+		if err := s.keepLogged(p.small, p.known); !errors.Is(err, errNoRoom) {
 			return err
 		}
+	} else if len(p.small) > 0 {
+		var logged error
+		var both sync.WaitGroup
+		both.Go(func() { logged = s.keepLogged(p.small, nil) })
+		err := s.keepSynced(p.files, p.known)
+		both.Wait()
+		if err != nil || !errors.Is(logged, errNoRoom) {
+			return errors.Join(err, logged)
+		}
+		p.drop()
+		p.known, p.files = nil, nil
 	}
-	defer p.drop()
 	if err := s.spill(p); err != nil {
 		return err
 	}
-	return s.keepSynced(p)
+	return s.keepSynced(p.files, p.known)
 }
 
 // keepLogged makes content durable in the log.
-func (s *Store) keepLogged(p *parts) error {
-	if len(p.small) > 0 {
-		if err := s.wal.append(p.small); err != nil {
+func (s *Store) keepLogged(small []record, known []choir.Digest) error {
+	if len(small) > 0 {
+		if err := s.wal.append(small); err != nil {
 			return err
 		}
 	}
 	if s.unsynced.Load() == 0 {
 		return nil
 	}
-	return together(s.foldersOf(p.known), syncDir)
+	return together(s.foldersOf(known), syncDir)
 }
 
 // keepSynced makes content durable before it has its names, and then the names.
-func (s *Store) keepSynced(p *parts) error {
+func (s *Store) keepSynced(files map[choir.Digest]*temporary, known []choir.Digest) error {
 	if err := s.wal.begin(); err != nil {
 		return err
 	}
-	if err := s.syncContent(p.files); err != nil {
+	if err := s.syncContent(files); err != nil {
 		return err
 	}
 	s.unsynced.Add(1)
-	named := p.known
-	for d, t := range p.files {
+	for d, t := range files {
 		if err := s.place(t, d); err != nil {
 			return err
 		}
-		named = append(named, d)
+		known = append(known, d)
 	}
-	return s.syncNames(s.foldersOf(named))
+	return s.syncNames(s.foldersOf(known))
 }
 
 // syncNames ends what raised unsynced. After an error it stays raised, because
