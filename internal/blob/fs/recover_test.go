@@ -155,6 +155,26 @@ func TestMoreThanTheLogHoldsIsKept(t *testing.T) {
 	wantRead(t, s, all...)
 }
 
+// What is large has its file at once, and leaves what is small to the log.
+func TestSmallContentBesideLargeGoesToTheLog(t *testing.T) {
+	t.Parallel()
+	s := opened(t, t.TempDir())
+	large := strings.Repeat("large", maxRecord/4)
+	commit(t, s, "small", large, "small too")
+	if raw, err := os.ReadFile(s.path(choir.DigestOf([]byte(large)))); err != nil || string(raw) != large {
+		t.Errorf("the file of what is large: %d bytes, %v", len(raw), err)
+	}
+	for _, c := range []string{"small", "small too"} {
+		if _, err := os.Stat(s.path(choir.DigestOf([]byte(c)))); err == nil {
+			t.Errorf("%q has a file already", c)
+		}
+	}
+	wantRead(t, s, "small", large, "small too")
+	s.crash()
+	s = opened(t, s.dir)
+	wantFiles(t, s, "small", large, "small too")
+}
+
 func TestAnIdleStoreEmptiesItsLog(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -249,15 +269,22 @@ func TestAfterAFailedWriteContentGoesToItsFiles(t *testing.T) {
 	if _, err := s.Size(context.Background(), choir.DigestOf([]byte("lost"))); choir.CodeOf(err) != choir.CodeNotFound {
 		t.Errorf("what was refused is there: %v", err)
 	}
+	large := strings.Repeat("large", maxRecord/4)
 	commit(t, s, "after")
-	if raw, err := os.ReadFile(s.path(choir.DigestOf([]byte("after")))); err != nil || string(raw) != "after" {
-		t.Errorf("its file: %q, %v", raw, err)
+	commit(t, s, "beside", large)
+	for _, c := range []string{"after", "beside", large} {
+		if raw, err := os.ReadFile(s.path(choir.DigestOf([]byte(c)))); err != nil || string(raw) != c {
+			t.Errorf("the file of %.20q: %d bytes, %v", c, len(raw), err)
+		}
+	}
+	if left, err := os.ReadDir(filepath.Join(s.dir, tempDir)); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
 	}
 	good.Close()
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	wantFiles(t, s, "before", "after")
+	wantFiles(t, s, "before", "after", "beside", large)
 }
 
 // A disk that was filled before the log was emptied can be read, and nothing is
