@@ -2,6 +2,7 @@
 //   node dev.mjs serve ROOT MODULES        inside a sandbox; says on stdout how it goes, a JSON object a line
 //   node dev.mjs seed ROOT MODULES OUT     at build time; bundles what the source imports once and for all
 import { createHash } from "node:crypto";
+import { statSync } from "node:fs";
 import { cp, mkdtemp, readdir, readFile, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -47,8 +48,33 @@ async function serve() {
     server: { host: "127.0.0.1", port: 0, fs: { allow: [root, modules, cacheDir] } },
   });
   report(server.environments.client.hot);
+  lookAgain(server.watcher);
   await server.listen();
   say({ port: server.httpServer.address().port });
+}
+
+/** For how long after a change Vite's watcher lets further ones of the same file fall is 50 ms. */
+const AGAIN_MS = 100;
+
+/** Tells of a change that the watcher let fall, because it came right after another of the same file. */
+function lookAgain(watcher) {
+  const looks = new Map();
+  watcher.on("change", (path) => {
+    const before = identity(path);
+    clearTimeout(looks.get(path));
+    const look = () => {
+      looks.delete(path);
+      const now = identity(path);
+      if (now && now !== before) watcher.emit("change", path);
+    };
+    looks.set(path, setTimeout(look, AGAIN_MS));
+  });
+}
+
+/** Changes with every change of a file, and is empty for none. */
+function identity(path) {
+  const st = statSync(path, { bigint: true, throwIfNoEntry: false });
+  return st ? `${st.ino} ${st.ctimeNs} ${st.size}` : "";
 }
 
 /**
