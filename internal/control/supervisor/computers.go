@@ -218,7 +218,7 @@ func (f *folder) finish() error {
 func (f *folder) mustBeWhole() error {
 	for _, e := range f.owner.Computers {
 		if _, err := os.Stat(f.finished(e.ID)); errors.Is(err, fs.ErrNotExist) {
-			return e.isGone(f.finished(e.ID))
+			return f.owner.lost(e, f.finished(e.ID))
 		} else if err != nil {
 			return choir.Wrap("choir.data", choir.CodeUnavailable, err, "look at computer %q", e.Name)
 		}
@@ -226,9 +226,13 @@ func (f *folder) mustBeWhole() error {
 	return nil
 }
 
-func (e entry) isGone(dir string) error {
-	return choir.E("choir.data", choir.CodeCorrupt, "the folder of computer %q is gone: %s", e.Name, dir).
-		WithRemedy("put it back from a backup; to go on without this computer, take its entry out of owner.json")
+// lost says that the folder of a computer is gone.
+func (o owner) lost(e entry, dir string) error {
+	err := choir.E("choir.data", choir.CodeCorrupt, "the folder of computer %q is gone: %s", e.Name, dir)
+	if len(o.Computers) == 1 {
+		return err.WithRemedy("put it back from a backup, or begin anew in another data folder with --data")
+	}
+	return err.WithRemedy("put it back from a backup; to go on without this computer, take its entry out of owner.json")
 }
 
 // Fork makes a second computer of a moment of the first.

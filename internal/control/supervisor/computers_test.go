@@ -248,3 +248,42 @@ func TestALostComputerIsNotAnEmptyOne(t *testing.T) {
 		t.Errorf("with all of them again: %v", err)
 	}
 }
+
+// TestGoingOnWithoutALostComputer does what the refusal says, with a computer
+// beside others and with the only one.
+func TestGoingOnWithoutALostComputer(t *testing.T) {
+	data := newData(t)
+	var second choir.ID
+	with(t, data, func(s *supervisor.System) { second = fork(t, s, "second").ID })
+	path := filepath.Join(data, "owner.json")
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll(filepath.Join(data, "computers", string(second))); err != nil {
+		t.Fatal(err)
+	}
+	var refused *choir.Error
+	if err := open(t, data); !errors.As(err, &refused) || !strings.Contains(refused.Remedy, "owner.json") {
+		t.Errorf("without the second: %v", err)
+	}
+	var owner map[string]json.RawMessage
+	var entries []json.RawMessage
+	if err := errors.Join(json.Unmarshal(raw, &owner), json.Unmarshal(owner["computers"], &entries)); err != nil {
+		t.Fatal(err)
+	}
+	owner["computers"], _ = json.Marshal(entries[:1])
+	raw, _ = json.Marshal(owner)
+	if err := os.WriteFile(path, raw, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := open(t, data); err != nil {
+		t.Errorf("without its entry: %v", err)
+	}
+	if err := os.RemoveAll(filepath.Join(data, "computers", folders(t, data)[0])); err != nil {
+		t.Fatal(err)
+	}
+	if err := open(t, data); !errors.As(err, &refused) || !strings.Contains(refused.Remedy, "--data") {
+		t.Errorf("without the only one: %v", err)
+	}
+}

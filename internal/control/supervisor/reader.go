@@ -35,7 +35,7 @@ func OpenReader(ctx context.Context, cfg Config) (*Reader, error) {
 			named := dir
 			dir = filepath.Join(cfg.Data, "computers", newPrefix+string(e.ID))
 			if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
-				return nil, joined([]error{e.isGone(named), r.Close()})
+				return nil, joined([]error{owner.lost(e, named), r.Close()})
 			}
 		}
 		c, err := computer.OpenReadOnly(ctx, computer.Config{
