@@ -57,13 +57,12 @@ func generate(root string) ([]output, error) {
 	if err != nil {
 		return nil, err
 	}
-	return append(files,
-		output{"ui/shell/src/domain/contracts.ts", v.typeScript()},
-		output{"ui/desktop/src/domain/contracts.ts", v.typeScript()},
-		output{"docs/CONTRACTS.md", v.markdown()}), nil
+	files = append(files, v.typeScript("ui/shell/src/domain")...)
+	files = append(files, v.typeScript("ui/desktop/src/domain")...)
+	return append(files, output{"docs/CONTRACTS.md", v.markdown()}), nil
 }
 
-// compare names every stale copy, and every schema that nothing generates.
+// compare names every stale copy, and every schema or type that nothing generates.
 func compare(root string, files []output) error {
 	var stale []string
 	made := map[string]bool{}
@@ -74,9 +73,13 @@ func compare(root string, files []output) error {
 			stale = append(stale, f.path)
 		}
 	}
-	there, err := filepath.Glob(filepath.Join(root, schemaFolder, "*"))
-	if err != nil {
-		return err
+	var there []string
+	for _, folder := range []string{schemaFolder, "ui/*/src/domain/contracts"} {
+		found, err := filepath.Glob(filepath.Join(root, folder, "*"))
+		if err != nil {
+			return err
+		}
+		there = append(there, found...)
 	}
 	for _, path := range there {
 		if rel, err := filepath.Rel(root, path); err != nil || !made[filepath.ToSlash(rel)] {

@@ -13,12 +13,13 @@ import (
 	"choiros/internal/choir"
 )
 
-// vocabulary knows what reflection does not: the comments of the Go types.
-type vocabulary struct{ docs map[string]string }
+// vocabulary knows what reflection does not: the comments of the Go types, and
+// the file, without .go, in which each is declared.
+type vocabulary struct{ docs, files map[string]string }
 
 // readVocabulary reads the comments of all types declared in a folder.
 func readVocabulary(dir string) (*vocabulary, error) {
-	v := &vocabulary{docs: map[string]string{}}
+	v := &vocabulary{docs: map[string]string{}, files: map[string]string{}}
 	paths, err := filepath.Glob(filepath.Join(dir, "*.go"))
 	if err != nil || len(paths) == 0 {
 		return nil, fmt.Errorf("no Go files in %s: run this in the repository", dir)
@@ -32,19 +33,21 @@ func readVocabulary(dir string) (*vocabulary, error) {
 		if err != nil {
 			return nil, err
 		}
-		v.readFile(file)
+		v.readFile(strings.TrimSuffix(filepath.Base(path), ".go"), file)
 	}
 	return v, nil
 }
 
-func (v *vocabulary) readFile(file *ast.File) {
+func (v *vocabulary) readFile(base string, file *ast.File) {
 	for _, decl := range file.Decls {
 		d, ok := decl.(*ast.GenDecl)
 		if !ok || d.Tok != token.TYPE {
 			continue
 		}
 		for _, spec := range d.Specs {
-			v.docs[spec.(*ast.TypeSpec).Name.Name] = strings.Join(strings.Fields(d.Doc.Text()), " ")
+			name := spec.(*ast.TypeSpec).Name.Name
+			v.files[name] = base
+			v.docs[name] = strings.Join(strings.Fields(d.Doc.Text()), " ")
 		}
 	}
 }
