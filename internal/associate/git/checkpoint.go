@@ -234,6 +234,9 @@ func wantedBelow(wanted map[string]bool, p string) bool {
 	return false
 }
 
+// logLine is what the branch's log says of the commit.
+func (c Checkpoint) logLine() string { return "commit: " + strings.ReplaceAll(c.Subject, "\n", " ") }
+
 func (c Checkpoint) message() string {
 	m := c.Subject + "\n\n"
 	if c.Body != "" {

@@ -51,7 +51,7 @@ func (g *Git) commitTree(ctx context.Context, dir, head string, born bool, chang
 	id := strings.TrimSpace(string(made))
 	fault.Point("git.move")
 	// An empty old value says that the branch must not be there yet.
-	_, err = g.run(ctx, dir, nil, "update-ref", "-m", "commit: "+strings.ReplaceAll(c.Subject, "\n", " "), head, id, from)
+	_, err = g.run(ctx, dir, nil, "update-ref", "-m", c.logLine(), head, id, from)
 	if err != nil {
 		return "", err
 	}

@@ -79,7 +79,7 @@ func (d *direct) commit(c Checkpoint) (string, error) {
 	who := fmt.Sprintf("%s <%s> %d +0000", authorName, authorEmail, c.At.Std().Unix())
 	id, err := d.objects.write("commit", fmt.Appendf(nil, "tree %s\nparent %s\nauthor %s\ncommitter %s\n\n%s", after.id, head, who, who, c.message()))
 	if err == nil {
-		err = d.move(head, id, who, c.Subject)
+		err = d.move(head, id, who, c.logLine())
 	}
 	if err == nil {
 		err = lock.replace(d.index.encode())
@@ -242,7 +242,7 @@ func (d *direct) trees(before *cachedTree) (*cachedTree, error) {
 }
 
 // move moves the branch, which must still be at from, and says so in its log.
-func (d *direct) move(from, to objectID, who, subject string) error {
+func (d *direct) move(from, to objectID, who, said string) error {
 	lock, err := lockFile(d.file(d.ref))
 	if err != nil {
 		return err
@@ -251,7 +251,7 @@ func (d *direct) move(from, to objectID, who, subject string) error {
 	if now, ok := Head(d.dir); !ok || now != from.String() {
 		return errUnusual
 	}
-	line := fmt.Sprintf("%s %s %s\tcommit: %s\n", from, to, who, strings.ReplaceAll(subject, "\n", " "))
+	line := fmt.Sprintf("%s %s %s\t%s\n", from, to, who, said)
 	for _, name := range []string{"logs/HEAD", "logs/" + d.ref} {
 		if err := appendLine(d.file(name), line); err != nil {
 			return err
