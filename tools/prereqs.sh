@@ -32,6 +32,7 @@ find_missing() {
 	need npm npm
 	need strace strace
 	need sqlite3 sqlite3
+	need xz xz-utils # old data folders of the tests are packed with it
 	need ip iproute2
 	need gcc "gcc libc6-dev" # for the race detector
 	need_in_usr make make # these two check projects in the tests
