@@ -1,4 +1,4 @@
-# The targets people use: make up, build, test, bench, crash, soak, fmt, help.
+# The targets people use: make up, build, test, quick, bench, crash, soak, fmt, help.
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
@@ -25,7 +25,7 @@ LINTED := $(patsubst %/biome.json,%,$(wildcard ui/*/biome.json))
 PACKED := internal/webui/dist/desktop-source.tar
 sources = $(shell find ui/$(1) -path '*/node_modules' -prune -o -type f -print)
 
-.PHONY: help up build test bench crash crash-short soak fmt clean prereqs fresh guest ui libraries choir lint lint-go lint-ui unit race whole ui-test e2e shots pictures browsers budget generate
+.PHONY: help up build test quick bench crash crash-short soak fmt clean prereqs fresh guest ui libraries choir lint lint-go lint-ui unit race whole ui-test e2e shots pictures browsers budget generate
 
 help: ## show this
 	@sed -n 's/^\([a-z][a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -45,6 +45,13 @@ test: ## everything: build, checks, tests with the race detector, browser
 	@$(MAKE) -k lint race whole crash-short ui-test e2e REPORTED=yes || \
 		$(REPORT) check $(OUT) parts -- sh -c 'echo "a part could not run at all, see above"; exit 1'
 	@$(REPORT) sum $(OUT)
+
+quick: ## the checks of what changed since BASE (default: the last commit), within 90 seconds
+	@rm -rf $(OUT)-quick && mkdir -p $(OUT)-quick
+	@$(SHIPPED) go build -o $(REPORT) ./tools/testreport
+	@$(MAKE) guest $(UIS:%=ui/%/node_modules)
+	@tools/quick.sh $(CURDIR)/$(REPORT) $(CURDIR)/$(OUT)-quick
+	@$(REPORT) sum $(OUT)-quick
 
 bench: build ## measure beside the peers, see bin/choir bench --help
 	@bin/choir bench tti append replay task snapshot checkpoint toolcall rewind pty deliver desktop
