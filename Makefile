@@ -1,4 +1,4 @@
-# The targets people use: make up, build, test, quick, bench, crash, soak, fmt, help.
+# The targets people use: make up, build, test, quick, bench, attack, crash, soak, fmt, help.
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
@@ -25,7 +25,7 @@ LINTED := $(patsubst %/biome.json,%,$(wildcard ui/*/biome.json))
 PACKED := internal/webui/dist/desktop-source.tar
 sources = $(shell find ui/$(1) -path '*/node_modules' -prune -o -type f -print)
 
-.PHONY: help up build test quick bench crash crash-short soak fmt clean prereqs fresh guest ui libraries choir lint lint-go lint-ui unit race whole ui-test e2e shots pictures browsers budget generate
+.PHONY: help up build test quick bench attack crash crash-short soak fmt clean prereqs fresh guest ui libraries choir lint lint-go lint-ui unit race whole ui-test e2e shots pictures browsers budget generate
 
 help: ## show this
 	@sed -n 's/^\([a-z][a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -55,6 +55,10 @@ quick: ## the checks of what changed since BASE (default: the last commit), with
 
 bench: build ## measure beside the peers, see bin/choir bench --help
 	@bin/choir bench tti append replay task snapshot checkpoint toolcall rewind pty deliver desktop
+
+attack: build ## the red team's programs of test/attacks against a choir of its own (NAMES=... for some)
+	@$(SHIPPED) go build -o .cache/attack ./tools/attack
+	@.cache/attack $(NAMES)
 
 crash: build ## kill, cut the power of and damage a choir in every known way
 	@tools/crash.sh

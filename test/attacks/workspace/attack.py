@@ -1,0 +1,53 @@
+"""Fills the workspace with what is cheap to make and dear to read, and takes the computer back."""
+import sys; sys.path.insert(0, sys.path[0] + "/..")
+from lib import *
+
+ACCEPTED = 2.0  # seconds until stop, rewind, terminals and deletion are accepted
+FILL = {
+    "a file of 8 TB without blocks": ("truncate -s 8T /workspace/sparse", "rm -f /workspace/sparse"),
+    "folders 20,000 deep": ("python3 -c \"\nimport os\nos.makedirs('/workspace/deep',exist_ok=True)\nos.chdir('/workspace/deep')\nfor i in range(20000):\n  os.mkdir('d'); os.chdir('d')\n\"",
+                            "rm -rf /workspace/deep"),
+    "30,000 files of one folder": ("mkdir -p /workspace/many && cd /workspace/many && seq 30000 | xargs touch", "rm -rf /workspace/many"),
+}
+
+
+def terminal_runs(script, seconds=120):
+    """Opens a terminal, which needs no look at the tree, and types a script into it."""
+    status, raw = api("POST", base() + "/terminals", {"size": {"rows": 24, "cols": 80}})
+    if status >= 300:
+        return False
+    return json.loads(raw).get("id") or json.loads(raw).get("terminal")
+
+
+def disk():
+    return int(subprocess.run(["du", "-sk", DATA + "/computers"], capture_output=True, text=True).stdout.split()[0])
+
+
+def listed():
+    status, raw = api("GET", base() + "/folder?path=", timeout=10)
+    return status == 200
+
+
+api("PUT", base() + "/files/workspace/before.txt", b"before\n", If_None_Match="*")
+head = json.loads(api("GET", base())[1])["head"]
+api("PUT", base() + "/files/workspace/before.txt", b"after\n", If_Match="*")
+p, took = within(60, lambda: choir("rewind", str(head), timeout=60))
+content = api("GET", base() + "/files/workspace/before.txt")[1]
+control("rewind", not isinstance(p, Exception) and p.returncode == 0 and content == b"before\n", f"{took:.2f} s")
+control("host's disk", disk() > 0)
+
+for name, (fill, _) in FILL.items():
+    head = json.loads(api("GET", base())[1])["head"]
+    size = disk()
+    sandbox_result = None
+    # The task itself may be refused with a reason; what counts is that it ends.
+    got, took = within(90, lambda: sandbox(fill, budget=60))
+    ended = not isinstance(got, Exception) and got[0].get("status") in ("ok", "failed")
+    attack("rewind", not ended, f"a task that makes {name} ends: {took:.1f} s {got[0].get('code', '') if ended else got}")
+    got, took = within(ACCEPTED, lambda: api("POST", base() + "/terminals", {}, timeout=30))
+    attack("rewind", isinstance(got, Exception) or got[0] >= 300 or took > ACCEPTED, f"a terminal with {name}: {took:.2f} s {got[0] if not isinstance(got, Exception) else got}")
+    got, took = within(ACCEPTED, listed)
+    attack("rewind", got is not True or took > ACCEPTED, f"a listing with {name}: {took:.2f} s")
+    p, took = within(60, lambda: choir("rewind", str(head), timeout=60))
+    attack("rewind", isinstance(p, Exception) or p.returncode != 0, f"a rewind with {name}: {took:.1f} s {'' if isinstance(p, Exception) else (p.stdout + p.stderr)[-200:]}")
+    attack("host's disk", disk() - size > 512 * 1024, f"{name}: {(disk() - size) // 1024} MiB more on the host")
