@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -20,8 +19,8 @@ import (
 // app is what every command shares: where it reads and writes, and the flags
 // that stand on every command.
 type app struct {
-	in       io.Reader
-	out, err io.Writer
+	in io.Reader
+	console
 	data     string
 	config   string
 	computer string
@@ -33,7 +32,7 @@ type app struct {
 }
 
 func newApp() *app {
-	return &app{in: os.Stdin, out: os.Stdout, err: os.Stderr, env: os.Getenv}
+	return &app{in: os.Stdin, console: newConsole(os.Stdout, os.Stderr), env: os.Getenv}
 }
 
 const rootHelp = `Choir is the Automatic Computer: a computer that agents work in, that you own,
@@ -44,12 +43,21 @@ Exit codes: 0 done, 1 failed, 2 usage, 3 needs input, 4 refused by policy,
 
 // execute runs one command line and returns its exit code.
 func execute(ctx context.Context, args []string, a *app) int {
+	root := newRootCommand(a)
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	// A flag that cannot be read keeps those after it from being read.
+	a.json = a.json || slices.Contains(args, "--json")
+	return a.report(err)
+}
+
+// newRootCommand holds all verbs.
+func newRootCommand(a *app) *cobra.Command {
 	root := &cobra.Command{
 		Use: "choir", Short: "The Automatic Computer", Long: rootHelp,
 		SilenceUsage: true, SilenceErrors: true,
 		Example: "  choir up\n  choir demo\n  choir repo add ~/src/hello\n  choir prompt --repo hello \"make the tests pass\"",
 	}
-	root.SetArgs(args)
 	root.SetIn(a.in)
 	root.SetOut(a.out)
 	root.SetErr(a.err)
@@ -73,10 +81,7 @@ func execute(ctx context.Context, args []string, a *app) int {
 	root.AddCommand(newUpCommand(a), newDoctorCommand(a), newRepoCommand(a), newPromptCommand(a), newTaskCommand(a),
 		newRunCommand(a), newLogCommand(a), newTimelineCommand(a), newCheckpointCommand(a), newRewindCommand(a), newUndoCommand(a),
 		withOther(a, newDiffCommand(a)), newComputersCommand(a), newForkCommand(a), newTakeCommand(a), newExportCommand(a), newImportCommand(a), newDemoCommand(a), newBenchCommand(a), newVersionCommand(a))
-	err := root.ExecuteContext(ctx)
-	// A flag that cannot be read keeps those after it from being read.
-	a.json = a.json || slices.Contains(args, "--json")
-	return a.report(err)
+	return root
 }
 
 // exitError ends a command with a code of its own; what there was to say has
@@ -108,21 +113,12 @@ func (a *app) report(err error) int {
 	}
 	text := *e
 	text.Op, text.Remedy = "", ""
-	fmt.Fprintln(a.err, "choir: "+text.Error())
+	a.errorf("choir: %s\n", lines(text.Error()))
 	if e.Remedy != "" {
-		fmt.Fprintln(a.err, "  "+e.Remedy)
+		a.errorf("  %s\n", lines(e.Remedy))
 	}
 	return e.Code.ExitCode()
 }
-
-// printJSON prints one value as one line.
-func (a *app) printJSON(v any) {
-	if err := json.NewEncoder(a.out).Encode(v); err != nil {
-		fmt.Fprintln(a.err, "choir:", err)
-	}
-}
-
-func (a *app) printf(format string, args ...any) { fmt.Fprintf(a.out, format, args...) }
 
 // defaultData is where the computer lives when nothing else is said.
 func (a *app) defaultData() string {

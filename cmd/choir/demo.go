@@ -71,7 +71,7 @@ func runDemo(ctx context.Context, a *app, c *client, parts api.DemoParts) error 
 		return err
 	}
 	if !a.json {
-		a.printf("%s\n\n", started.Notice)
+		a.printf("%s\n\n", lines(started.Notice))
 	}
 	runErr := a.quietly(func(q *app) error { return q.followRun(ctx, c, started.Run) })
 	var exit exitError
@@ -88,7 +88,7 @@ func runDemo(ctx context.Context, a *app, c *client, parts api.DemoParts) error 
 		a.printf("\ncommit     %s\nevents     %d to %d\nisolation  %s\ntree       %s\n", report.Commit, report.FirstSeq, report.LastSeq, report.Isolation, report.Tree)
 	}
 	if report.Reason != "" {
-		fmt.Fprintln(a.err, "choir: the demo failed:", report.Reason)
+		a.errorf("choir: the demo failed: %s\n", lines(report.Reason))
 		return exitError(1)
 	}
 	if !a.json {

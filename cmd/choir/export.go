@@ -41,7 +41,7 @@ type exported struct {
 
 func runExport(ctx context.Context, a *app, file string) error {
 	if file == "-" {
-		_, err := a.export(ctx, a.out)
+		_, err := a.export(ctx, a.raw)
 		return err
 	}
 	var out exported

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -48,7 +47,7 @@ func runLog(ctx context.Context, a *app, c *client, after uint64, follow bool) e
 		return err
 	}
 	if v.ReadOnly != "" && v.ReadOnly != eventstore.OnlyReading {
-		fmt.Fprintf(a.err, "The log is damaged: %s.\nEverything that is whole follows. Try: choir log --verify\n", v.ReadOnly)
+		a.errorf("The log is damaged: %s.\nEverything that is whole follows. Try: choir log --verify\n", v.ReadOnly)
 	}
 	for {
 		page, err := c.events(ctx, "", after, follow)
@@ -149,7 +148,7 @@ func runCheckpoint(ctx context.Context, a *app, c *client, req api.CheckpointReq
 	if a.json {
 		a.printJSON(r)
 	} else {
-		fmt.Fprintln(a.out, r.Summary)
+		a.printf("%s\n", lines(r.Summary))
 	}
 	if r.Status != choir.StatusOK {
 		return exitError(1)

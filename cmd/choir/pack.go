@@ -66,4 +66,4 @@ func packOne(tw *tar.Writer, path, rel string, d fs.DirEntry, warn func(string))
 
 func isClosedPipe(err error) bool { return errors.Is(err, io.ErrClosedPipe) }
 
-func (a *app) warn(line string) { fmt.Fprintln(a.err, "choir:", line) }
+func (a *app) warn(line string) { a.errorf("choir: %s\n", line) }

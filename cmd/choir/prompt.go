@@ -70,12 +70,12 @@ func (a *app) showOutcome(v api.RunView) error {
 	switch v.State {
 	case eventstore.RunDone:
 		if !a.json {
-			a.printf("\n%s\n", v.Answer)
+			a.printf("\n%s\n", lines(v.Answer))
 		}
 		return nil
 	case eventstore.RunWaiting:
 		if !a.json && v.Question != nil {
-			a.printf("\n%s\n", v.Question.Text)
+			a.printf("\n%s\n", lines(v.Question.Text))
 			for _, choice := range v.Question.Choices {
 				a.printf("  - %s\n", choice)
 			}
@@ -84,7 +84,7 @@ func (a *app) showOutcome(v api.RunView) error {
 		return exitError(choir.CodeNeedsInput.ExitCode())
 	}
 	if !a.json {
-		fmt.Fprintf(a.err, "\nThe run %s: %s\n", v.State, v.Answer)
+		a.errorf("\nThe run %s: %s\n", v.State, lines(v.Answer))
 	}
 	if code := v.Code; code != "" {
 		return exitError(max(1, code.ExitCode()))
@@ -212,7 +212,7 @@ func runShow(ctx context.Context, a *app, c *client, id string) error {
 		if err := c.get(ctx, c.path("/documents/"+string(v.Document)), &d); err != nil {
 			return err
 		}
-		a.printf("\n%s\n", d.Content)
+		a.printf("\n%s\n", lines(d.Content))
 	}
 	return nil
 }

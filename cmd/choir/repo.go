@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"io"
 	"net/http"
 	"net/url"
@@ -117,7 +116,7 @@ func runRepoExport(ctx context.Context, a *app, c *client, name, format, output 
 	}
 	defer res.Body.Close()
 	if output == "-" {
-		_, err = io.Copy(a.out, res.Body)
+		_, err = io.Copy(a.raw, res.Body)
 		return err
 	}
 	if output == "" {
@@ -136,15 +135,16 @@ func runRepoExport(ctx context.Context, a *app, c *client, name, format, output 
 		return choir.E("", choir.CodeInternal, "the export of %s broke off: %v", name, err)
 	}
 	if a.json {
-		return json.NewEncoder(a.out).Encode(struct {
+		a.printJSON(struct {
 			File  string `json:"file"`
 			Bytes int64  `json:"bytes"`
 		}{output, n})
+		return nil
 	}
 	how := "git pull " + output + " HEAD"
 	if format == "patch" {
 		how = "git am " + output
 	}
-	a.printf("Wrote %s, %d bytes. In your own clone: %s\n", output, n, how)
+	a.printf("Wrote %s, %d bytes. In your own clone: %s\n", output, n, lines(how))
 	return nil
 }

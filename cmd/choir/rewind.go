@@ -114,7 +114,7 @@ func (a *app) printMoments(d api.MomentsView) {
 		a.printf("desktop   %s\n", line)
 	}
 	for _, doc := range d.Documents {
-		a.printf("document  %s\n%s", doc.Title, doc.Diff)
+		a.printf("document  %s\n%s", doc.Title, lines(doc.Diff))
 	}
 	a.printDiff(d.DiffView)
 }
@@ -128,7 +128,7 @@ func (a *app) printDiff(d api.DiffView) {
 			a.printf("%s %s\n", f.Change, f.Path)
 		}
 		if f.Diff != "" {
-			a.printf("%s", f.Diff)
+			a.printf("%s", lines(f.Diff))
 		}
 	}
 }

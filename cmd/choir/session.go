@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -27,7 +26,7 @@ func (a *app) withComputer(ctx context.Context, f func(context.Context, *client)
 	if choir.CodeOf(err) != choir.CodeUnavailable {
 		return err
 	}
-	fmt.Fprintf(a.err, "No choir is running on %s; starting one for this command.\n", a.data)
+	a.errorf("No choir is running on %s; starting one for this command.\n", a.data)
 	return a.temporarily(ctx, f)
 }
 

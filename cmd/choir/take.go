@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"net/url"
 
 	"github.com/spf13/cobra"
@@ -51,7 +50,7 @@ func runTake(ctx context.Context, a *app, c *client, req api.TakeRequest) error 
 	}
 	if len(t.Conflicts) > 0 {
 		for _, path := range t.Conflicts {
-			fmt.Fprintln(a.err, "conflict  "+path)
+			a.errorf("conflict  %s\n", path)
 		}
 		return choir.E("", choir.CodeConflict, "%d paths were changed differently in both computers; nothing was changed", len(t.Conflicts)).
 			WithRemedy("name the paths you want, or change these by hand")

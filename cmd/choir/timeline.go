@@ -178,6 +178,6 @@ func runCat(ctx context.Context, a *app, c *client, seq uint64, path string) err
 		return err
 	}
 	defer res.Body.Close()
-	_, err = io.Copy(a.out, res.Body)
+	_, err = io.Copy(a.raw, res.Body)
 	return err
 }

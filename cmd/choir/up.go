@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -92,11 +91,11 @@ func openServer(ctx context.Context, a *app, web bool) (*server, []net.Listener,
 	listeners = append(listeners, ln)
 	shell, err := webui.Shell()
 	if err != nil {
-		fmt.Fprintln(a.err, "choir:", err)
+		a.errorf("choir: %v\n", err)
 	}
 	desktop, err := webui.Desktop()
 	if err != nil {
-		fmt.Fprintln(a.err, "choir:", err)
+		a.errorf("choir: %v\n", err)
 	}
 	gw := gateway.New(gateway.Config{
 		Host: cfg.File.Listen.Shell, Port: strconv.Itoa(ln.Addr().(*net.TCPAddr).Port), Shell: shell, Desktop: desktop,
@@ -177,7 +176,7 @@ func (a *app) printAddress(origin, token string, m api.ModelState) {
 		}{origin, link})
 		return
 	}
-	a.printf("ChoirOS %s is up at %s\n\n  Open this link once to log in:\n  %s\n\n  %s\n  Stop it with Ctrl+C.\n", version, origin, link, m.Message)
+	a.printf("ChoirOS %s is up at %s\n\n  Open this link once to log in:\n  %s\n\n  %s\n  Stop it with Ctrl+C.\n", version, origin, link, lines(m.Message))
 }
 
 func runLink(ctx context.Context, a *app) error {
