@@ -229,19 +229,16 @@ func (c *Computer) lookup(ctx context.Context, root choir.Digest, path string) (
 		if at.Kind != snapshot.Dir {
 			return nil, nil
 		}
-		manifest, err := c.keeper.Manifest(ctx, at.Digest())
+		entries, err := c.entriesOf(ctx, at.Digest())
 		if err != nil {
 			return nil, err
 		}
-		m, err := snapshot.DecodeManifest(manifest)
-		if err != nil {
-			return nil, err
-		}
-		i := slices.IndexFunc(m.Entries, func(e snapshot.Entry) bool { return e.Name == name })
-		if i < 0 {
+		i, found := slices.BinarySearchFunc(entries, name, func(e snapshot.Entry, name string) int { return strings.Compare(e.Name, name) })
+		if !found {
 			return nil, nil
 		}
-		at = &m.Entries[i]
+		entry := entries[i] // the folder's entries are shared
+		at = &entry
 	}
 	return at, nil
 }

@@ -11,12 +11,13 @@ import (
 
 // What is kept of folders at most; a single larger one is kept alone.
 const (
-	cachedFolders = 8
+	cachedFolders = 64
 	cachedEntries = 100_000
 )
 
-// folderCache keeps what lies in the folders that were listed last: a large one
-// is asked for page by page, and its manifest is read, checked and decoded whole.
+// folderCache keeps the entries of the folders that were listed or searched last: a
+// large one is asked for page by page or path by path, and its manifest is read,
+// checked and decoded whole.
 // A digest names one content for ever, so nothing kept is ever out of date.
 type folderCache struct {
 	mu   sync.Mutex // guards kept

@@ -71,22 +71,23 @@ func TestTheFolderCacheIsBounded(t *testing.T) {
 	t.Parallel()
 	var f folderCache
 	name := func(i int) choir.Digest { return choir.Digest(fmt.Sprint(i)) }
-	for i := range 20 {
+	const n = cachedFolders + 12
+	for i := range n {
 		f.put(name(i), make([]snapshot.Entry, 10))
 	}
-	if _, ok := f.get(name(20 - cachedFolders)); !ok || len(f.kept) != cachedFolders {
+	if _, ok := f.get(name(n - cachedFolders)); !ok || len(f.kept) != cachedFolders {
 		t.Fatalf("%d folders are kept", len(f.kept))
 	}
 	// It was used last, so the one before it is let go of.
-	f.put(name(20), nil)
-	if _, ok := f.get(name(20 - cachedFolders)); !ok {
+	f.put(name(n), nil)
+	if _, ok := f.get(name(n - cachedFolders)); !ok {
 		t.Error("what was used last is gone")
 	}
-	if _, ok := f.get(name(21 - cachedFolders)); ok {
+	if _, ok := f.get(name(n + 1 - cachedFolders)); ok {
 		t.Error("what was not used is kept")
 	}
-	f.put(name(99), make([]snapshot.Entry, cachedEntries+1))
-	if _, ok := f.get(name(99)); !ok || len(f.kept) != 1 {
+	f.put(name(n + 79), make([]snapshot.Entry, cachedEntries+1))
+	if _, ok := f.get(name(n + 79)); !ok || len(f.kept) != 1 {
 		t.Errorf("a very large folder is kept with %d others", len(f.kept)-1)
 	}
 }
@@ -109,5 +110,43 @@ func BenchmarkFolderPage(b *testing.B) {
 				giveDigests(known, listed)
 			}
 		})
+	}
+}
+
+// BenchmarkLookup finds one path in folders of different sizes: one that was read
+// before takes the same time whatever its size.
+func BenchmarkLookup(b *testing.B) {
+	for _, n := range []int{100, 10_000} {
+		b.Run(fmt.Sprint(n, " entries"), func(b *testing.B) {
+			m, _ := manyFiles(n, 1)
+			c, digest := keepFolder(b, m)
+			name := m.Entries[n/2].Name
+			for b.Loop() {
+				if e, err := c.lookup(b.Context(), digest, name); e == nil || err != nil {
+					b.Fatal(e, err)
+				}
+			}
+		})
+	}
+}
+
+func TestLookupFindsEveryEntryAndNoOther(t *testing.T) {
+	t.Parallel()
+	m, _ := manyFiles(300, 1)
+	c, digest := keepFolder(t, m)
+	for i, want := range m.Entries {
+		e, err := c.lookup(t.Context(), digest, want.Name)
+		if err != nil || e == nil || e.Name != want.Name || e.Size != want.Size {
+			t.Fatalf("entry %d: %v, %v", i, e, err)
+		}
+		e.Size = -1 // a caller's change reaches nobody else
+	}
+	if e, err := c.lookup(t.Context(), digest, m.Entries[7].Name); err != nil || e.Size < 0 {
+		t.Errorf("an entry that a caller changed is %v, %v for the next", e, err)
+	}
+	for _, name := range []string{"a", "file 000000x", "zzz", m.Entries[3].Name + "/below"} {
+		if e, err := c.lookup(t.Context(), digest, name); e != nil || err != nil {
+			t.Errorf("%q: %v, %v", name, e, err)
+		}
 	}
 }

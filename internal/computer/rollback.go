@@ -73,7 +73,8 @@ func (c *Computer) takeBack(ctx context.Context, client *guest.Client, base, now
 	}
 	owners := slices.Sorted(maps.Keys(w.owner))
 	plan := snapshot.PlanRollback(changes, append(slices.Clone(owners), keep...), func(path string) bool {
-		return w.task[path] && below(path, owners)
+		_, owned := w.owner[path]
+		return w.task[path] && (owned || belowAny(path, w.owner))
 	})
 	reply := choir.TaskRollbackReply{Restored: int64(len(plan.Restore)), Conflicts: w.conflicts(plan.Conflicts)}
 	if len(plan.Restore) > 0 {
@@ -193,7 +194,7 @@ func (w *writers) take(e *choir.Event, task choir.ID) error {
 func (c *Computer) lostToTask(ctx context.Context, w writers, now choir.Digest) (map[choir.Digest][]string, error) {
 	out := map[choir.Digest][]string{}
 	for path, in := range w.owner {
-		if !w.task[path] && !below(path, slices.Collect(maps.Keys(w.task))) {
+		if !w.task[path] && !belowAny(path, w.task) {
 			continue
 		}
 		want, err := c.lookup(ctx, in, path)
@@ -237,6 +238,16 @@ func same(a, b *snapshot.Entry) bool {
 func parent(path string) string {
 	i := strings.LastIndexByte(path, '/')
 	return path[:max(i, 0)]
+}
+
+// belowAny reports whether one of the folders above a path is in the set.
+func belowAny[V any](path string, set map[string]V) bool {
+	for dir := parent(path); dir != ""; dir = parent(dir) {
+		if _, ok := set[dir]; ok {
+			return true
+		}
+	}
+	return false
 }
 
 // below reports whether the path is one of the given or lies below one.
