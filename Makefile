@@ -54,7 +54,7 @@ quick: ## the checks of what changed since BASE (default: the last commit), with
 	@$(REPORT) sum $(OUT)-quick
 
 bench: build ## measure beside the peers, see bin/choir bench --help
-	@bin/choir bench tti append replay task snapshot checkpoint toolcall rewind pty deliver desktop
+	@bin/choir bench tti append replay task snapshot checkpoint toolcall rewind desk pty deliver desktop
 
 attack: build ## the red team's programs of test/attacks against a choir of its own (NAMES=... for some)
 	@$(SHIPPED) go build -o .cache/attack ./tools/attack

@@ -42,6 +42,7 @@ var benchmarks = []benchmark{
 	{"checkpoint", benchCheckpoint},
 	{"toolcall", benchToolCall},
 	{"rewind", benchRewind},
+	{"desk", benchDesk},
 	{"pty", benchPTY},
 	{"deliver", benchDeliver},
 	{"desktop", benchDesktop},

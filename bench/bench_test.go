@@ -55,6 +55,7 @@ func TestQuickRows(t *testing.T) {
 		"replay":   {"1,500 events", "1,000,000 events"},
 		"toolcall": {"1,000 files, one changed", "1,000 files, none changed"},
 		"rewind":   {"100 of 1,000 files"},
+		"desk":     {"windows", "settings", "documents", "a folder's listing", "GET of a changed file"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			rows, met := quickly(t.Context(), t, name)

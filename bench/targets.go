@@ -47,6 +47,11 @@ var targets = []Target{
 	{"desktop", "event to DOM", Median, "<=", 25, "event to DOM p50 <= 25 ms"},
 	{"desktop", "live edit", Median, "<=", 300, "edit to pixel <= 300 ms"},
 	{"desktop", "live edit from cold", Median, "<=", 3000, "<= 3 s from cold"},
+	{"desk", "windows", Ratio, "<=", 1.2, "<= 1.2x of empty"},
+	{"desk", "settings", Ratio, "<=", 1.2, "<= 1.2x of empty"},
+	{"desk", "documents", Ratio, "<=", 1.2, "<= 1.2x of empty"},
+	{"desk", "a folder's listing", Ratio, "<=", 1.2, "<= 1.2x of empty"},
+	{"desk", "GET of a changed file", Ratio, "<=", 1.2, "<= 1.2x of empty"},
 	{"rewind", "100 of 1,000 files", Median, "<=", 90, "rewind of the whole computer (files, windows, documents) <= 90 ms"},
 }
 
