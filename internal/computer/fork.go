@@ -105,7 +105,7 @@ func (c *Computer) ForkInto(ctx context.Context, p ForkPoint, to NewComputer) (e
 	if err := blob.Transfer(ctx, c.blobs, blobs, reached.Digests); err != nil {
 		return err
 	}
-	if err := c.store.Share(to.Dir, p.Seq); err != nil {
+	if err := c.store.Share(ctx, to.Dir, p.Seq); err != nil {
 		return err
 	}
 	first := choir.ComputerForked{From: c.cfg.ID, Seq: p.Seq, Hash: p.Hash, Name: to.Name}

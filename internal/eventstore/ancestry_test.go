@@ -1,6 +1,7 @@
 package eventstore
 
 import (
+	"context"
 	"path/filepath"
 	"testing"
 
@@ -16,7 +17,7 @@ func mixed(t *testing.T, begin func(seq uint64, hash choir.Digest) choir.Payload
 	add(t, s, "", "", choir.SessionEnded{Reason: "x"})
 	seq, hash := s.Head()
 	fork := filepath.Join(t.TempDir(), "fork")
-	if err := s.Share(fork, seq); err != nil {
+	if err := s.Share(context.Background(), fork, seq); err != nil {
 		t.Fatal(err)
 	}
 	cfg := testConfig()

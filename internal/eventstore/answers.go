@@ -10,12 +10,21 @@ import (
 	"zombiezen.com/go/sqlite"
 
 	"choiros/internal/choir"
+	"choiros/internal/recovery"
 )
 
 // wrongAnswers names the projections in the SQLite copy that are not what the log
 // says, and the last event looked at. It makes them once more in a file of its
-// own, so appends and reads go on meanwhile; the log must be whole.
+// own, so appends and reads go on meanwhile, and no repair; the log must be whole.
 func (s *Store) wrongAnswers(ctx context.Context) (tables []string, last uint64, err error) {
+	err = s.barrier.Beside(ctx, recovery.Verify, func(ctx context.Context) (err error) {
+		tables, last, err = s.compareAnswers(ctx)
+		return err
+	})
+	return tables, last, err
+}
+
+func (s *Store) compareAnswers(ctx context.Context) (tables []string, last uint64, err error) {
 	fresh, err := sqlite.OpenConn("", sqlite.OpenReadWrite, sqlite.OpenCreate) // SQLite removes it
 	if err != nil {
 		return nil, 0, sqliteError("eventstore.verify", err)

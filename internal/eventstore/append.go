@@ -37,10 +37,7 @@ func (s *Store) Append(ctx context.Context, role choir.Role, drafts ...choir.Dra
 		}
 		a.payloads = append(a.payloads, payload)
 	}
-	if err := s.applier.retry(); err != nil {
-		return nil, err
-	}
-	receipts, err := a.run(ctx)
+	receipts, err := a.admit(ctx)
 	if err != nil || s.cfg.Replica == nil || role == choir.RoleControl {
 		return receipts, err
 	}
@@ -122,6 +119,18 @@ type appending struct {
 	receipts []choir.Receipt
 	earlier  map[choir.ID]bool // ids found in the database
 	sealed   int
+}
+
+// admit is run while no repair runs.
+func (a *appending) admit(ctx context.Context) ([]choir.Receipt, error) {
+	if err := a.store.barrier.Enter(ctx); err != nil {
+		return nil, err
+	}
+	defer a.store.barrier.Leave()
+	if err := a.store.applier.retry(); err != nil {
+		return nil, err
+	}
+	return a.run(ctx)
 }
 
 func (a *appending) run(ctx context.Context) ([]choir.Receipt, error) {

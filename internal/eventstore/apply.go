@@ -10,6 +10,8 @@ import (
 
 	"choiros/internal/choir"
 	"choiros/internal/fault"
+	"choiros/internal/journal"
+	"choiros/internal/lockorder"
 )
 
 // item is an event on its way from the journal to the SQLite copy.
@@ -23,14 +25,15 @@ type item struct {
 // transaction begins when a reader waits, when many events wait or when the
 // oldest has waited for a moment. Appends do not wait for it, reads do.
 type applier struct {
-	retryMu sync.Mutex // held by the one who retries
+	retryMu lockorder.Mutex[lockorder.RetryMu] // held by the one who retries
 
-	connMu sync.Mutex // held during a transaction; guards the two below
+	connMu lockorder.Mutex[lockorder.ConnMu] // held during a transaction; guards the three below
 	conn   *sqlite.Conn
 	view   *view
+	remade int // how often the file was replaced
 
-	mu      sync.Mutex // guards the rest
-	cond    *sync.Cond // told of every change
+	mu      lockorder.Mutex[lockorder.ApplierMu] // guards the rest
+	cond    *sync.Cond                           // told of every change
 	queue   []item
 	bytes   int
 	applied uint64
@@ -70,6 +73,7 @@ func (a *applier) start(conn *sqlite.Conn) {
 
 // enqueue adds events; it waits while the queue is full, unless the copy fails.
 func (a *applier) enqueue(items []item) {
+	lockorder.Await[lockorder.ConnMu]() // which run needs to make room
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for a.bytes > queueBytes && a.err == nil && !a.closing {
@@ -114,10 +118,29 @@ func (a *applier) run() {
 			a.mu.Unlock()
 			return
 		}
-		group := a.queue[:min(len(a.queue), groupEvents)]
 		a.mu.Unlock()
-		a.finish(group, a.transact(group))
+		a.applyNext() // finish has kept the error
 	}
+}
+
+// applyNext applies the queue's next group. While connMu is held the queue begins
+// with the first event that the copy lacks.
+func (a *applier) applyNext() error {
+	defer fault.Point("store.committed")
+	a.connMu.Lock()
+	defer a.connMu.Unlock()
+	if a.conn == nil {
+		return errNoCopy()
+	}
+	a.mu.Lock()
+	group := a.queue[:min(len(a.queue), groupEvents)]
+	a.mu.Unlock()
+	if len(group) == 0 {
+		return nil // a repair has done it
+	}
+	err := a.write(group)
+	a.finish(group, err)
+	return err
 }
 
 // finish takes applied events off the queue and wakes who waited for them.
@@ -125,7 +148,7 @@ func (a *applier) finish(group []item, err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.err = sqliteError("eventstore.apply", err)
-	if err == nil {
+	if err == nil && len(group) > 0 {
 		a.applied = group[len(group)-1].event.Seq
 		for i := range group {
 			a.bytes -= len(group[i].raw)
@@ -151,11 +174,17 @@ func (a *applier) finish(group []item, err error) {
 	a.cond.Broadcast()
 }
 
-// transact writes a group in one transaction, all or nothing.
-func (a *applier) transact(group []item) (err error) {
+// transact writes a group that is in no queue.
+func (a *applier) transact(group []item) error {
 	defer fault.Point("store.committed")
 	a.connMu.Lock()
 	defer a.connMu.Unlock()
+	return a.write(group)
+}
+
+// write writes a group in one transaction, all or nothing. The caller holds
+// connMu.
+func (a *applier) write(group []item) (err error) {
 	end, err := sqlitex.ImmediateTransaction(a.conn)
 	if err != nil {
 		return err
@@ -247,14 +276,46 @@ func (a *applier) retry() error {
 	a.retryMu.Lock()
 	defer a.retryMu.Unlock()
 	a.mu.Lock()
-	failed, group := a.err != nil, a.queue[:min(len(a.queue), groupEvents)]
+	failed := a.err != nil
 	a.mu.Unlock()
 	if !failed {
 		return nil
 	}
-	err := a.transact(group) // run leaves the queue alone while err is set
-	a.finish(group, err)
-	return sqliteError("eventstore.append", err)
+	return sqliteError("eventstore.append", a.applyNext()) // run leaves the queue alone while err is set
+}
+
+// advance takes events off the queue that a rebuild has put into the copy, and
+// the failure of their transaction with them. The caller holds connMu.
+func (a *applier) advance(to uint64) {
+	a.mu.Lock()
+	done := 0
+	for done < len(a.queue) && a.queue[done].event.Seq <= to {
+		done++
+	}
+	group := a.queue[:done]
+	a.applied = to
+	a.mu.Unlock()
+	a.finish(group, nil)
+}
+
+// fetch gives a record of the copy, or of an event that waits to be put there.
+func (a *applier) fetch(seq uint64) (journal.Record, bool) {
+	if r, ok := a.queued(seq); ok {
+		return r, true
+	}
+	a.connMu.Lock()
+	defer a.connMu.Unlock()
+	return fetchFrom(a.conn)(seq)
+}
+
+func (a *applier) queued(seq uint64) (journal.Record, bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if len(a.queue) == 0 || seq < a.queue[0].event.Seq || seq-a.queue[0].event.Seq >= uint64(len(a.queue)) {
+		return journal.Record{}, false
+	}
+	it := &a.queue[seq-a.queue[0].event.Seq]
+	return journal.Record{Seq: seq, Event: it.raw, Hash: it.event.Hash}, true
 }
 
 // stop waits until the queue is applied and closes the connection.

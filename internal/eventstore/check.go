@@ -3,13 +3,13 @@ package eventstore
 import (
 	"context"
 	"fmt"
-	"sync"
 	"time"
 
 	"zombiezen.com/go/sqlite"
 
 	"choiros/internal/choir"
 	"choiros/internal/journal"
+	"choiros/internal/lockorder"
 )
 
 // Progress is how far the verification in the background has come. An open
@@ -28,7 +28,7 @@ type check struct {
 	cancel context.CancelFunc // nil before Check
 	done   chan struct{}      // closed when it has ended
 
-	mu       sync.Mutex // guards progress
+	mu       lockorder.Mutex[lockorder.ProgressMu] // guards progress
 	progress Progress
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"choiros/internal/choir"
 	"choiros/internal/journal"
+	"choiros/internal/recovery"
 )
 
 // memoryNames tells the private databases of OpenReadOnly apart.
@@ -26,6 +27,7 @@ var memoryNames atomic.Uint64
 // projections are made in memory.
 func OpenReadOnly(ctx context.Context, dir string) (*Store, error) {
 	s := &Store{dir: dir, opened: opened{readOnly: OnlyReading}}
+	s.barrier = recovery.NewBarrier(s.drain)
 	c := openCopy(filepath.Join(dir, sqliteFile))
 	j, err := journal.Open(filepath.Join(dir, journalDir), journal.Config{ReadOnly: true, Acked: c.last.Seq})
 	if err != nil {
@@ -52,7 +54,7 @@ const OnlyReading = "it was opened for reading only"
 
 // look says what the opening found.
 func (s *Store) look(c copied) error {
-	fetch, done := s.fetchAll(c.conn)
+	fetch, done := s.fetchAll(fetchFrom(c.conn))
 	defer done()
 	damage, err := s.journal.Blame(s.journal.Damage(), fetch)
 	if err != nil {
@@ -140,7 +142,7 @@ func (s *Store) copyIntoMemory(ctx context.Context, other *sqlite.Conn) error {
 	}
 	s.pool = newPool(uri, flags...)
 	s.serveFrom(conn)
-	fetch, done := s.fetchAll(other)
+	fetch, done := s.fetchAll(fetchFrom(other))
 	defer done()
 	if err := s.applier.rebuild(ctx, s.intact(1, fetch), 0, s.head); err != nil {
 		return errors.Join(err, s.applier.stop(), s.pool.close())

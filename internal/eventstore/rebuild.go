@@ -10,12 +10,16 @@ import (
 
 	"choiros/internal/choir"
 	"choiros/internal/fault"
-	"choiros/internal/journal"
+	"choiros/internal/recovery"
 )
 
 // Rebuild makes all projections anew from the journal and checks its chain on
 // the way. Reads see the old ones until the new ones are whole; appends go on.
 func (s *Store) Rebuild(ctx context.Context) error {
+	return s.barrier.Beside(ctx, recovery.Rebuild, s.rebuild)
+}
+
+func (s *Store) rebuild(ctx context.Context) error {
 	s.applier.mu.Lock()
 	err := s.applier.err
 	s.applier.mu.Unlock()
@@ -26,20 +30,11 @@ func (s *Store) Rebuild(ctx context.Context) error {
 	if err := s.applier.reach(ctx, head); err != nil {
 		return err
 	}
-	return s.applier.rebuild(ctx, s.whole(), s.applier.reached(), 0)
-}
-
-// whole is the log as far as it is intact.
-func (s *Store) whole() source {
 	if len(s.opened.holes) == 0 {
-		return wholeJournal(s.journal)
+		return s.applier.rebuild(ctx, wholeJournal(s.journal), 0, 0)
 	}
-	return s.intact(1, func(seq uint64) (r journal.Record, ok bool) {
-		err := s.pool.use(context.Background(), func(conn *sqlite.Conn) error {
-			r, ok = fetchFrom(conn)(seq)
-			return nil
-		})
-		return r, ok && err == nil
+	return s.pool.use(ctx, func(conn *sqlite.Conn) error {
+		return s.applier.rebuild(ctx, s.intact(1, fetchFrom(conn)), 0, 0)
 	})
 }
 
@@ -64,42 +59,49 @@ func unlessStopped(err error) error {
 const rebuildCache = -64_000
 
 // rebuild replays the log up to an event, 0 for what the copy has. Events after
-// have are put into the copy too.
-func (a *applier) rebuild(ctx context.Context, from source, have, to uint64) (err error) {
+// have are put into the copy too; without to they are all there.
+func (a *applier) rebuild(ctx context.Context, from source, have, to uint64) error {
 	a.connMu.Lock()
 	defer a.connMu.Unlock()
+	if a.conn == nil {
+		return errNoCopy()
+	}
 	if to == 0 {
 		to = a.reached()
 		have = to
 	}
-	end, err := sqlitex.ImmediateTransaction(a.conn)
+	err := rebuildIn(ctx, a.conn, from, have, to)
+	a.view.forget()
+	if err == nil {
+		a.advance(to)
+	}
+	return err
+}
+
+// rebuildIn is rebuild in any SQLite copy, in one transaction.
+func rebuildIn(ctx context.Context, conn *sqlite.Conn, from source, have, to uint64) (err error) {
+	end, err := sqlitex.ImmediateTransaction(conn)
 	if err != nil {
 		return sqliteError("eventstore.rebuild", err)
 	}
 	defer func() {
 		end(&err)
-		a.view.forget()
-		if err == nil {
-			a.mu.Lock()
-			a.applied = to
-			a.mu.Unlock()
-		}
 		err = sqliteError("eventstore.rebuild", err)
 	}()
-	if err := empty(a.conn, have == 0); err != nil {
+	if err := empty(conn, have == 0); err != nil {
 		return err
 	}
 	// Pages that have no room in the cache are written to the write-ahead log
 	// more than once.
-	if err := execute(a.conn, "PRAGMA cache_size = "+itoa(rebuildCache)); err != nil {
+	if err := execute(conn, "PRAGMA cache_size = "+itoa(rebuildCache)); err != nil {
 		return err
 	}
 	defer func() {
-		if cerr := execute(a.conn, "PRAGMA cache_size = "+itoa(writerCache)); err == nil {
+		if cerr := execute(conn, "PRAGMA cache_size = "+itoa(writerCache)); err == nil {
 			err = cerr
 		}
 	}()
-	err = replay(ctx, a.conn, from, have, to)
+	err = replay(ctx, conn, from, have, to)
 	fault.Point("store.rebuild")
 	return err
 }

@@ -1,11 +1,10 @@
 package eventstore
 
 import (
-	"sync"
-
 	"zombiezen.com/go/sqlite"
 
 	"choiros/internal/choir"
+	"choiros/internal/lockorder"
 )
 
 // recentEvents is how many ids are remembered at least, to find a repeated
@@ -15,7 +14,7 @@ const recentEvents = 1 << 14
 // recent remembers the ids of the newest events in two generations, also of
 // those that are sealed and not durable yet.
 type recent struct {
-	mu    sync.Mutex // guards the three below
+	mu    lockorder.Mutex[lockorder.RecentMu] // guards the three below
 	young map[choir.ID]uint64
 	old   map[choir.ID]uint64
 	// newest is the time in the newest id that is in the log and not remembered,

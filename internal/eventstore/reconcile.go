@@ -21,6 +21,9 @@ func (s *Store) openSQLite() (*sqlite.Conn, uint64, error) {
 	if err := os.MkdirAll(s.dir, 0o711); err != nil {
 		return nil, 0, choir.Wrap("eventstore.open", choir.CodeUnavailable, err, "make the folder of the log")
 	}
+	if err := dropRemake(s.dir); err != nil {
+		return nil, 0, err
+	}
 	if _, err := os.Stat(path); os.IsNotExist(err) {
 		s.opened.sqliteDamage = "the SQLite copy was missing"
 	}
@@ -133,11 +136,10 @@ func (s *Store) mendJournal(damage []journal.Damage) (repaired []choir.LogRepair
 }
 
 // restoreJournal gives the damage with the records that both copies together
-// blame, and what of it the SQLite copy could not restore.
+// blame, and what of it the SQLite copy could not restore. It holds no lock of the
+// copy: the journal asks for each record with its own held.
 func (s *Store) restoreJournal(damage []journal.Damage) (blamed, left []journal.Damage, err error) {
-	s.applier.connMu.Lock()
-	defer s.applier.connMu.Unlock()
-	fetch, done := s.fetchAll(s.applier.conn)
+	fetch, done := s.fetchAll(s.applier.fetch)
 	defer done()
 	if blamed, err = s.journal.Blame(damage, fetch); err == nil {
 		left, err = s.journal.Repair(blamed, fetch)
@@ -145,9 +147,12 @@ func (s *Store) restoreJournal(damage []journal.Damage) (blamed, left []journal.
 	return blamed, left, err
 }
 
-// fetchFrom gives records from the SQLite copy.
+// fetchFrom gives records from the SQLite copy; none without a connection.
 func fetchFrom(conn *sqlite.Conn) journal.Fetch {
 	return func(seq uint64) (r journal.Record, ok bool) {
+		if conn == nil {
+			return r, false
+		}
 		var out []choir.Event
 		var raw string
 		err := query(conn, "SELECT event FROM events WHERE seq = ?", func(st *sqlite.Stmt) error {
@@ -179,7 +184,7 @@ func (s *Store) catchUp(ctx context.Context) error {
 		}
 	}
 	var err error
-	fetch, done := s.fetchAll(nil)
+	fetch, done := s.fetchAll(fetchFrom(nil))
 	defer done()
 	from := wholeJournal(s.journal)
 	if len(s.opened.holes) > 0 {

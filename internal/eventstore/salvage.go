@@ -46,23 +46,18 @@ func (s *Store) dropAside() error {
 }
 
 // fetchAll gives records from the copy, or from the one that was set aside;
-// close ends it. conn may be nil.
-func (s *Store) fetchAll(conn *sqlite.Conn) (fetch journal.Fetch, close func()) {
+// close ends it.
+func (s *Store) fetchAll(copied journal.Fetch) (fetch journal.Fetch, close func()) {
 	path := filepath.Join(s.dir, asideFile)
 	var aside *sqlite.Conn
 	if _, err := os.Stat(path); err == nil {
 		aside, _ = sqlite.OpenConn(path, sqlite.OpenReadOnly) // without it there is one source less
 	}
 	fetch = func(seq uint64) (journal.Record, bool) {
-		for _, c := range []*sqlite.Conn{conn, aside} {
-			if c == nil {
-				continue
-			}
-			if r, ok := fetchFrom(c)(seq); ok {
-				return r, true
-			}
+		if r, ok := copied(seq); ok {
+			return r, true
 		}
-		return journal.Record{}, false
+		return fetchFrom(aside)(seq)
 	}
 	return fetch, func() {
 		if aside != nil {

@@ -7,17 +7,27 @@ import (
 
 	"choiros/internal/choir"
 	"choiros/internal/journal"
+	"choiros/internal/recovery"
 )
 
 // Share lays out, in the folder of another computer, a log that begins with the
 // events up to seq: the same bytes, shared where the file system can. Its SQLite
-// copy is made when it is opened.
-func (s *Store) Share(dir string, seq uint64) error {
-	return s.journal.Share(filepath.Join(dir, journalDir), seq)
+// copy is made when it is opened. No repair runs meanwhile.
+func (s *Store) Share(ctx context.Context, dir string, seq uint64) error {
+	return s.barrier.Beside(ctx, recovery.Fork, func(context.Context) error {
+		return s.journal.Share(filepath.Join(dir, journalDir), seq)
+	})
 }
 
-// Parts are the journal's files up to an event. See journal.Journal.
-func (s *Store) Parts(seq uint64) ([]journal.Part, error) { return s.journal.Parts(seq) }
+// Parts are the journal's files up to an event. See journal.Journal. A repair may
+// replace them later: then opening one is code busy.
+func (s *Store) Parts(ctx context.Context, seq uint64) (parts []journal.Part, err error) {
+	err = s.barrier.Beside(ctx, recovery.Export, func(context.Context) error {
+		parts, err = s.journal.Parts(seq)
+		return err
+	})
+	return parts, err
+}
 
 // Begins is the first event that the log's computer has alone: 1, unless it began
 // as a fork or an import. A computer's own events follow the ones it came with,

@@ -4,13 +4,13 @@ import (
 	"context"
 	_ "embed"
 	"os"
-	"sync"
 
 	"zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
 
 	"choiros/internal/choir"
 	"choiros/internal/fault"
+	"choiros/internal/lockorder"
 )
 
 //go:embed schema.sql
@@ -45,9 +45,8 @@ type pool struct {
 	flags []sqlite.OpenFlags
 	slots chan struct{} // one token per connection in use
 
-	mu     sync.Mutex // guards the rest
+	mu     lockorder.Mutex[lockorder.PoolMu] // guards the rest
 	idle   []*sqlite.Conn
-	era    int // raised when the file was replaced
 	closed bool
 }
 
@@ -57,65 +56,87 @@ func newPool(path string, flags ...sqlite.OpenFlags) *pool {
 
 // use runs fn with a connection. A full pool waits for a free one.
 func (p *pool) use(ctx context.Context, fn func(*sqlite.Conn) error) error {
-	select {
-	case p.slots <- struct{}{}:
-	case <-ctx.Done():
-		return choir.Wrap("eventstore.read", choir.CodeCancelled, ctx.Err(), "stopped")
+	lockorder.Acquire[lockorder.PoolSlots]()
+	defer lockorder.Release[lockorder.PoolSlots]()
+	if err := p.occupy(ctx); err != nil {
+		return err
 	}
-	defer func() { <-p.slots }()
-	conn, era, err := p.take()
+	defer p.vacate()
+	conn, err := p.connect()
 	if err != nil {
 		return sqliteError("eventstore.read", err)
 	}
 	err = fn(conn)
-	p.give(conn, era)
+	p.putBack(conn)
 	return sqliteError("eventstore.read", err)
 }
 
-func (p *pool) take() (*sqlite.Conn, int, error) {
+// replace runs fn, which replaces the file, while no connection is in use; reads
+// that come meanwhile wait, and read the new file.
+func (p *pool) replace(ctx context.Context, fn func() error) error {
+	lockorder.Acquire[lockorder.PoolSlots]()
+	defer lockorder.Release[lockorder.PoolSlots]()
+	for range cap(p.slots) {
+		if err := p.occupy(ctx); err != nil {
+			return err
+		}
+		defer p.vacate()
+	}
 	p.mu.Lock()
-	era := p.era
+	for _, conn := range p.idle {
+		conn.Close() // read only: nothing can be lost
+	}
+	p.idle = nil
+	p.mu.Unlock()
+	return fn()
+}
+
+// occupy waits for a free slot.
+func (p *pool) occupy(ctx context.Context) error {
+	select {
+	case p.slots <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return choir.Wrap("eventstore.read", choir.CodeCancelled, ctx.Err(), "stopped")
+	}
+}
+
+func (p *pool) vacate() { <-p.slots }
+
+// connect gives an idle connection, or a new one.
+func (p *pool) connect() (*sqlite.Conn, error) {
+	p.mu.Lock()
 	if p.closed {
 		p.mu.Unlock()
-		return nil, era, choir.E("eventstore.read", choir.CodeUnavailable, "the log is closed")
+		return nil, choir.E("eventstore.read", choir.CodeUnavailable, "the log is closed")
 	}
 	if n := len(p.idle); n > 0 {
 		conn := p.idle[n-1]
 		p.idle = p.idle[:n-1]
 		p.mu.Unlock()
-		return conn, era, nil
+		return conn, nil
 	}
 	p.mu.Unlock()
 	conn, err := sqlite.OpenConn(p.path, p.flags...)
 	if err != nil {
-		return nil, era, err
+		return nil, err
 	}
 	if err := execute(conn, "PRAGMA cache_size = -512"); err != nil {
 		conn.Close() // nothing was read yet
-		return nil, era, err
+		return nil, err
 	}
-	return conn, era, nil
+	return conn, nil
 }
 
-func (p *pool) give(conn *sqlite.Conn, era int) {
+// putBack keeps a connection for the next read.
+func (p *pool) putBack(conn *sqlite.Conn) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.closed || era != p.era {
+	if p.closed {
 		conn.Close() // read only: nothing can be lost
 		return
 	}
 	p.idle = append(p.idle, conn)
-}
-
-// renew makes later reads open the file that has taken the old one's place.
-func (p *pool) renew() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for _, conn := range p.idle {
-		conn.Close() // read only: nothing can be lost
-	}
-	p.idle = nil
-	p.era++
 }
 
 // close waits until no connection is in use.

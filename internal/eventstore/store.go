@@ -1,18 +1,37 @@
 // Package eventstore is a computer's log: the journal, which is the truth, and
 // its SQLite copy with the projections that answer questions. The projections
 // follow from the events by pure reducers and can be rebuilt at any time.
+//
+// Locks are acquired in this order, the outermost first; a goroutine that holds
+// one acquires only those below it, and waits only for goroutines that need those
+// below it. The build tag lockorder checks that: see internal/lockorder.
+//
+//	Barrier.files     keeps repairs from who reads the log's files whole
+//	Barrier.appends   keeps repairs from appends
+//	pool.slots        a connection to read the SQLite copy with
+//	Journal.writeMu   writing a batch; held while the applier's queue is full
+//	applier.retryMu   one retry of a failed transaction at a time
+//	applier.connMu    a transaction on the SQLite copy
+//	Journal.mu        numbers and the chain
+//	applier.mu        the queue between journal and SQLite copy
+//	recent.mu         the newest ids
+//	tail.mu           the newest events
+//	Store.waitMu      who waits for an event
+//	pool.mu           idle connections
+//	check.mu          progress of the check in the background
 package eventstore
 
 import (
 	"context"
 	"path/filepath"
-	"sync"
 
 	"zombiezen.com/go/sqlite"
 
 	"choiros/internal/blob"
 	"choiros/internal/choir"
 	"choiros/internal/journal"
+	"choiros/internal/lockorder"
+	"choiros/internal/recovery"
 )
 
 // Config says whose log it is and injects the clock.
@@ -41,6 +60,7 @@ type Store struct {
 	cfg      Config
 	dir      string
 	journal  *journal.Journal
+	barrier  *recovery.Barrier
 	pool     *pool
 	recent   recent
 	tail     tail
@@ -48,9 +68,9 @@ type Store struct {
 	opened   opened
 	checking check
 
-	waitMu sync.Mutex    // guards the two below
-	head   uint64        // last durable event
-	grown  chan struct{} // closed when head grows; nil while nobody waits
+	waitMu lockorder.Mutex[lockorder.WaitMu] // guards the two below
+	head   uint64                            // last durable event
+	grown  chan struct{}                     // closed when head grows; nil while nobody waits
 }
 
 // opened is what Open found out; it does not change afterwards.
@@ -74,6 +94,7 @@ const (
 // see ReadOnly. Code busy: another process has it open.
 func Open(ctx context.Context, dir string, cfg Config) (*Store, error) {
 	s := &Store{cfg: cfg, dir: dir}
+	s.barrier = recovery.NewBarrier(s.drain)
 	if err := s.open(ctx); err != nil {
 		return nil, err
 	}
@@ -163,9 +184,10 @@ func (s *Store) committed(records []journal.Record) {
 }
 
 // Close finishes the SQLite copy and closes both. Appends under way are waited
-// for; later ones are refused.
+// for, maintenance is stopped; later ones are refused.
 func (s *Store) Close() error {
 	s.checking.stop()
+	s.barrier.Close()
 	err := s.journal.Close()
 	// The connection that writes is the last: it takes the write-ahead log away.
 	if perr := s.pool.close(); err == nil {

@@ -2,15 +2,15 @@ package eventstore
 
 import (
 	"slices"
-	"sync"
 
 	"choiros/internal/choir"
+	"choiros/internal/lockorder"
 )
 
 // tail keeps the newest events in memory, because followers ask for them as
 // soon as they are committed. Readers do not change the payloads.
 type tail struct {
-	mu     sync.Mutex // guards the two below
+	mu     lockorder.Mutex[lockorder.TailMu] // guards the two below
 	events []choir.Event
 	bytes  int
 }

@@ -2,58 +2,143 @@ package eventstore
 
 import (
 	"context"
-	"io"
 	"slices"
 
 	"zombiezen.com/go/sqlite"
 
 	"choiros/internal/choir"
 	"choiros/internal/journal"
+	"choiros/internal/recovery"
 )
 
 // Verify compares both copies byte by byte, checks every hash and the chain, has
-// SQLite check its file, and holds the projections against the log. What is damaged in one copy is restored from the
-// other; what is damaged in both is a hole. Appends and reads go on meanwhile.
+// SQLite check its file, and holds the projections against the log. What is
+// damaged in one copy is restored from the other; what is damaged in both is a
+// hole. Appends and reads go on meanwhile; appends wait only while something is
+// restored, behind the barrier, which looks at the damage once more.
 // progress, when given, gets the number of events compared so far and in all.
 // A store that is open for reading only mends nothing and tells by Damaged.
 func (s *Store) Verify(ctx context.Context, progress func(done, total uint64)) (Report, error) {
 	if s.applier.static {
 		return s.inspect(ctx, progress)
 	}
-	head, hash := s.journal.Head()
-	report := Report{Events: head, Head: hash}
-	var damage []journal.Damage
-	var wrong []item
-	var family ancestry
-	err := s.read(ctx, func(conn *sqlite.Conn) (err error) {
-		// What is only in the journal yet is not wrong in the copy.
-		damage, wrong, err = s.compare(ctx, conn, min(head, s.applier.reached()), &family, progress)
+	report := Report{}
+	var found findings
+	err := s.barrier.Beside(ctx, recovery.Verify, func(ctx context.Context) (err error) {
+		report.Events, report.Head = s.journal.Head()
+		found, err = s.readBoth(ctx, progress)
 		return err
 	})
-	if choir.CodeOf(err) == choir.CodeCorrupt {
-		wrong, err = nil, nil
-		damage, err = s.journal.Verify(ctx, nil)
-		report.Repaired = append(report.Repaired, choir.LogRepaired{Copy: "sqlite", From: 1, To: max(1, head), Damage: "the file is damaged", Kind: "file"})
-	}
 	if err != nil {
 		return report, err
 	}
-	if len(damage) > 0 {
-		repaired, holes, err := s.mendJournal(damage)
-		if err != nil {
+	report.Holes = append(report.Holes, found.broken...)
+	if !found.sound() {
+		mend := func(ctx context.Context) error { return s.mend(ctx, found, &report) }
+		if err := s.barrier.Alone(ctx, recovery.Repair, mend); err != nil {
 			return report, err
 		}
-		wrong = withoutRepaired(wrong, repaired)
-		report.Repaired, report.Holes = append(report.Repaired, repaired...), holes
 	}
-	report.Holes = append(report.Holes, family.broken...)
 	if len(report.Holes) > 0 {
 		return report, nil // a damaged copy may be needed yet
 	}
-	if err := s.mendSQLite(ctx, wrong, &report); err != nil {
-		return report, err
-	}
 	return report, s.mendAnswers(ctx, &report)
+}
+
+// findings are what a verification saw while appends and other repairs went on.
+type findings struct {
+	damage []journal.Damage
+	wrong  []item // rows of the SQLite copy that are not these events
+	file   bool   // the file of the SQLite copy is damaged
+	remade int    // how often that file had been replaced
+	broken []Hole // events that are of another log
+}
+
+func (f *findings) sound() bool { return len(f.damage)+len(f.wrong) == 0 && !f.file }
+
+// readBoth compares both copies up to the last event that the SQLite copy has: an
+// event that is only in the journal yet is not wrong in the copy.
+func (s *Store) readBoth(ctx context.Context, progress func(done, total uint64)) (f findings, err error) {
+	var family ancestry
+	f.remade = s.applier.timesRemade()
+	err = s.read(ctx, func(conn *sqlite.Conn) (err error) {
+		f.damage, f.wrong, err = s.compare(ctx, conn, s.applier.reached(), &family, progress)
+		return err
+	})
+	if choir.CodeOf(err) == choir.CodeCorrupt {
+		f.file, f.wrong = true, nil
+		f.damage, err = s.journal.Verify(ctx, nil)
+	}
+	f.broken = family.broken
+	return f, err
+}
+
+// confirm looks at what was found once more, behind the barrier: another repair
+// may have mended it.
+func (s *Store) confirm(ctx context.Context, f *findings) (err error) {
+	f.file = f.file && f.remade == s.applier.timesRemade()
+	if len(f.damage) > 0 {
+		if f.damage, err = s.journal.Confirm(ctx, f.damage); err != nil {
+			return err
+		}
+	}
+	if f.file || len(f.wrong) == 0 {
+		return nil
+	}
+	return s.pool.use(ctx, func(conn *sqlite.Conn) error {
+		f.wrong, err = stillWrong(conn, f.wrong)
+		return err
+	})
+}
+
+// mend restores one copy from the other, behind the barrier.
+func (s *Store) mend(ctx context.Context, f findings, report *Report) error {
+	if err := s.confirm(ctx, &f); err != nil {
+		return err
+	}
+	if f.file {
+		report.Repaired = append(report.Repaired, choir.LogRepaired{Copy: "sqlite", From: 1, To: max(1, report.Events), Damage: "the file is damaged", Kind: "file"})
+	}
+	if len(f.damage) > 0 {
+		repaired, holes, err := s.mendJournal(f.damage)
+		if err != nil {
+			return err
+		}
+		f.wrong = withoutRepaired(f.wrong, repaired)
+		report.Repaired, report.Holes = append(report.Repaired, repaired...), append(report.Holes, holes...)
+	}
+	if len(report.Holes) > 0 {
+		return nil // a damaged copy may be needed yet
+	}
+	if f.file {
+		return s.remake(ctx)
+	}
+	if len(f.wrong) == 0 {
+		return nil
+	}
+	if err := s.applier.replaceEvents(f.wrong); err != nil {
+		return err
+	}
+	report.Repaired = append(report.Repaired, rowsDiffer(f.wrong)...)
+	return nil
+}
+
+// stillWrong leaves out the events that the SQLite copy has by now.
+func stillWrong(conn *sqlite.Conn, wrong []item) (out []item, err error) {
+	for _, it := range wrong {
+		same := false
+		err := query(conn, "SELECT seq, event, id, type, run FROM events WHERE seq = ?", func(st *sqlite.Stmt) error {
+			same = sameRow(st, journal.Record{Seq: it.event.Seq, Event: it.raw}, &it.event)
+			return nil
+		}, it.event.Seq)
+		if err != nil {
+			return nil, err
+		}
+		if !same {
+			out = append(out, it)
+		}
+	}
+	return out, nil
 }
 
 // mendAnswers makes the projections anew when they are not what the log says.
@@ -94,7 +179,7 @@ func (s *Store) inspect(ctx context.Context, progress func(done, total uint64)) 
 		if err != nil {
 			return err
 		}
-		fetch, done := s.fetchAll(conn)
+		fetch, done := s.fetchAll(fetchFrom(conn))
 		defer done()
 		if damage, err = s.journal.Blame(damage, fetch); err != nil {
 			return err
@@ -167,32 +252,12 @@ func checkFile(conn *sqlite.Conn) error {
 	return err
 }
 
-// mendSQLite puts the journal's events into the place of wrong rows. A damaged
-// file is made anew.
-func (s *Store) mendSQLite(ctx context.Context, wrong []item, report *Report) error {
-	if len(report.Repaired) > 0 && report.Repaired[0].Copy == "sqlite" {
-		return s.remakeSQLite(ctx)
-	}
-	if len(wrong) == 0 {
-		return nil
-	}
-	if err := s.applier.replaceEvents(wrong); err != nil {
-		return err
-	}
-	report.Repaired = append(report.Repaired, rowsDiffer(wrong)...)
-	return nil
-}
-
 // VerifyProjections rebuilds the projections and reports whether they had been
 // what the log says. Afterwards they are.
 func (s *Store) VerifyProjections(ctx context.Context) (same bool, err error) {
-	before, err := s.Dump(ctx, io.Discard)
+	tables, _, err := s.wrongAnswers(ctx)
 	if err != nil {
 		return false, err
 	}
-	if err := s.Rebuild(ctx); err != nil {
-		return false, err
-	}
-	after, err := s.Dump(ctx, io.Discard)
-	return before == after, err
+	return len(tables) == 0, s.Rebuild(ctx)
 }

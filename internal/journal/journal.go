@@ -5,10 +5,10 @@ package journal
 
 import (
 	"os"
-	"sync"
 	"time"
 
 	"choiros/internal/choir"
+	"choiros/internal/lockorder"
 )
 
 // DefaultSegmentBytes is when a new segment is begun: small enough that reading
@@ -39,15 +39,15 @@ type Journal struct {
 	cfg  Config
 	lock *os.File
 
-	writeMu sync.Mutex // held by whoever writes; guards the four below
-	file    *os.File   // last segment, nil until there is one
-	alloc   int64      // bytes of it that are written, with zeros if nothing else
-	tight   bool       // the disk had no room for zeros
+	writeMu lockorder.Mutex[lockorder.WriteMu] // held by whoever writes; guards the four below
+	file    *os.File                           // last segment, nil until there is one
+	alloc   int64                              // bytes of it that are written, with zeros if nothing else
+	tight   bool                               // the disk had no room for zeros
 	buf     []byte
 
-	mu      sync.Mutex // guards the rest; never held across a system call
-	filling *batch     // takes up appends until its leader writes it
-	next    Record     // Seq of the next record to seal and, as Hash, the one before
+	mu      lockorder.Mutex[lockorder.JournalMu] // guards the rest; never held across a system call
+	filling *batch                               // takes up appends until its leader writes it
+	next    Record                               // Seq of the next record to seal and, as Hash, the one before
 	content
 	refusal error // why appends are refused
 }

@@ -104,6 +104,29 @@ func (j *Journal) Verify(ctx context.Context, each func(Record) error) ([]Damage
 	return p.Damage(), nil
 }
 
+// Confirm reads the segments anew in which damage was found, and those before
+// them, and names what is damaged there. It changes nothing.
+func (j *Journal) Confirm(ctx context.Context, damage []Damage) ([]Damage, error) {
+	suspect := func(s segment) bool {
+		return slices.ContainsFunc(damage, func(d Damage) bool { return d.File == s.path })
+	}
+	p := j.NewPass()
+	for p.More() {
+		// A header and the end of the segment before it tell on each other.
+		if !suspect(p.segments[0]) && !(len(p.segments) > 1 && suspect(p.segments[1])) {
+			p.skip()
+			continue
+		}
+		if err := p.Next(ctx, nil); err != nil {
+			return nil, err
+		}
+	}
+	return p.Damage(), nil
+}
+
+// skip leaves the next segment out.
+func (p *Pass) skip() { p.segments, p.prev = p.segments[1:], "" }
+
 // Pass reads what the journal had when it was begun, a segment at a time. It is
 // for one goroutine.
 type Pass struct {
@@ -152,7 +175,7 @@ func (p *Pass) Next(ctx context.Context, each func(Record) error) error {
 	}
 	if p.More() {
 		after, err := p.segments[0].begins()
-		if err != nil {
+		if err != nil && !os.IsNotExist(err) { // a lost segment is the damage of its own turn
 			return fail("journal.verify", err, p.segments[0].path)
 		}
 		found.meet(first, last, after)
@@ -179,17 +202,10 @@ func (s scan) each(fn func(Record) error) error {
 
 // verifySegment scans what was durable when the segment was looked up.
 func verifySegment(s segment, prev choir.Digest) (scan, error) {
-	f, err := os.Open(s.path)
-	if err != nil {
+	data, err := readUpTo(s.path, s.size)
+	if err != nil && !os.IsNotExist(err) { // all of a lost segment is missing
 		return scan{}, fail("journal.verify", err, s.path)
 	}
-	defer f.Close()
-	data := make([]byte, s.size)
-	n, err := io.ReadFull(f, data)
-	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
-		return scan{}, fail("journal.verify", err, s.path)
-	}
-	data = data[:n]
 	headed, ok := parseSegmentHeader(data, s.first)
 	if prev == "" {
 		prev = headed
@@ -199,4 +215,19 @@ func verifySegment(s segment, prev choir.Digest) (scan, error) {
 		found.gaps = append([]gap{{from: s.first, to: s.first - 1, end: segmentHeader, kind: KindHeader}}, found.gaps...)
 	}
 	return found, nil
+}
+
+// readUpTo reads at most so many bytes of a file.
+func readUpTo(path string, size int64) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data := make([]byte, size)
+	n, err := io.ReadFull(f, data)
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
+		err = nil
+	}
+	return data[:n], err
 }

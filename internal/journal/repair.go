@@ -14,13 +14,44 @@ type Fetch func(seq uint64) (r Record, ok bool)
 // Repair writes every damaged segment anew from the records that are whole and
 // those that fetch gives, beside the old one, and puts it in its place. It
 // returns what could not be restored: its bytes stay where they were between
-// what could, and appends are refused while there is any.
+// what could, and appends are refused while there is any. The caller lets no
+// Append run meanwhile. Code busy: an append has been given its number already,
+// and nothing was repaired. After any other error appends are refused until the
+// journal is opened again.
 func (j *Journal) Repair(damage []Damage, fetch Fetch) (left []Damage, err error) {
 	if j.cfg.ReadOnly {
 		return damage, nil
 	}
 	j.writeMu.Lock()
 	defer j.writeMu.Unlock()
+	if j.joined() {
+		return damage, choir.E("journal.repair", choir.CodeBusy, "an append is under way").WithRemedy("repair when none is")
+	}
+	left, err = j.repair(damage, fetch)
+	if err != nil {
+		j.refuse(err)
+	}
+	return left, err
+}
+
+// joined reports whether records have numbers and are not written yet.
+func (j *Journal) joined() bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.filling != nil
+}
+
+// refuse refuses appends: nobody knows what the segments hold.
+func (j *Journal) refuse(cause error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.refusal == nil {
+		j.refusal = cause
+	}
+}
+
+// repair is Repair with writeMu held.
+func (j *Journal) repair(damage []Damage, fetch Fetch) (left []Damage, err error) {
 	done := map[string]bool{}
 	for _, d := range damage {
 		if done[d.File] {

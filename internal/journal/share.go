@@ -16,19 +16,29 @@ import (
 )
 
 // Part is the beginning of a segment file, up to a whole record. Its bytes never
-// change.
+// change, unless a repair replaces the file.
 type Part struct {
 	Name        string // of the file
 	First, Last uint64 // events
 	Size        int64  // bytes, of the file or a part of it
 	path        string
-	closed      bool // another segment follows: the file ends with Last
+	closed      bool        // another segment follows: the file ends with Last
+	file        os.FileInfo // tells whether a repair has replaced the file
 }
 
-// Open reads the part. The caller closes.
+// Open reads the part. The caller closes. Code busy: the file was repaired since
+// the part was made.
 func (p Part) Open() (io.ReadCloser, error) {
 	f, err := os.Open(p.path)
 	if err != nil {
+		return nil, fail("journal.part", err, p.path)
+	}
+	opened, err := f.Stat()
+	if err == nil && !os.SameFile(opened, p.file) {
+		err = choir.E("journal.part", choir.CodeBusy, "%s was repaired meanwhile", p.Name).WithRemedy("try again")
+	}
+	if err != nil {
+		f.Close() // nothing was read
 		return nil, fail("journal.part", err, p.path)
 	}
 	return struct {
@@ -37,8 +47,9 @@ func (p Part) Open() (io.ReadCloser, error) {
 	}{io.NewSectionReader(f, 0, p.Size), f}, nil
 }
 
-// Parts are the files that hold the events up to seq, in order. Code not_found:
-// there is no such event. Code corrupt: the log is damaged.
+// Parts are the files that hold the events up to seq, in order. The caller lets
+// no Repair run meanwhile. Code not_found: there is no such event. Code corrupt:
+// the log is damaged.
 func (j *Journal) Parts(seq uint64) ([]Part, error) {
 	j.mu.Lock()
 	segments, head, damage := append([]segment(nil), j.segments...), j.head.Seq, j.damage
@@ -58,12 +69,15 @@ func (j *Journal) Parts(seq uint64) ([]Part, error) {
 		if p.closed = i+1 < len(segments); p.closed {
 			p.Last = segments[i+1].first - 1
 		}
+		var err error
 		if p.Last > seq {
-			size, err := offsetBehind(s, seq)
-			if err != nil {
+			if p.Size, err = offsetBehind(s, seq); err != nil {
 				return nil, err
 			}
-			p.Last, p.Size, p.closed = seq, size, false
+			p.Last, p.closed = seq, false
+		}
+		if p.file, err = os.Stat(s.path); err != nil {
+			return nil, fail("journal.parts", err, s.path)
 		}
 		out = append(out, p)
 	}
@@ -97,7 +111,8 @@ func offsetBehind(s segment, seq uint64) (int64, error) {
 // Share lays out a journal in a new folder that begins with the events up to
 // seq, the same bytes. Segments that are closed are hard links to these, which
 // is safe because a closed segment is only ever replaced, never written to; the
-// last one is a copy, as are all when the folder is on another file system.
+// last one is a copy, as are all when the folder is on another file system. The
+// caller lets no Repair run meanwhile.
 func (j *Journal) Share(dir string, seq uint64) error {
 	parts, err := j.Parts(seq)
 	if err != nil {

@@ -76,7 +76,7 @@ type Head struct {
 // Source is the log an export is made of; eventstore.Store is one.
 type Source interface {
 	Log
-	Parts(seq uint64) ([]journal.Part, error)
+	Parts(ctx context.Context, seq uint64) ([]journal.Part, error)
 }
 
 // Export is an archive that is about to be written. The same log up to the same
@@ -99,7 +99,7 @@ func NewExport(ctx context.Context, log Source, blobs blob.Store, head Head, rea
 		},
 		parts: map[string]journal.Part{}, blobs: blobs,
 	}
-	parts, err := log.Parts(head.Seq)
+	parts, err := log.Parts(ctx, head.Seq)
 	if err != nil {
 		return nil, err
 	}
