@@ -45,6 +45,8 @@ type Config struct {
 	// Replica, when given, has a copy of an event before its append is
 	// acknowledged.
 	Replica Replica
+
+	segmentBytes int64 // of the journal, for tests that need many segments
 }
 
 // Replica follows the log elsewhere; cluster.Replica is one.
@@ -106,7 +108,7 @@ func (s *Store) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.journal, err = journal.Open(filepath.Join(s.dir, journalDir), journal.Config{Acked: acked, Committed: s.committed})
+	s.journal, err = journal.Open(filepath.Join(s.dir, journalDir), journal.Config{SegmentBytes: s.cfg.segmentBytes, Acked: acked, Committed: s.committed})
 	if err != nil {
 		conn.Close() // nothing was written
 		return err

@@ -19,10 +19,10 @@ func (m *Mutex[L]) Lock() {
 	m.mu.Lock()
 }
 
-// Unlock unlocks and forgets.
+// Unlock forgets and unlocks.
 func (m *Mutex[L]) Unlock() {
-	m.mu.Unlock()
 	Release[L]()
+	m.mu.Unlock()
 }
 
 // recorded are the places of the locks that each goroutine holds.
