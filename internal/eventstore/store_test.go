@@ -16,14 +16,21 @@ import (
 	"choiros/internal/choir"
 )
 
+// ordinaryRun says that nobody asked for more checks.
+var ordinaryRun bool
+
 func TestMain(m *testing.M) {
 	if dir := os.Getenv("CHOIR_STORE_CHILD"); dir != "" {
+		if os.Getenv("CHOIR_STORE_MAINTAINED") != "" {
+			os.Exit(maintainedChild(dir))
+		}
 		os.Exit(child(dir))
 	}
 	// Each check of a property opens stores on a disk; more with -rapid.checks.
 	flag.Parse()
 	if f := flag.Lookup("rapid.checks"); f.Value.String() == f.DefValue {
 		f.Value.Set("20")
+		ordinaryRun = true
 	}
 	goleak.VerifyTestMain(m)
 }
