@@ -54,5 +54,8 @@ CHOIR_TEST_LARGE=1 go test -count=1 -timeout 1h -run '^TestTasks$/^a_project_ful
 part="faults of cluster nodes"
 CHOIR_CLUSTER_ROUNDS=100 go test -count=1 -timeout 1h -run '^TestNothingAcknowledgedIsLostInACluster$' ./internal/bus/cluster
 
+part="maintenance, appends and kills of a log at once"
+go test -race -count=1 -timeout 1h -run '^TestMaintenanceAppendsAndKillsAtOnce$' ./internal/eventstore -rapid.checks=100
+
 part="the crash matrix at random moments"
 tools/crash.sh -random -rows "${CRASH_ROWS:-5000}"

@@ -264,7 +264,7 @@ func (c *client) task(ctx context.Context, raw []byte) (*choir.AssociateResult, 
 		if e.Type != "task.returned" || e.Task != accepted.Task {
 			return false, nil
 		}
-		p, err := choir.DecodePayload(e.Type, e.Payload)
+		p, err := choir.ReadPayload(e.Type, e.Payload)
 		if err == nil {
 			result = &p.(*choir.TaskReturned).Result
 		}

@@ -13,6 +13,8 @@ type scanner struct {
 	src  []byte
 	text string // the same as src, for DecodeStrict
 	pos  int
+	// lenient passes over members that a struct does not have.
+	lenient bool
 }
 
 func (s *scanner) fail(msg string) error {

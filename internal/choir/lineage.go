@@ -31,7 +31,7 @@ func (l *Lineage) Next(e *Event) error {
 
 // origin is what a fork or an import says of the past.
 func origin(e *Event) (from ID, seq uint64, hash Digest, err error) {
-	p, err := DecodePayload(e.Type, e.Payload)
+	p, err := ReadPayload(e.Type, e.Payload)
 	if err != nil {
 		return "", 0, "", err
 	}

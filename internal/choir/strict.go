@@ -22,8 +22,15 @@ import (
 // encoding/json writes a nil slice. An optional list that is empty decodes as
 // nil, a required one as an empty slice, so decoding what Canonical wrote gives
 // the same value.
-func DecodeStrict(raw []byte, into any) error {
-	s := scanner{src: raw, text: string(raw)}
+func DecodeStrict(raw []byte, into any) error { return decodeStruct(raw, into, false) }
+
+// DecodeDurable is DecodeStrict that passes over unknown fields. It is for what is
+// in the log: a newer choir may have added optional fields, and the hash of the
+// event tells that nobody else did.
+func DecodeDurable(raw []byte, into any) error { return decodeStruct(raw, into, true) }
+
+func decodeStruct(raw []byte, into any, lenient bool) error {
+	s := scanner{src: raw, text: string(raw), lenient: lenient}
 	s.space()
 	if err := s.decode(reflect.ValueOf(into).Elem(), &rules{}, 0); err != nil {
 		return err
@@ -223,23 +230,31 @@ func (s *scanner) decodeStruct(v reflect.Value, depth int) error {
 		return err
 	}
 	var seen uint64 // one bit for each field
-	for at := -1; ; {
-		more, err := s.next('}', at < 0)
+	at := -1
+	for first := true; ; first = false {
+		more, err := s.next('}', first)
 		if err != nil {
 			return err
 		}
 		if !more {
 			return shape.complete(v, seen)
 		}
-		if at, err = s.decodeMember(v, shape, at+1, depth); err != nil {
+		found, err := s.decodeMember(v, shape, at+1, depth)
+		if err != nil {
 			return err
 		}
-		if seen&(1<<at) != 0 {
+		if found == unknown {
+			continue
+		}
+		if at = found; seen&(1<<at) != 0 {
 			return Invalid(shape.fields[at].name, "is given twice")
 		}
 		seen |= 1 << at
 	}
 }
+
+// unknown is the place of a member that the struct does not have.
+const unknown = -1
 
 // decodeMember reads one member and says which field it is. In canonical JSON
 // it is at from or behind.
@@ -249,6 +264,10 @@ func (s *scanner) decodeMember(v reflect.Value, shape *shape, from, depth int) (
 		return 0, err
 	}
 	at, ok := shape.find(name, from)
+	if !ok && s.lenient {
+		_, err := s.tree(depth + 1)
+		return unknown, err
+	}
 	if !ok {
 		return 0, Invalid(pathOf(string(name)), "is not a known field")
 	}

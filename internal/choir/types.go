@@ -152,13 +152,20 @@ func LookupType(t Type) (TypeInfo, bool) {
 
 // DecodePayload decodes the payload strictly into the struct of its type. The
 // error is an *Error with code invalid and the path of the field.
-func DecodePayload(t Type, raw []byte) (Payload, error) {
+func DecodePayload(t Type, raw []byte) (Payload, error) { return decodePayload(t, raw, DecodeStrict) }
+
+// ReadPayload is DecodePayload for an event of the log, which a newer choir may
+// have written: it passes over fields that the struct of the type does not have.
+// The type must be known; who reads whole logs skips the others.
+func ReadPayload(t Type, raw []byte) (Payload, error) { return decodePayload(t, raw, DecodeDurable) }
+
+func decodePayload(t Type, raw []byte, decode func([]byte, any) error) (Payload, error) {
 	info, ok := LookupType(t)
 	if !ok {
 		return nil, Invalid("type", "%q is not an event type", t)
 	}
 	p := info.New()
-	if err := DecodeStrict(raw, p); err != nil {
+	if err := decode(raw, p); err != nil {
 		return nil, Under("payload", err)
 	}
 	return p, nil

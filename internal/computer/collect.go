@@ -116,7 +116,7 @@ func (c *Computer) oldCalls(ctx context.Context, head uint64, before choir.Time)
 			if e.Type != "snapshot.taken" || e.Time >= before {
 				continue
 			}
-			p, err := choir.DecodePayload(e.Type, e.Payload)
+			p, err := choir.ReadPayload(e.Type, e.Payload)
 			if err != nil {
 				return nil, err
 			}

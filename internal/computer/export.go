@@ -111,7 +111,7 @@ func (c *Computer) Repos(ctx context.Context) ([]choir.RepoAdded, error) {
 			if e.Type != "repo.added" {
 				continue
 			}
-			p, err := choir.DecodePayload(e.Type, e.Payload)
+			p, err := choir.ReadPayload(e.Type, e.Payload)
 			if err != nil {
 				return nil, err
 			}

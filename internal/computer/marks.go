@@ -133,7 +133,7 @@ func (w *markWalk) take(e *choir.Event) error {
 		}
 		return w.plain(e, kind)
 	}
-	p, err := choir.DecodePayload(e.Type, e.Payload)
+	p, err := choir.ReadPayload(e.Type, e.Payload)
 	if err != nil {
 		return err
 	}
@@ -148,7 +148,7 @@ var plainMarks = map[choir.Type]MarkKind{
 }
 
 func (w *markWalk) plain(e *choir.Event, kind MarkKind) error {
-	p, err := choir.DecodePayload(e.Type, e.Payload)
+	p, err := choir.ReadPayload(e.Type, e.Payload)
 	if err != nil {
 		return err
 	}
@@ -290,7 +290,7 @@ func (w *markWalk) call(g *fileGroup, m Mark) error {
 	if err != nil {
 		return err
 	}
-	p, err := choir.DecodePayload(e.Type, e.Payload)
+	p, err := choir.ReadPayload(e.Type, e.Payload)
 	if err != nil {
 		return err
 	}

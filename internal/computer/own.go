@@ -120,7 +120,7 @@ func (c *Computer) ForkedFrom(ctx context.Context) (choir.ID, uint64, error) {
 	if err != nil || len(events) == 0 || events[0].Type != "computer.forked" {
 		return "", 0, err
 	}
-	p, err := choir.DecodePayload(events[0].Type, events[0].Payload)
+	p, err := choir.ReadPayload(events[0].Type, events[0].Payload)
 	if err != nil {
 		return "", 0, err
 	}

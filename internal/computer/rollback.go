@@ -164,7 +164,7 @@ func (w *writers) take(e *choir.Event, task choir.ID) error {
 	if e.Type != "file.written" && e.Type != "file.removed" || !owner && e.Task != task {
 		return nil
 	}
-	p, err := choir.DecodePayload(e.Type, e.Payload)
+	p, err := choir.ReadPayload(e.Type, e.Payload)
 	if err != nil {
 		return err
 	}

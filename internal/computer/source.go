@@ -182,7 +182,7 @@ func (c *Computer) firstSnapshot(ctx context.Context) (choir.Digest, error) {
 			if e.Type != "snapshot.taken" {
 				continue
 			}
-			p, err := choir.DecodePayload(e.Type, e.Payload)
+			p, err := choir.ReadPayload(e.Type, e.Payload)
 			if err != nil {
 				return "", err
 			}

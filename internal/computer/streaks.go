@@ -47,7 +47,7 @@ func deedOf(e *choir.Event) (deed, bool, error) {
 	default:
 		return deed{}, false, nil
 	}
-	p, err := choir.DecodePayload(e.Type, e.Payload)
+	p, err := choir.ReadPayload(e.Type, e.Payload)
 	if err != nil {
 		return deed{}, false, err
 	}

@@ -125,10 +125,10 @@ func (c *Computer) eachOfTask(ctx context.Context, t eventstore.Task, visit func
 		}
 		for _, e := range events {
 			after = e.Seq
-			if e.Task != t.ID {
+			if _, known := choir.LookupType(e.Type); e.Task != t.ID || !known {
 				continue
 			}
-			p, err := choir.DecodePayload(e.Type, e.Payload)
+			p, err := choir.ReadPayload(e.Type, e.Payload)
 			if err != nil {
 				return err
 			}

@@ -158,7 +158,7 @@ func (c *Computer) lostTerminals(ctx context.Context, session *choir.Event) ([]c
 			if t := events[i].Type; t != "terminal.opened" && t != "terminal.closed" {
 				continue
 			}
-			p, err := choir.DecodePayload(events[i].Type, events[i].Payload)
+			p, err := choir.ReadPayload(events[i].Type, events[i].Payload)
 			if err != nil {
 				return nil, err
 			}

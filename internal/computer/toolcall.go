@@ -50,7 +50,7 @@ func (c *Computer) aroundCall(ctx context.Context, drafts []choir.Draft) error {
 		if err != nil {
 			return err
 		}
-		if p, err := choir.DecodePayload(called.Type, called.Payload); err == nil && p.(*choir.ToolCalled).Writes {
+		if p, err := choir.ReadPayload(called.Type, called.Payload); err == nil && p.(*choir.ToolCalled).Writes {
 			return c.look(ctx, d, "tool_returned", called.ID)
 		}
 	}

@@ -11,7 +11,7 @@ import (
 // wentDownSince reports whether the machine was started anew since a session
 // that did not end.
 func (c *Computer) wentDownSince(started *choir.Event) (bool, error) {
-	p, err := choir.DecodePayload(started.Type, started.Payload)
+	p, err := choir.ReadPayload(started.Type, started.Payload)
 	if err != nil {
 		return false, choir.Wrap("computer.open", choir.CodeCorrupt, err, "event %d", started.Seq)
 	}

@@ -72,7 +72,7 @@ func (s *Store) LeftOut(ctx context.Context, asOf uint64) ([]string, error) {
 	if err != nil || len(events) == 0 {
 		return nil, err
 	}
-	p, err := choir.DecodePayload(events[0].Type, events[0].Payload)
+	p, err := choir.ReadPayload(events[0].Type, events[0].Payload)
 	if err != nil {
 		return nil, choir.Wrap("eventstore.read", choir.CodeCorrupt, err, "event %d", events[0].Seq)
 	}
@@ -100,9 +100,41 @@ func (s *Store) SnapshotAt(ctx context.Context, seq uint64) (choir.SnapshotTaken
 // paths: up to limit of those that begin with prefix and come after the path
 // given last.
 func (s *Store) Files(ctx context.Context, asOf uint64, prefix string, limit int, after string) ([]choir.FileState, error) {
-	return list[choir.FileState](ctx, s, `SELECT value FROM files WHERE key > ?1 AND key >= ?2 AND substr(key, 1, length(?2)) = ?2
-		AND from_seq <= ?3 AND to_seq > ?3 ORDER BY key LIMIT ?4`, after, prefix, asOfNow(asOf), bounded(limit))
+	from := "key > ?1"
+	if after < prefix {
+		from, after = "key >= ?1", prefix
+	}
+	holds, args := holding(asOf, after, behind(prefix))
+	files := "files"
+	if holds == holdsNow {
+		files += " INDEXED BY files_now" // SQLite would go through the past of each path
+	}
+	return list[choir.FileState](ctx, s, "SELECT value FROM "+files+" WHERE "+from+" AND key < ?2 AND "+holds+" ORDER BY key LIMIT ?", append(args, bounded(limit))...)
 }
+
+// behind is the first text behind all that begin with a prefix. No text begins
+// with the byte 255, which UTF-8 does not have.
+func behind(prefix string) string {
+	for n := len(prefix) - 1; n >= 0; n-- {
+		if prefix[n] < 0xff {
+			return prefix[:n] + string([]byte{prefix[n] + 1})
+		}
+	}
+	return "\xff"
+}
+
+// holding is the condition that a version holds as of an event (0 means now), and
+// its arguments behind those given. What holds now has indexes of its own, which
+// SQLite uses when the query has this very number.
+func holding(asOf uint64, args ...any) (string, []any) {
+	if seq := asOfNow(asOf); seq < stillHolds-1 {
+		n := "?" + itoa(len(args)+1)
+		return "from_seq <= " + n + " AND to_seq > " + n, append(args, seq)
+	}
+	return holdsNow, args
+}
+
+const holdsNow = "to_seq = 9007199254740991"
 
 // Conversations lists up to limit conversations that began before an event,
 // newest first; before 0 means all.

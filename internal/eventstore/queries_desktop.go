@@ -10,20 +10,22 @@ import (
 
 // Windows lists the windows as of an event (0 means now), the lowest first.
 func (s *Store) Windows(ctx context.Context, asOf uint64) ([]Window, error) {
-	return list[Window](ctx, s, "SELECT value FROM windows WHERE from_seq <= ?1 AND to_seq > ?1 ORDER BY json_extract(value, '$.focused_seq'), key", asOfNow(asOf))
+	holds, args := holding(asOf)
+	return list[Window](ctx, s, "SELECT value FROM windows WHERE "+holds+" ORDER BY json_extract(value, '$.focused_seq'), key", args...)
 }
 
 // Settings lists the desktop's settings that are not at their default as of an
 // event (0 means now), in the order of their keys; the theme is one of them.
 func (s *Store) Settings(ctx context.Context, asOf uint64) ([]Setting, error) {
-	return list[Setting](ctx, s, "SELECT value FROM settings WHERE from_seq <= ?1 AND to_seq > ?1 AND key <> ?2 ORDER BY key", asOfNow(asOf), sourceSetting)
+	holds, args := holding(asOf, sourceSetting)
+	return list[Setting](ctx, s, "SELECT value FROM settings WHERE key <> ?1 AND "+holds+" ORDER BY key", args...)
 }
 
 // SourceUpgraded is the newest upgrade of the desktop's source that is in force;
 // code not_found when it is as the computer was made with.
 func (s *Store) SourceUpgraded(ctx context.Context) (choir.DesktopUpgraded, error) {
 	return one[choir.DesktopUpgraded](ctx, s, "upgrade of", "the desktop's source",
-		"SELECT value FROM settings WHERE key = ?1 AND from_seq <= ?2 AND to_seq > ?2", sourceSetting, asOfNow(0))
+		"SELECT value FROM settings WHERE key = ?1 AND to_seq = 9007199254740991", sourceSetting)
 }
 
 // ThemeOutdated says whether a file was changed after the theme in force was set.

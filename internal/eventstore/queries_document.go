@@ -16,7 +16,8 @@ func byOf(table string) string {
 // ids, at the version they had then, without content: see Document. By is who
 // changed each last.
 func (s *Store) Documents(ctx context.Context, asOf uint64) ([]Document, error) {
-	return list[Document](ctx, s, "SELECT json_set(value"+byOf("documents")+") FROM documents WHERE from_seq <= ?1 AND to_seq > ?1 ORDER BY key", asOfNow(asOf))
+	holds, args := holding(asOf)
+	return list[Document](ctx, s, "SELECT json_set(value"+byOf("documents")+") FROM documents WHERE "+holds+" ORDER BY key", args...)
 }
 
 // Document is one version of a document with its content; version -1 means the
@@ -48,6 +49,7 @@ func (s *Store) VersionsBefore(ctx context.Context, id choir.ID, before, limit i
 // Overlays lists what lies over a document as of an event (0 means now), in the
 // order in which it came.
 func (s *Store) Overlays(ctx context.Context, id choir.ID, asOf uint64) ([]Overlay, error) {
-	return list[Overlay](ctx, s, `SELECT value FROM overlays WHERE key > ?2 || '/' AND key < ?2 || '0'
-		AND from_seq <= ?1 AND to_seq > ?1 ORDER BY json_extract(value, '$.seq')`, asOfNow(asOf), id)
+	holds, args := holding(asOf, id)
+	return list[Overlay](ctx, s, `SELECT value FROM overlays WHERE key > ?1 || '/' AND key < ?1 || '0'
+		AND `+holds+` ORDER BY json_extract(value, '$.seq')`, args...)
 }

@@ -85,6 +85,8 @@ type copied struct {
 	conn   *sqlite.Conn // nil when it cannot be opened
 	last   choir.Event
 	damage string
+	// foreign says that another choir made its projections.
+	foreign bool
 }
 
 // openCopy opens the copy. While there is a write-ahead log SQLite's own
@@ -105,6 +107,9 @@ func openCopy(path string) copied {
 		c.conn = conn
 		c.last, err = lastEvent(conn)
 	}
+	if err == nil {
+		c.foreign, err = madeByOthers(conn)
+	}
 	if err != nil {
 		c.damage = "the SQLite copy cannot be read: " + err.Error()
 	}
@@ -120,7 +125,7 @@ func (c copied) close() error {
 
 // serveCopy answers from the copy on disk when that is up to date.
 func (s *Store) serveCopy(ctx context.Context, c copied) error {
-	if c.damage == "" && c.last.Seq == s.head {
+	if c.damage == "" && !c.foreign && c.last.Seq == s.head {
 		s.pool = newPool(c.uri, c.flags...)
 		s.serveFrom(c.conn)
 		return nil

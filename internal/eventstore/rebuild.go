@@ -273,7 +273,7 @@ func (c *chunk) decode() {
 			return
 		}
 		if _, ok := reducers[it.event.Type]; ok {
-			if it.payload, err = choir.DecodePayload(it.event.Type, it.event.Payload); err != nil {
+			if it.payload, err = choir.ReadPayload(it.event.Type, it.event.Payload); err != nil {
 				c.err = choir.Wrap("eventstore.rebuild", choir.CodeCorrupt, err, "event %d", it.event.Seq)
 				return
 			}

@@ -2,6 +2,7 @@ package eventstore
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -31,18 +32,24 @@ func (s *Store) openSQLite() (*sqlite.Conn, uint64, error) {
 	var last choir.Event
 	if err == nil {
 		if last, err = lastEvent(conn); err == nil {
+			s.opened.foreign, err = madeByOthers(conn)
+		}
+		if err == nil {
 			s.applier.applied = last.Seq
 			return conn, last.Seq, nil
 		}
 		conn.Close() // it is thrown away
 	}
-	if choir.CodeOf(sqliteError("", err)) != choir.CodeCorrupt {
+	newer := errors.Is(err, errNewerCopy)
+	if !newer && choir.CodeOf(sqliteError("", err)) != choir.CodeCorrupt {
 		return nil, 0, sqliteError("eventstore.open", err)
 	}
 	if err := s.setAside(); err != nil {
-		return nil, 0, choir.Wrap("eventstore.open", choir.CodeUnavailable, err, "set the damaged %s aside", path)
+		return nil, 0, choir.Wrap("eventstore.open", choir.CodeUnavailable, err, "set %s aside", path)
 	}
-	s.opened.sqliteDamage = "the SQLite copy could not be read"
+	if !newer {
+		s.opened.sqliteDamage = "the SQLite copy could not be read"
+	}
 	conn, err = openWriter(path)
 	return conn, 0, sqliteError("eventstore.open", err)
 }
@@ -190,13 +197,16 @@ func (s *Store) catchUp(ctx context.Context) error {
 	if len(s.opened.holes) > 0 {
 		from = s.intact(1, fetch)
 	}
-	if have == 0 && head > 0 || head > have+fewEvents && head > have+have/4 {
+	if have == 0 && head > 0 || s.opened.foreign || head > have+fewEvents && head > have+have/4 {
 		err = s.applier.rebuild(ctx, from, have, head)
 	} else if head > have {
 		err = s.applyAfter(ctx, have)
 	}
 	if err == nil && s.opened.sqliteDamage != "" && head > 0 {
 		s.opened.repairs = append(s.opened.repairs, choir.LogRepaired{Copy: "sqlite", From: 1, To: head, Damage: s.opened.sqliteDamage, Kind: "file"})
+	}
+	if err == nil {
+		err = bringStamp(s.applier.conn)
 	}
 	if err == nil {
 		err = s.recent.begin(s.applier.conn, head)

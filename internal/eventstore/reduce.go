@@ -60,7 +60,7 @@ func (v *view) reduce(e *choir.Event, p choir.Payload) error {
 	}
 	if p == nil {
 		var err error
-		if p, err = choir.DecodePayload(e.Type, e.Payload); err != nil {
+		if p, err = choir.ReadPayload(e.Type, e.Payload); err != nil {
 			return choir.Wrap("eventstore.reduce", choir.CodeCorrupt, err, "event %d", e.Seq)
 		}
 	}

@@ -3,7 +3,11 @@ package eventstore
 import (
 	"context"
 	_ "embed"
+	"fmt"
+	"hash/crc32"
+	"maps"
 	"os"
+	"slices"
 
 	"zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
@@ -25,13 +29,17 @@ var projectIndex string
 //go:embed migration_5.sql
 var overlayTable string
 
+//go:embed migration_6.sql
+var nowIndexes string
+
 //go:embed migration_4.sql
 var cacheIndex string
 
 // migrations bring a database from version i to i+1. They only grow. Since the
 // projections follow from the journal, one that changes a projection may drop
-// and create it: Open sees the new version and rebuilds.
-var migrations = []string{schema, desktopTables, projectIndex, cacheIndex, overlayTable}
+// and create it: Open sees by the stamp that they are another choir's and
+// rebuilds them.
+var migrations = []string{schema, desktopTables, projectIndex, cacheIndex, overlayTable, nowIndexes}
 
 const readers = 4
 
@@ -192,8 +200,7 @@ func migrate(conn *sqlite.Conn) (err error) {
 		return err
 	}
 	if int(version) > len(migrations) {
-		return choir.E("eventstore.open", choir.CodeUnavailable, "store.sqlite has schema %d, this choir knows up to %d", version, len(migrations)).
-			WithRemedy("use a newer choir")
+		return errNewerCopy
 	}
 	if int(version) == len(migrations) {
 		return nil
@@ -209,7 +216,49 @@ func migrate(conn *sqlite.Conn) (err error) {
 			return err
 		}
 	}
+	if version == 0 {
+		if err := writeStamp(conn); err != nil {
+			return err
+		}
+	}
 	return execute(conn, "PRAGMA user_version = "+itoa(len(migrations)))
+}
+
+// errNewerCopy is about a SQLite copy with a schema that this choir does not know.
+// The journal is the truth, so the copy is made anew.
+var errNewerCopy = choir.E("eventstore.open", choir.CodeUnavailable, "the SQLite copy was made by a newer choir")
+
+// stamp tells SQLite copies apart that follow from the log by other reducers or
+// in other tables, as those of an older or newer choir do. It is kept as SQLite's
+// application id.
+func stamp() int32 {
+	types := slices.Sorted(maps.Keys(reducers))
+	sum := crc32.ChecksumIEEE(fmt.Appendf(nil, "%d %v", len(migrations), types))
+	return int32(sum>>1) | 1
+}
+
+func writeStamp(conn *sqlite.Conn) error {
+	return execute(conn, "PRAGMA application_id = "+itoa(int(stamp())))
+}
+
+// bringStamp writes the stamp where it is not there yet.
+func bringStamp(conn *sqlite.Conn) error {
+	id, err := queryInt(conn, "PRAGMA application_id")
+	if err != nil || id == int64(stamp()) {
+		return err
+	}
+	return writeStamp(conn)
+}
+
+// madeByOthers reports whether another choir wrote the projections. A copy without
+// a stamp is older than stamps, and than every event type that came with them.
+func madeByOthers(conn *sqlite.Conn) (bool, error) {
+	id, err := queryInt(conn, "PRAGMA application_id")
+	if err != nil || id != 0 && id != int64(stamp()) {
+		return true, err
+	}
+	version, err := queryInt(conn, "PRAGMA user_version")
+	return int(version) != len(migrations), err
 }
 
 func execute(conn *sqlite.Conn, sql string) error { return sqlitex.ExecuteTransient(conn, sql, nil) }

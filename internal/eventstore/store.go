@@ -81,6 +81,7 @@ type opened struct {
 	holes        []Hole
 	readOnly     string
 	sqliteDamage string // why the SQLite copy was thrown away
+	foreign      bool   // another choir made its projections
 	damaged      []choir.LogRepaired
 	last         choir.Event // newest event of both copies, when only reading
 }

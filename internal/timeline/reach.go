@@ -3,6 +3,7 @@ package timeline
 import (
 	"cmp"
 	"context"
+	"errors"
 	"io"
 	"maps"
 	"reflect"
@@ -64,6 +65,9 @@ func reachUp(ctx context.Context, log Log, keeper *snapshot.Keeper, to uint64, a
 			return Reached{}, choir.E("timeline.reach", choir.CodeCorrupt, "the log ends at event %d, not %d", after, to)
 		}
 		for i := range events {
+			if events[i].Seq != after+1 {
+				return Reached{}, choir.E("timeline.reach", choir.CodeCorrupt, "event %d is missing", after+1).WithRemedy("run `choir log --verify`")
+			}
 			if after = events[i].Seq; after > to {
 				break
 			}
@@ -120,7 +124,7 @@ func (r *reach) event(e *choir.Event) error {
 	}
 	p, err := choir.DecodePayload(e.Type, e.Payload)
 	if err != nil {
-		return choir.Wrap("timeline.reach", choir.CodeCorrupt, err, "event %d", e.Seq)
+		return unreadable(e, err)
 	}
 	for _, n := range named(p) {
 		if n.snapshot {
@@ -133,6 +137,22 @@ func (r *reach) event(e *choir.Event) error {
 		}
 	}
 	return nil
+}
+
+// unreadable tells an event of a newer choir from a damaged one. What is not known
+// may name content, so nothing may be left behind or removed for the lack of it.
+func unreadable(e *choir.Event, err error) error {
+	_, known := choir.LookupType(e.Type)
+	if known {
+		_, rerr := choir.ReadPayload(e.Type, e.Payload)
+		known = rerr != nil
+		err = errors.Join(err, rerr)
+	}
+	if !known {
+		return choir.E("timeline.reach", choir.CodeUnavailable, "event %d (%s) was written by a newer choir, which alone knows what content it leads to", e.Seq, e.Type).
+			WithRemedy("do this with that choir")
+	}
+	return choir.Wrap("timeline.reach", choir.CodeCorrupt, err, "event %d", e.Seq)
 }
 
 // name is a digest in a payload.

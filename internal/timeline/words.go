@@ -13,7 +13,7 @@ const maxWords = 120
 // Say tells an event in one line for people; empty for what only machines care
 // about.
 func Say(e *choir.Event) string {
-	p, err := choir.DecodePayload(e.Type, e.Payload)
+	p, err := choir.ReadPayload(e.Type, e.Payload)
 	if err != nil {
 		return string(e.Type)
 	}

@@ -87,7 +87,7 @@ func rawPaths(escaped []string) ([]string, error) {
 // newer or a damaged sender.
 func (j *job) read() *failure {
 	var p choir.TaskDispatched
-	err := choir.DecodeStrict(j.event.Payload, &p)
+	err := choir.DecodeDurable(j.event.Payload, &p)
 	if err == nil && p.Task.TaskID != j.event.Task {
 		err = choir.Invalid("task.task_id", "is %s, but the event is about %s", p.Task.TaskID, j.event.Task)
 	}

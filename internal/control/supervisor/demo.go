@@ -105,7 +105,7 @@ func (r *recordings) load(ctx context.Context, run choir.ID) (map[string]modelgw
 	if err != nil || len(events) == 0 || events[0].Type != "prompt.submitted" {
 		return nil, err
 	}
-	p, err := choir.DecodePayload(events[0].Type, events[0].Payload)
+	p, err := choir.ReadPayload(events[0].Type, events[0].Payload)
 	if err != nil {
 		return nil, err
 	}

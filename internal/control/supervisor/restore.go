@@ -87,7 +87,7 @@ func nameIn(raw []byte) string {
 	if err != nil {
 		return "" // whoever takes the event says so
 	}
-	p, err := choir.DecodePayload(e.Type, e.Payload)
+	p, err := choir.ReadPayload(e.Type, e.Payload)
 	if err != nil {
 		return ""
 	}

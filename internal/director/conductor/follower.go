@@ -79,7 +79,7 @@ func (f follower) sort(e choir.Event) error {
 	if !interesting[e.Type] {
 		return nil
 	}
-	payload, err := choir.DecodePayload(e.Type, e.Payload)
+	payload, err := choir.ReadPayload(e.Type, e.Payload)
 	if err != nil {
 		return choir.Wrap("director.follow", "", err, "event %d", e.Seq)
 	}

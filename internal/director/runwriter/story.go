@@ -41,7 +41,10 @@ type exchange struct {
 func Render(events []choir.Event) (string, error) {
 	var s Story
 	for _, e := range events {
-		p, err := choir.DecodePayload(e.Type, e.Payload)
+		if _, known := choir.LookupType(e.Type); !known {
+			continue // of a newer choir
+		}
+		p, err := choir.ReadPayload(e.Type, e.Payload)
 		if err != nil {
 			return "", err
 		}
