@@ -216,6 +216,9 @@ func (h *Host) live(s *server) *Live {
 	return &Live{s, h.computer.DialPort, h.cfg.Now}
 }
 
+// Port is where it listens inside the sandbox.
+func (l *Live) Port() int { return l.server.port }
+
 // Dial connects to it. It is in use until the connection is closed.
 func (l *Live) Dial(ctx context.Context) (net.Conn, error) {
 	conn, err := l.dial(ctx, l.server.port)

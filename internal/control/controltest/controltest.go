@@ -118,6 +118,7 @@ func (p *Plane) serve(cfg supervisor.Config) {
 	p.t.Cleanup(func() {
 		srv.CloseClientConnections()
 		srv.Close()
+		p.Gateway.Close()
 	})
 	p.Address, p.Host = ln.Addr().String(), cfg.File.Listen.Shell+":"+port
 	token, err := p.NewLink()

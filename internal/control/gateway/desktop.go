@@ -87,9 +87,10 @@ func (g *Gateway) newPast() http.Handler {
 
 // place is what all that the shell frames has in common.
 func (g *Gateway) place(mux *http.ServeMux) http.Handler {
-	strict := ownOrigin(patient(mux))
+	strict := noServiceWorker(ownOrigin(patient(mux)))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		place, _ := placeIn(r.Context())
+		w.Header().Set(allowlistHeader, g.allowlist(place))
 		headers(framed(strict), g.desktopPolicy(place)).ServeHTTP(w, r)
 	})
 }
@@ -103,7 +104,8 @@ func framed(next http.Handler) http.Handler {
 }
 
 // desktopPolicy is the content security policy of a desktop. Other desktops and
-// the shell refuse to be framed by it; a policy cannot name its previews only.
+// the shell refuse to be framed by it; this policy cannot name its previews
+// only, as the allowlist does.
 func (g *Gateway) desktopPolicy(p auth.Place) string {
 	socket := "ws" + strings.TrimPrefix(g.originOf(p), "http")
 	return strings.Join([]string{

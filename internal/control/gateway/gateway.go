@@ -46,11 +46,13 @@ type Gateway struct {
 	past     http.Handler
 	previews http.Handler
 	sockets  sockets
+	// transport has the connections to what listens in sandboxes.
+	transport *http.Transport
 }
 
 // New makes a gateway.
 func New(cfg Config) *Gateway {
-	g := &Gateway{cfg: cfg, sockets: newSockets()}
+	g := &Gateway{cfg: cfg, sockets: newSockets(), transport: newTransport()}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /health", g.health)
 	mux.HandleFunc("POST /auth/login", g.login)
@@ -66,6 +68,9 @@ func New(cfg Config) *Gateway {
 	g.desktop, g.past, g.previews = g.newDesktop(), g.newPast(), g.newPreviews()
 	return g
 }
+
+// Close ends the connections that wait for a next request.
+func (g *Gateway) Close() { g.transport.CloseIdleConnections() }
 
 // Origin is the shell's origin as the browser sees it.
 func (g *Gateway) Origin() string { return "http://" + net.JoinHostPort(g.cfg.Host, g.cfg.Port) }
@@ -86,7 +91,7 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		g.shell.ServeHTTP(w, r)
 	case isLoopback(host) && (r.Method == http.MethodGet || r.Method == http.MethodHead):
 		// Not for ever: a browser would go on doing it when something else listens here.
-		headers(http.RedirectHandler(g.Origin()+r.URL.RequestURI(), http.StatusTemporaryRedirect), "default-src 'none'").ServeHTTP(w, r)
+		headers(http.RedirectHandler(g.Origin()+pathOf(r.URL), http.StatusTemporaryRedirect), "default-src 'none'").ServeHTTP(w, r)
 	default:
 		g.elsewhere(w, r, host)
 	}
@@ -114,6 +119,17 @@ func (g *Gateway) elsewhere(w http.ResponseWriter, r *http.Request, host string)
 	default:
 		g.desktop.ServeHTTP(w, r)
 	}
+}
+
+// pathOf is the path and query of a request's address, whatever else it has. A
+// request for x:@evil.example/ has no path, and what stands there would become a
+// part of the name that it is put behind.
+func pathOf(u *url.URL) string {
+	path := "/" + strings.TrimPrefix(u.EscapedPath(), "/")
+	if u.RawQuery != "" {
+		path += "?" + u.RawQuery
+	}
+	return path
 }
 
 func isLoopback(host string) bool {

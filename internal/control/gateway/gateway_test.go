@@ -1,7 +1,10 @@
 package gateway_test
 
 import (
+	"bufio"
 	"encoding/json"
+	"fmt"
+	"net"
 	"net/http"
 	"slices"
 	"strings"
@@ -20,7 +23,7 @@ func TestTheEdge(t *testing.T) {
 	p := controltest.Start(t)
 	for name, test := range map[string]func(*testing.T, *controltest.Plane){
 		"hosts": hosts, "origins": origins, "headers": headersEverywhere, "login": logins, "methods": methods, "openapi": openapi, "static": static,
-		"health": health, "bodies": bodies,
+		"health": health, "bodies": bodies, "redirects": redirects,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, p) })
 	}
@@ -183,6 +186,25 @@ func must[T any](v T, err error) func(testing.TB) T {
 			t.Fatal(err)
 		}
 		return v
+	}
+}
+
+// redirects: what stands before the path of a request became
+// part of the name that the browser was sent to.
+func redirects(t *testing.T, p *controltest.Plane) {
+	for asked, want := range map[string]string{
+		"x:@evil.example/": "/", "http:@evil.example/": "/", "http://evil.example/a%2fb?c=%20d": "/a%2fb?c=%20d", "/login?x": "/login?x", "//evil.example/x": "//evil.example/x",
+	} {
+		conn := must(net.Dial("tcp", p.Address))(t)
+		if _, err := fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n", asked); err != nil {
+			t.Fatal(err)
+		}
+		res := must(http.ReadResponse(bufio.NewReader(conn), nil))(t)
+		conn.Close()
+		res.Body.Close()
+		if to := res.Header.Get("Location"); res.StatusCode != http.StatusTemporaryRedirect && res.StatusCode < 400 || res.StatusCode < 400 && to != "http://"+p.Host+want {
+			t.Errorf("%s: %s to %q", asked, res.Status, to)
+		}
 	}
 }
 

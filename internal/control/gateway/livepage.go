@@ -3,10 +3,10 @@ package gateway
 import (
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 
 	"choiros/internal/choir"
-	"choiros/internal/control/api"
 	"choiros/internal/control/auth"
 	"choiros/internal/desktop"
 )
@@ -21,11 +21,6 @@ var liveHeaders = []string{
 // else the bundle.
 func (g *Gateway) desktopPage(bundle http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Header.Get("Service-Worker") != "" {
-			// One would go on serving pages of a source that was taken back.
-			api.WriteProblem(w, choir.E("gateway.desktop", choir.CodeForbidden, "a desktop has no service worker"))
-			return
-		}
 		place, _ := placeIn(r.Context())
 		live, ok := g.liveDesktop(r, place)
 		if !ok {
@@ -35,11 +30,13 @@ func (g *Gateway) desktopPage(bundle http.Handler) http.Handler {
 		// The preamble of hot replacement is an inline script.
 		w.Header().Set("Content-Security-Policy", strings.Replace(g.desktopPolicy(place), "script-src 'self'", "script-src 'self' 'unsafe-inline'", 1))
 		proxy{
+			to:       "live." + strconv.Itoa(live.Port()) + "." + string(place.Computer),
 			dial:     live.Dial,
 			answered: onlyLive,
 			failed: func(w http.ResponseWriter, _ *http.Request, err error) {
 				sayPlainly(w, http.StatusBadGateway, "The desktop did not answer", choir.ProblemOf(choir.Wrap("gateway.desktop", choir.CodeUnavailable, err, "ask the desktop's development server")))
 			},
+			transport: g.transport,
 		}.ServeHTTP(w, r)
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"strconv"
 
 	"choiros/internal/choir"
 	"choiros/internal/control/api"
@@ -34,13 +35,13 @@ func (g *Gateway) newPreview(w http.ResponseWriter, r *http.Request) {
 }
 
 // newPreviews serves the origins of what listens inside sandboxes. Such an
-// application gets and sends what it likes but for our cookies: it is as little
-// trusted as the desktop, and has an origin of its own.
+// application is as little trusted as the desktop: it has an origin of its own,
+// and holdPreview bounds what its pages may ask for.
 func (g *Gateway) newPreviews() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+previewEnter, g.enter)
 	mux.HandleFunc("/", g.showPort)
-	return mux
+	return noServiceWorker(patient(mux))
 }
 
 func (g *Gateway) showPort(w http.ResponseWriter, r *http.Request) {
@@ -66,10 +67,12 @@ func (g *Gateway) showPort(w http.ResponseWriter, r *http.Request) {
 		}
 		defer g.sockets.ended(p, ctx)
 	}
-	framers := "frame-ancestors " + g.originOf(auth.Place{Computer: place.Computer}) + " " + g.Origin()
 	proxy{
+		to:       "preview." + strconv.Itoa(place.Port) + "." + string(place.Computer),
 		dial:     func(ctx context.Context) (net.Conn, error) { return c.DialPort(ctx, place.Port) },
-		answered: func(h http.Header) { h.Add("Content-Security-Policy", framers) },
+		answered: func(h http.Header) { g.holdPreview(h, place) },
 		failed:   func(w http.ResponseWriter, _ *http.Request, err error) { refusePlainly(w, err) },
+
+		transport: g.transport,
 	}.ServeHTTP(w, r.WithContext(ctx))
 }

@@ -7,7 +7,9 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"strings"
+	"time"
 
+	"choiros/internal/choir"
 	"choiros/internal/control/auth"
 )
 
@@ -15,28 +17,54 @@ import (
 // proxy, and nobody there sets them.
 const ourCookies = "__Host-choir"
 
+// How many connections to one server in a sandbox wait for the next request, and
+// for how long. A desktop's development server counts them as its being used.
+const (
+	maxIdleConns = 8
+	idleConnAge  = 20 * time.Second
+)
+
 // proxy passes requests on to what listens inside a sandbox: HTTP and WebSockets.
 type proxy struct {
-	dial func(ctx context.Context) (net.Conn, error)
-	// answered changes what comes back, before it is sent on.
-	answered func(h http.Header)
-	failed   func(w http.ResponseWriter, r *http.Request, err error)
+	// to names the server: connections that wait for it are for nobody else.
+	to   string
+	dial dialFunc
+	// answered changes the headers of an answer, before it is sent on.
+	answered  func(h http.Header)
+	failed    func(w http.ResponseWriter, r *http.Request, err error)
+	transport *http.Transport
+}
+
+type dialFunc func(ctx context.Context) (net.Conn, error)
+
+// newTransport makes the connections of all proxies of a gateway, which closes
+// those that wait when it is closed.
+func newTransport() *http.Transport {
+	return &http.Transport{
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			dial, ok := ctx.Value(dialKey{}).(dialFunc)
+			if !ok {
+				return nil, choir.E("gateway.proxy", choir.CodeInternal, "a request does not say what it is for")
+			}
+			return dial(ctx)
+		},
+		DisableCompression: true, MaxIdleConnsPerHost: maxIdleConns, IdleConnTimeout: idleConnAge,
+	}
 }
 
 // ServeHTTP implements http.Handler. Hop-by-hop headers are ReverseProxy's work.
 func (p proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	transport := &http.Transport{
-		DialContext:       func(ctx context.Context, _, _ string) (net.Conn, error) { return p.dial(ctx) },
-		DisableKeepAlives: true, DisableCompression: true,
-	}
 	(&httputil.ReverseProxy{
-		Transport: transport,
+		Transport: quietly{p.transport, p.dial},
 		Rewrite: func(pr *httputil.ProxyRequest) {
-			pr.SetURL(&url.URL{Scheme: "http", Host: pr.In.Host})
+			pr.SetURL(&url.URL{Scheme: "http", Host: p.to})
 			pr.Out.Host = pr.In.Host
 			dropCookies(pr.Out)
 		},
 		ModifyResponse: func(res *http.Response) error {
+			if err := staysHere(res); err != nil {
+				return err
+			}
 			keepCookies(res.Header)
 			p.answered(res.Header)
 			return nil
@@ -44,6 +72,55 @@ func (p proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		ErrorHandler:  p.failed,
 		FlushInterval: -1,
 	}).ServeHTTP(w, r)
+}
+
+// quietly sends requests without telling of answers before the answer (status
+// 1xx). ReverseProxy would pass their headers on unchanged, and drop with them
+// the headers that were set for the answer itself.
+type quietly struct {
+	next *http.Transport
+	dial dialFunc
+}
+
+// RoundTrip implements http.RoundTripper.
+func (q quietly) RoundTrip(r *http.Request) (*http.Response, error) {
+	return q.next.RoundTrip(r.WithContext(dialContext{r.Context(), q.dial}))
+}
+
+type dialKey struct{}
+
+// dialContext ends with its parent and has one value only: how to reach the
+// server.
+type dialContext struct {
+	context.Context
+	dial dialFunc
+}
+
+// Value implements context.Context.
+func (c dialContext) Value(key any) any {
+	if key == (dialKey{}) {
+		return c.dial
+	}
+	return nil
+}
+
+// staysHere refuses an answer that leads the browser to another origin. What a
+// page may ask for is held to its own origin, and a redirect is the server's
+// way around that. Where it leads is spelled out, because browsers read what is
+// left out, and backslashes, differently from us.
+func staysHere(res *http.Response) error {
+	said := res.Header.Get("Location")
+	if res.StatusCode < 300 || res.StatusCode > 399 || said == "" {
+		return nil
+	}
+	own := url.URL{Scheme: "http", Host: res.Request.Host, Path: res.Request.URL.Path}
+	to, err := own.Parse(said)
+	if err == nil && to.Scheme == own.Scheme && strings.EqualFold(to.Host, own.Host) && to.User == nil {
+		res.Header.Set("Location", to.String())
+		return nil
+	}
+	return choir.E("gateway.proxy", choir.CodeForbidden, "the page leads to %.200q, which is outside of the sandbox", said).
+		WithRemedy("open that address yourself if you trust it")
 }
 
 // dropCookies takes our cookies out of a request.

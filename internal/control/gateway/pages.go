@@ -1,0 +1,94 @@
+package gateway
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"choiros/internal/choir"
+	"choiros/internal/control/api"
+	"choiros/internal/control/auth"
+)
+
+// Pages that agents wrote run in the owner's browser, which has a network. What
+// they may ask for is held twice: by a content security policy, which every
+// browser knows, and by a connection allowlist, which also stops WebRTC,
+// preconnects, popups and leaving the page, where the browser has it (Chromium
+// 156; ui/e2e/tests/trust-outside.test.js).
+const allowlistHeader = "Connection-Allowlist"
+
+// previewMayNotSay are headers by which a server in a sandbox would tell the
+// browser to talk to others, to send reports, to keep something or to act beyond
+// its page. Policies are in notPassed as well: see ownPolicies.
+var previewMayNotSay = []string{
+	// Requests of the browser's own.
+	"Link", "Refresh", "Speculation-Rules", "Alt-Svc", "Sourcemap", "X-Sourcemap",
+	// Reports, and the policies that exist only to report.
+	"Report-To", "Reporting-Endpoints", "Nel", "Expect-Ct", "Content-Security-Policy-Report-Only", "Cross-Origin-Embedder-Policy-Report-Only",
+	"Cross-Origin-Opener-Policy-Report-Only", "Document-Policy-Report-Only", "Integrity-Policy-Report-Only", "Permissions-Policy-Report-Only",
+	// The gateway's own.
+	allowlistHeader, allowlistHeader + "-Report-Only",
+	// State beyond the page.
+	"Clear-Site-Data", "Service-Worker-Allowed", "Strict-Transport-Security", "Set-Login", "Activate-Storage-Access",
+	"Attribution-Reporting-Register-Source", "Attribution-Reporting-Register-Trigger", "Observe-Browsing-Topics",
+}
+
+// previewPolicy is the content security policy of a preview. It is sent beside
+// the application's own, and the browser keeps to both.
+func (g *Gateway) previewPolicy(place auth.Place) string {
+	own := g.originOf(place)
+	return strings.Join([]string{
+		"default-src 'self' 'unsafe-inline' 'unsafe-eval' data: blob:", "connect-src 'self' ws" + strings.TrimPrefix(own, "http"), "form-action 'self'",
+		"base-uri 'self'", "frame-src 'self' data: blob:", "frame-ancestors " + g.originOf(auth.Place{Computer: place.Computer}) + " " + g.Origin(),
+	}, "; ")
+}
+
+// holdPreview puts the gateway's policies over an application's.
+func (g *Gateway) holdPreview(h http.Header, place auth.Place) {
+	for _, name := range previewMayNotSay {
+		h.Del(name)
+	}
+	keepPolicies(h)
+	h.Add("Content-Security-Policy", g.previewPolicy(place))
+	h.Set(allowlistHeader, g.allowlist(place))
+}
+
+// keepPolicies takes out of an application's policies the addresses that a
+// browser would send reports to: no other directive holds those requests.
+func keepPolicies(h http.Header) {
+	all := h.Values("Content-Security-Policy")
+	h.Del("Content-Security-Policy")
+	for _, policy := range strings.Split(strings.Join(all, ","), ",") {
+		directives := slices.DeleteFunc(strings.Split(policy, ";"), func(d string) bool {
+			words := strings.Fields(d)
+			return len(words) > 0 && (strings.EqualFold(words[0], "report-uri") || strings.EqualFold(words[0], "report-to"))
+		})
+		if kept := strings.TrimSpace(strings.Join(directives, ";")); kept != "" {
+			h.Add("Content-Security-Policy", kept)
+		}
+	}
+}
+
+// allowlist is the connection allowlist of a place: its own origin, and for a
+// desktop the previews of its computer, which it frames. Redirects are let
+// through because every origin on the list is the gateway's, which lets none
+// lead elsewhere (staysHere).
+func (g *Gateway) allowlist(place auth.Place) string {
+	if place.Past || place.Port > 0 {
+		return "(response-origin);redirects=allow"
+	}
+	previews := strings.Replace(g.originOf(place), "http://", "http://*"+placeMark, 1)
+	return `(response-origin "` + previews + `");redirects=allow`
+}
+
+// noServiceWorker refuses the scripts of service workers, which would go on
+// serving pages of a source or a server that is gone.
+func noServiceWorker(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Service-Worker") != "" {
+			api.WriteProblem(w, choir.E("gateway.page", choir.CodeForbidden, "a page of a sandbox has no service worker"))
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
