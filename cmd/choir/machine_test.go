@@ -155,7 +155,7 @@ func (m *machine) up() *running {
 		_ = r.cmd.Wait()
 		close(r.ended)
 	}()
-	if readErr != nil || json.Unmarshal(line, r) != nil || r.Login == "" {
+	if readErr != nil || json.Unmarshal(line, r) != nil || r.Address == "" {
 		<-r.ended
 		m.t.Fatalf("choir up: exit code %d: %s%s", r.cmd.ProcessState.ExitCode(), line, r.errOut)
 	}

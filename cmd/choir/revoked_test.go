@@ -106,3 +106,33 @@ func TestWhatWasRevokedStaysRevoked(t *testing.T) {
 	}
 	stays("the import", o.of(came.ID).c)
 }
+
+// TestAStartPrintsALinkOnlyWhenNobodyIsLoggedIn: each start printed one, and
+// whoever read the journal had the owner's session.
+func TestAStartPrintsALinkOnlyWhenNobodyIsLoggedIn(t *testing.T) {
+	m := newMachine(t, "")
+	r := m.up()
+	v := &visitor{r: r}
+	if got := v.logIn(r.Login); got != http.StatusNoContent {
+		t.Fatalf("the login was answered with %d", got)
+	}
+	r.stop()
+	r = m.up()
+	v.r = r
+	if r.Login != "" {
+		t.Errorf("a start with a session prints %s", r.Login)
+	}
+	if v.ask(http.MethodGet, "/api/computers", nil).StatusCode != http.StatusOK {
+		t.Errorf("the session did not stay")
+	}
+	if link := m.must("up", "--link"); !strings.Contains(link, "/login#") {
+		t.Errorf("asked for a link it prints %q", link)
+	}
+	if got := v.ask(http.MethodPost, "/auth/logout", nil).StatusCode; got != http.StatusNoContent {
+		t.Fatalf("the logout was answered with %d", got)
+	}
+	r.stop()
+	if r = m.up(); r.Login == "" {
+		t.Error("a start without a session prints no link")
+	}
+}

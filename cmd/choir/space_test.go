@@ -1,10 +1,8 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -179,17 +177,8 @@ func shrink(t *testing.T, path string, by int64) {
 // failing is what health says of the parts that fail.
 func (r *running) failing() map[string]string {
 	r.m.t.Helper()
-	_, port, err := net.SplitHostPort(strings.TrimPrefix(r.Address, "http://"))
-	if err != nil {
-		r.m.t.Fatal(err)
-	}
-	res, err := http.Get("http://127.0.0.1:" + port + "/health")
-	if err != nil {
-		r.m.t.Fatal(err)
-	}
-	defer res.Body.Close()
 	var h api.Health
-	if err := json.NewDecoder(res.Body).Decode(&h); err != nil {
+	if err := r.m.client().get(r.m.t.Context(), "/api/health", &h); err != nil {
 		r.m.t.Fatal(err)
 	}
 	return h.Failing

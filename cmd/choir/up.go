@@ -47,6 +47,7 @@ type server struct {
 	api    *api.API
 	socket *http.Server
 	web    *http.Server
+	gate   *gateway.Gateway
 	origin string
 }
 
@@ -97,12 +98,13 @@ func openServer(ctx context.Context, a *app, web bool) (*server, []net.Listener,
 	if err != nil {
 		a.errorf("choir: %v\n", err)
 	}
-	gw := gateway.New(gateway.Config{
+	s.gate = gateway.New(gateway.Config{
 		Host: cfg.File.Listen.Shell, Port: strconv.Itoa(ln.Addr().(*net.TCPAddr).Port), Shell: shell, Desktop: desktop,
 		Hosts: sys.Desktop, API: s.api, System: sys, Auth: sys.Auth(), Bus: sys.Bus(), Log: cfg.Log,
 	})
-	s.origin = gw.Origin()
-	s.web = &http.Server{Handler: gw, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute}
+	s.origin = s.gate.Origin()
+	s.web = gateway.NewServer(s.gate)
+	listeners[1] = gateway.Bounded(ln)
 	return s, listeners, nil
 }
 
@@ -139,7 +141,12 @@ func (s *server) serve(ctx context.Context, listeners []net.Listener) error {
 }
 
 // close gives back what openServer opened. Sandboxes that still run live on.
-func (s *server) close() error { return errors.Join(s.sys.Close(), s.driver.Close()) }
+func (s *server) close() error {
+	if s.gate != nil {
+		s.gate.Close()
+	}
+	return errors.Join(s.sys.Close(), s.driver.Close())
+}
 
 func (s *server) servers() []*http.Server {
 	if s.web == nil {
@@ -153,11 +160,15 @@ func runUp(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	token, err := s.sys.NewLink()
-	if err != nil {
-		return errors.Join(err, s.close())
+	login := ""
+	if !s.sys.Auth().LoggedIn() {
+		token, err := s.sys.NewLink()
+		if err != nil {
+			return errors.Join(err, s.close())
+		}
+		login = s.origin + "/login#" + token
 	}
-	a.printAddress(s.origin, token, s.sys.Models())
+	a.printAddress(s.origin, login, s.sys.Models())
 	err = s.serve(ctx, listeners)
 	if a.recording != nil {
 		err = errors.Join(err, a.recording())
@@ -165,18 +176,22 @@ func runUp(ctx context.Context, a *app) error {
 	return errors.Join(err, os.Remove(filepath.Join(a.data, socketName)))
 }
 
-// printAddress prints where the computer is. The token stands behind #, which
-// browsers never send to a server.
-func (a *app) printAddress(origin, token string, m api.ModelState) {
-	link := origin + "/login#" + token
+// printAddress prints where the computer is, and a login link when nobody is
+// logged in. The link's token stands behind #, which browsers never send to a
+// server.
+func (a *app) printAddress(origin, login string, m api.ModelState) {
 	if a.json {
 		a.printJSON(struct {
 			Address string `json:"address"`
-			Login   string `json:"login"`
-		}{origin, link})
+			Login   string `json:"login,omitempty"`
+		}{origin, login})
 		return
 	}
-	a.printf("ChoirOS %s is up at %s\n\n  Open this link once to log in:\n  %s\n\n  %s\n  Stop it with Ctrl+C.\n", version, origin, link, lines(m.Message))
+	how := lines("You are logged in. For another browser: choir up --link")
+	if login != "" {
+		how = lines("Open this link within 15 minutes to log in; it works once:\n  " + login)
+	}
+	a.printf("ChoirOS %s is up at %s\n\n  %s\n\n  %s\n  Stop it with Ctrl+C.\n", version, origin, how, lines(m.Message))
 }
 
 func runLink(ctx context.Context, a *app) error {

@@ -91,8 +91,8 @@ type API struct {
 	sys     System
 	cfg     Config
 	mux     *routes
-	prompts *window
-	desk    *window
+	prompts *rateLimit
+	desk    *rateLimit
 	replays replays
 }
 
@@ -111,7 +111,7 @@ func New(sys System, cfg Config) *API {
 	ourErrors()
 	a := &API{
 		sys: sys, cfg: cfg, mux: &routes{},
-		prompts: newWindow(cfg.PromptBurst, cfg.PromptWindow, cfg.Now), desk: newWindow(deskBurst, deskSpan, cfg.Now),
+		prompts: newRateLimit(cfg.PromptBurst, cfg.PromptWindow, cfg.Now), desk: newRateLimit(deskBurst, deskSpan, cfg.Now),
 	}
 	hc := huma.DefaultConfig("ChoirOS", cfg.Version)
 	hc.DocsPath, hc.SchemasPath = "", ""

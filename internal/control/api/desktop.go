@@ -205,7 +205,7 @@ func (a *API) enterDesktop(ctx context.Context, id choir.ID) (*computer.Computer
 	if err != nil {
 		return nil, p, err
 	}
-	if wait := a.desk.take(c.ID()); wait > 0 {
+	if wait := a.desk.allow(c.ID()); wait > 0 {
 		return nil, p, tooOften(wait, choir.E("api.desktop", choir.CodeRateLimited, "more than %d changes of the desktop in %s", deskBurst, deskSpan))
 	}
 	return c, p, nil

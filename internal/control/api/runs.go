@@ -147,7 +147,7 @@ func (a *API) submitPrompt(ctx context.Context, r *struct {
 		e.Code = choir.CodeTooLarge
 		return nil, ProblemOf(e)
 	}
-	if wait := a.prompts.take(c.ID()); wait > 0 {
+	if wait := a.prompts.allow(c.ID()); wait > 0 {
 		return nil, tooOften(wait, choir.E("api.prompt", choir.CodeRateLimited, "more than %d prompts in %s", a.cfg.PromptBurst, a.cfg.PromptWindow))
 	}
 	run, receipt, err := c.Prompt(ctx, p.Role, choir.PromptSubmitted{Text: r.Body.Text, Repo: r.Body.Repo, Proposal: r.Body.Proposal}, keyID(p, c.ID(), "prompt", r.Key))

@@ -67,6 +67,8 @@ func (a *API) system(h huma.API) {
 		func(ctx context.Context, r *In) (*body[ComputerView], error) { return answer(a.view(ctx, r.Computer)) })
 	huma.Register(h, op("getDoctor", http.MethodGet, "/api/doctor", "Say what this machine can do", 200),
 		func(ctx context.Context, _ *struct{}) (*body[Doctor], error) { return answer(a.sys.Doctor(ctx), nil) })
+	huma.Register(h, op("getHealth", http.MethodGet, "/api/health", "Say how the control plane is, in every part", 200),
+		func(ctx context.Context, _ *struct{}) (*body[Health], error) { return answer(a.sys.Health(ctx), nil) })
 	huma.Register(h, op("newBusCredentials", http.MethodPost, "/api/computers/{computer}/bus", "Get an identity for one bus connection", 201),
 		func(ctx context.Context, r *In) (*body[Grant], error) {
 			c, p, err := a.enter(ctx, r.Computer)

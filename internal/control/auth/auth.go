@@ -31,6 +31,10 @@ const (
 	SessionIdle = 24 * time.Hour
 )
 
+// LinkAge is how long a login link waits to be opened: what is found later in a
+// journal or a terminal's history lets nobody in.
+const LinkAge = 15 * time.Minute
+
 const (
 	// maxSessions bounds what is kept; the one that lay idle longest goes first.
 	maxSessions = 64
@@ -71,6 +75,7 @@ type Local struct {
 
 	mu       sync.Mutex // guards what follows
 	link     string     // hash of the one-time token, empty once used
+	until    time.Time  // until when the link may be used
 	sessions map[string]session
 	tickets  map[string]ticket // by hash; never in the file
 	saved    time.Time
@@ -102,7 +107,8 @@ func NewLocal(path string, now func() time.Time) (*Local, error) {
 	return l, nil
 }
 
-// NewLink makes the one-time token of a login link. An earlier one is void.
+// NewLink makes the one-time token of a login link, which is good for LinkAge. An
+// earlier one is void.
 func (l *Local) NewLink() (string, error) {
 	token, err := newToken()
 	if err != nil {
@@ -110,27 +116,33 @@ func (l *Local) NewLink() (string, error) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.link = hashOf(token)
+	l.link, l.until = hashOf(token), l.now().Add(LinkAge)
 	return token, nil
+}
+
+// LoggedIn reports whether somebody has a session of the shell.
+func (l *Local) LoggedIn() bool {
+	now := l.now()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for key, s := range l.sessions {
+		if s.Of == "" && l.lives(key, now) {
+			return true
+		}
+	}
+	return false
 }
 
 // Login trades the one-time token for a session.
 func (l *Local) Login(token string) (*http.Cookie, error) {
-	l.mu.Lock()
-	good := l.link != "" && token != "" && hashOf(token) == l.link
-	if good {
-		l.link = ""
-	}
-	l.mu.Unlock()
-	if !good {
-		return nil, choir.E("auth.login", choir.CodeUnauthenticated, "this login link was used already or is not the newest").
-			WithRemedy("print a new one with: choir up --link")
+	now := l.now()
+	if err := l.spend(token, now); err != nil {
+		return nil, err
 	}
 	secret, err := newToken()
 	if err != nil {
 		return nil, err
 	}
-	now := l.now()
 	l.mu.Lock()
 	l.sessions[hashOf(secret)] = session{Started: now, Seen: now}
 	l.prune(now)
@@ -142,6 +154,22 @@ func (l *Local) Login(token string) (*http.Cookie, error) {
 		Name: Cookie, Value: secret, Path: "/", Secure: true, HttpOnly: true,
 		SameSite: http.SameSiteStrictMode, MaxAge: int(SessionAge.Seconds()),
 	}, nil
+}
+
+// spend uses up the one-time token; code unauthenticated for any other, and when
+// it comes too late.
+func (l *Local) spend(token string, now time.Time) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	why := "was used already or is not the newest"
+	if l.link != "" && token != "" && hashOf(token) == l.link {
+		l.link = ""
+		if !now.After(l.until) {
+			return nil
+		}
+		why = "is older than 15 minutes"
+	}
+	return choir.E("auth.login", choir.CodeUnauthenticated, "this login link %s", why).WithRemedy("print a new one with: choir up --link")
 }
 
 // prune drops the sessions that ended, and the idlest beyond the limits. The

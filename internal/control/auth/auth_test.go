@@ -69,6 +69,40 @@ func TestALinkWorksOnce(t *testing.T) {
 	}
 }
 
+// TestALinkDoesNotWaitForEver: one that was found in a journal later let in.
+func TestALinkDoesNotWaitForEver(t *testing.T) {
+	for late, ok := range map[time.Duration]bool{LinkAge: true, LinkAge + time.Second: false} {
+		l, clock, _ := newLocal(t)
+		token, err := l.NewLink()
+		if err != nil {
+			t.Fatal(err)
+		}
+		clock.at = clock.at.Add(late)
+		if _, err := l.Login(token); (err == nil) != ok {
+			t.Errorf("after %s: %v", late, err)
+		}
+	}
+}
+
+func TestSomebodyIsLoggedIn(t *testing.T) {
+	l, clock, path := newLocal(t)
+	if l.LoggedIn() {
+		t.Error("nobody came yet")
+	}
+	login(t, l)
+	again, err := NewLocal(path, clock.now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !l.LoggedIn() || !again.LoggedIn() {
+		t.Error("somebody came, and stays over a restart")
+	}
+	clock.at = clock.at.Add(SessionIdle + time.Second)
+	if l.LoggedIn() || again.LoggedIn() {
+		t.Error("the session has ended")
+	}
+}
+
 func TestANewLinkVoidsTheEarlierOne(t *testing.T) {
 	l, _, _ := newLocal(t)
 	first, err := l.NewLink()

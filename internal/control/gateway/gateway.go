@@ -234,7 +234,8 @@ func limitBody(next http.Handler) http.Handler {
 	})
 }
 
-// health answers 503 and names what fails.
+// health answers 503 when something fails, and names it to those who are logged
+// in. To others, such as probes, it says no more than that.
 func (g *Gateway) health(w http.ResponseWriter, r *http.Request) {
 	h := g.cfg.System.Health(r.Context())
 	w.Header().Set("Content-Type", "application/json")
@@ -242,8 +243,14 @@ func (g *Gateway) health(w http.ResponseWriter, r *http.Request) {
 	if h.Status != "ok" {
 		w.WriteHeader(http.StatusServiceUnavailable)
 	}
+	var said any = h
+	if _, err := g.cfg.Auth.Check(r); err != nil {
+		said = struct {
+			Status string `json:"status"`
+		}{h.Status}
+	}
 	// A client that went away does not need the answer.
-	_ = json.NewEncoder(w).Encode(h)
+	_ = json.NewEncoder(w).Encode(said)
 }
 
 func (g *Gateway) login(w http.ResponseWriter, r *http.Request) {

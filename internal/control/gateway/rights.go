@@ -107,6 +107,7 @@ var ownerOnly = []string{
 	"GET /api/computers",
 	"POST /api/computers",
 	"GET /api/doctor",
+	"GET /api/health",
 	"GET /api/settings",
 	"POST /api/link",
 	"POST " + ofComputer + "/ticket",

@@ -31,7 +31,7 @@ func (s *System) Health(context.Context) api.Health {
 			h.Failing["log"+of] = why
 		}
 		if err := notReplicated(c); err != nil {
-			h.Failing["replication"] = err.Error()
+			h.Failing["replication"+of] = err.Error()
 		}
 		for _, role := range []choir.Role{choir.RoleDirector, choir.RoleAssociate} {
 			level, running := c.Level(role)

@@ -31,7 +31,7 @@ func fails(t *testing.T, p *controltest.Plane, part string, provoke func()) stri
 	t.Helper()
 	for began := time.Now(); time.Since(began) < controltest.Patience; {
 		provoke()
-		res, body := p.Do(controltest.Request{Method: http.MethodGet, Path: "/health", NoCookie: true})
+		res, body := p.Do(controltest.Request{Method: http.MethodGet, Path: "/health"})
 		var h api.Health
 		if err := json.Unmarshal(body, &h); err != nil {
 			t.Fatalf("%v: %s", err, body)

@@ -1,0 +1,62 @@
+package api
+
+import (
+	"sync"
+	"time"
+
+	"choiros/internal/choir"
+)
+
+// rateLimit limits how often something may be done: so many times in any span
+// of time, for each computer.
+type rateLimit struct {
+	burst int
+	span  time.Duration
+	now   func() time.Time
+
+	mu    sync.Mutex // guards what follows
+	done  map[choir.ID][]time.Time
+	swept time.Time // when computers that did nothing for a span were last dropped
+}
+
+func newRateLimit(burst int, span time.Duration, now func() time.Time) *rateLimit {
+	return &rateLimit{burst: burst, span: span, now: now, done: map[choir.ID][]time.Time{}, swept: now()}
+}
+
+// allow counts one more for a computer and returns zero, or counts nothing and
+// returns how long to wait.
+func (l *rateLimit) allow(computer choir.ID) time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := l.now()
+	l.sweep(now)
+	done := l.recent(computer, now)
+	if len(done) >= l.burst {
+		return l.span - now.Sub(done[0])
+	}
+	l.done[computer] = append(done, now)
+	return 0
+}
+
+// sweep drops the computers that did nothing within the span, at most once in
+// each. The caller holds mu.
+func (l *rateLimit) sweep(now time.Time) {
+	if now.Sub(l.swept) < l.span {
+		return
+	}
+	l.swept = now
+	for computer := range l.done {
+		if len(l.recent(computer, now)) == 0 {
+			delete(l.done, computer)
+		}
+	}
+}
+
+// recent is when something was done within the span. The caller holds mu.
+func (l *rateLimit) recent(computer choir.ID, now time.Time) []time.Time {
+	done := l.done[computer]
+	for len(done) > 0 && now.Sub(done[0]) >= l.span {
+		done = done[1:]
+	}
+	return done
+}
