@@ -55,6 +55,7 @@ func New(cfg Config) *Gateway {
 	g := &Gateway{cfg: cfg, sockets: newSockets(), transport: newTransport()}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /health", g.health)
+	mux.HandleFunc("GET /held.js", held)
 	mux.HandleFunc("POST /auth/login", g.login)
 	mux.HandleFunc("POST /auth/logout", g.logout)
 	mux.Handle("GET /bus", g.known(http.HandlerFunc(g.socket)))

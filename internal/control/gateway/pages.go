@@ -81,6 +81,16 @@ func (g *Gateway) allowlist(place auth.Place) string {
 	return `(response-origin "` + previews + `");redirects=allow`
 }
 
+// held is a script by which the shell learns whether the browser has connection
+// allowlists: its own is empty, so where there are such lists it reaches nothing.
+func held(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set(allowlistHeader, "()")
+	w.Header().Set("Content-Type", "text/javascript")
+	w.Header().Set("Cache-Control", "no-store")
+	// A client that went away does not need the answer.
+	_, _ = w.Write([]byte(`fetch("/health").then(() => postMessage("open"), () => postMessage("held"));` + "\n"))
+}
+
 // noServiceWorker refuses the scripts of service workers, which would go on
 // serving pages of a source or a server that is gone.
 func noServiceWorker(next http.Handler) http.Handler {

@@ -72,6 +72,8 @@ func NewDoctor(ctx context.Context, cfg Config) api.Doctor {
 	d := api.Doctor{Version: cfg.Version, Data: cfg.Data, Isolation: report, Models: cfg.Models, Settings: cfg.File.List(cfg.From)}
 	d.Checks = append(d.Checks, sandbox.Check{Name: "model", OK: cfg.Models.Connected, Detail: cfg.Models.Message})
 	d.Checks = append(d.Checks, clusterCheck(ctx, cfg)...)
+	d.Checks = append(d.Checks, sandbox.Check{Name: "browser", OK: true, Detail: "pages that agents write run in your browser, which is outside of every sandbox: " +
+		"Chromium from version 156 on holds them to their computer, Firefox and Safari do not hold WebRTC back (the shell says it under Isolation)"})
 	if box, ok := cfg.Driver.(sandbox.Toolbox); ok && report.Usable {
 		d.Checks = append(d.Checks, box.Tools(ctx)...)
 	}

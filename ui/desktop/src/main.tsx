@@ -2,6 +2,7 @@ import { lazy, Suspense } from "react";
 import { createRoot } from "react-dom/client";
 import { App } from "./app/App";
 import { Boundary } from "./app/Boundary";
+import { followLinks } from "./app/links";
 import { past } from "./transport/address";
 import { type DesktopState, desk } from "./transport/desk";
 import "./styles/fonts.css";
@@ -25,6 +26,8 @@ const page = past ? (
 ) : (
   <App first={first()} />
 );
+
+followLinks();
 
 const root = document.getElementById("root");
 if (root) createRoot(root).render(<Boundary>{page}</Boundary>);

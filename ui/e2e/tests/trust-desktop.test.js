@@ -25,9 +25,9 @@ describe("a desktop as it came", () => {
     const frame = it.page.locator("iframe.desktop-frame");
     assert.equal(
       await frame.getAttribute("sandbox"),
-      "allow-scripts allow-same-origin allow-forms allow-downloads allow-modals allow-popups",
+      "allow-scripts allow-same-origin allow-forms allow-downloads allow-modals",
     );
-    assert.equal(await frame.getAttribute("allow"), "clipboard-read; clipboard-write; fullscreen");
+    assert.equal(await frame.getAttribute("allow"), "clipboard-write; fullscreen");
   });
 
   test("its session is a cookie of its own, kept apart by the shell that frames it", { skip }, async () => {
@@ -254,29 +254,41 @@ describe("a hostile desktop", () => {
     await frame.evaluate(() => document.querySelector("#inner").remove());
   });
 
-  test("a popup of it knows nothing of the shell, and does not move it", { skip }, async () => {
+  test("it opens no window, with a click or without", { skip }, async () => {
     const { page, context } = it;
-    const url = page.url();
-    const opened = context.waitForEvent("page");
+    const before = context.pages().length;
     await desktopOf(page)
       .locator("#trap")
       .click({ position: { x: 900, y: 900 } });
-    await inside(() => {
-      globalThis.popup = open("about:blank", "", "width=300,height=200");
-    });
-    const popup = await opened;
-    const outcome = await popup.evaluate(() => {
-      document.title = "ChoirOS";
-      try {
-        opener.top.location = "about:blank";
-        return "nothing happened";
-      } catch (error) {
-        return error.name;
-      }
-    });
-    assert.ok(outcome);
-    assert.equal(page.url(), url);
-    await popup.close();
+    const popup = await inside(() => open("about:blank", "", "width=300,height=200") !== null);
+    assert.deepEqual([popup, context.pages().length], [false, before]);
+  });
+
+  test("a link of it is shown whole, takes the place of no other, and is opened by the owner only", {
+    skip,
+  }, async () => {
+    const { page, context } = it;
+    const link = `${it.choir.address}/openapi.json?a=${"b".repeat(300)}`;
+    await inside((link) => {
+      const { shell } = globalThis;
+      for (const address of [
+        "javascript:alert(1)",
+        "http://choir.localhost@evil.example/",
+        link,
+        "http://evil.example/",
+      ])
+        parent.postMessage({ choir: 1, kind: "link", address }, shell);
+    }, link);
+    const note = page.getByRole("region", { name: "A link leads outside" });
+    assert.equal(await note.locator("code").innerText(), link);
+    assert.equal(context.pages().length, 1);
+    const opened = context.waitForEvent("page");
+    await note.getByRole("button", { name: "Open in a new tab" }).click();
+    const tab = await opened;
+    await tab.waitForLoadState();
+    assert.deepEqual([tab.url(), await tab.evaluate(() => opener === null && document.referrer === "")], [link, true]);
+    await tab.close();
+    await note.waitFor({ state: "detached" });
   });
 
   test("it gets no service worker, which would outlive it", { skip }, async () => {

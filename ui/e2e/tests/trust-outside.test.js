@@ -186,6 +186,23 @@ describe("a hostile desktop", () => {
   });
 });
 
+describe("a browser that does not hold pages", () => {
+  /** What the shell says of pages in this browser. */
+  const said = async () => {
+    await it.page.reload();
+    await it.page.getByRole("button", { name: /Isolation/ }).click();
+    const words = it.page.getByText("Pages in this browser").locator("xpath=following-sibling::dd");
+    return await words.innerText();
+  };
+
+  test("is named where the level is shown", { skip }, async () => {
+    it.line.off.clear();
+    assert.equal(await said(), "The desktop and previews are held to this computer.");
+    it.line.off.add(ALLOWLIST);
+    assert.match(await said(), /^This browser \(Chromium\) does not hold WebRTC back: a page your agents wrote can/);
+  });
+});
+
 describe("a hostile preview", () => {
   test("without its policies, everything it asks for arrives outside", { skip }, async () => {
     await desktopWithout(POLICY, ALLOWLIST);

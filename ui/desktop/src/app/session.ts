@@ -9,11 +9,15 @@ import { say } from "../i18n/words";
 import { notifyAnswer, notifyDone } from "../kit/notify";
 import { readAgain } from "../state/again";
 import { useStore } from "../state/store";
+import { untilAnswered } from "../transport/again";
 import { api } from "../transport/api";
 import { type DesktopState, desk } from "../transport/desk";
 import { Feed } from "../transport/feed";
 import { readWorkspaceTheme, themePath } from "./themes";
 import { Windows } from "./windows";
+
+/** How long after it gave up a feed is begun again, in milliseconds. */
+const RECONNECT_MS = 5_000;
 
 /** This computer, opened in this page: what a person can do with it. */
 export class Session {
@@ -21,6 +25,10 @@ export class Session {
   private readonly queries: QueryClient;
   private readonly listeners = new Set<(event: Event) => void>();
   private feed: Feed | undefined;
+  private again: ReturnType<typeof setTimeout> | undefined;
+  private stopped = false;
+  /** How often the desktop was put back while this page is open: an older answer is not shown. */
+  private rewinds = 0;
 
   constructor(queries: QueryClient) {
     this.queries = queries;
@@ -31,7 +39,7 @@ export class Session {
     this.know(state);
     void this.readRuns();
     // What comes meanwhile is caught up with; the prompt takes keys first.
-    whenIdle(() => this.connect(state.seq));
+    whenIdle(() => !this.stopped && this.connect(state.seq));
   }
 
   /** Calls back for every event from now on; gives what ends it. */
@@ -80,14 +88,18 @@ export class Session {
       chance: Math.random,
       sleep: (ms: number) => new Promise<void>((done) => setTimeout(done, ms)),
     };
-    this.feed = new Feed(parts, after);
-    void this.feed.run().then(() => {
+    const feed = new Feed(parts, after);
+    this.feed = feed;
+    void feed.run().then(() => {
       // It gives up when it never was live; a desktop goes on trying.
-      if (useStore.getState().connection === "given_up") setTimeout(() => this.connect(after), 5000);
+      if (this.stopped || useStore.getState().connection !== "given_up") return;
+      this.again = setTimeout(() => this.connect(feed.cursor), RECONNECT_MS);
     });
   }
 
   stop(): void {
+    this.stopped = true;
+    clearTimeout(this.again);
     this.feed?.stop();
   }
 
@@ -104,6 +116,16 @@ export class Session {
     store.setTheme(state.theme);
     store.setSettings(state.settings ?? []);
     if (state.theme_outdated) void this.followTheme();
+  }
+
+  /** What lies on the desktop after a rewind, asked for until there is an answer: what is shown is of before. */
+  private async knowAgain(): Promise<void> {
+    const rewind = ++this.rewinds;
+    const state = await untilAnswered(
+      () => desk.state(),
+      () => this.stopped || rewind !== this.rewinds,
+    );
+    if (state) this.know(state);
   }
 
   private async readRuns(): Promise<void> {
@@ -132,7 +154,7 @@ export class Session {
     else if (event.type === "theme.changed") store.setTheme(event.payload);
     else if (event.type === "setting.changed") store.setSetting(event.payload.key, event.payload.value ?? "");
     else if (event.type === "toast.shown") notifyAnswer(event.payload.text);
-    else if (event.type === "timeline.rewound") void desk.state().then((s) => this.know(s));
+    else if (event.type === "timeline.rewound") void this.knowAgain();
     else if (event.type === "file.written") this.followFiles(event.payload.files.map((f) => f.path));
     const line = progressOf(event);
     if (line) store.say(line);

@@ -6,7 +6,9 @@ export type ToShell =
   | { kind: "ready" }
   | { kind: "chord"; chord: "stop" | "launcher" }
   | { kind: "open"; page: Page; seq?: number }
-  | { kind: "draft"; text: string };
+  | { kind: "draft"; text: string }
+  /** Asks the shell to show the address, and to open it when the owner says so. */
+  | { kind: "link"; address: string };
 
 /** A page of the shell that may be asked for: to look at, never to act. */
 export type Page = "models" | "secrets" | "limits" | "timeline" | "checkpoint" | "recover" | "plain";

@@ -1,6 +1,7 @@
 import { lazy, Suspense, useEffect } from "react";
 import { useHotkeys } from "../actions/hotkeys";
 import { DesktopFrame } from "../apps/desktop/DesktopFrame";
+import { LinkAsked, useLinks } from "../apps/desktop/LinkAsked";
 import { NoModel } from "../apps/desktop/NoModel";
 import { Outdated } from "../apps/desktop/Outdated";
 import { Silent } from "../apps/desktop/Silent";
@@ -21,6 +22,7 @@ export function Desk() {
   useHotkeys();
   useHistory();
   useTitle();
+  useLinks();
   const route = useStore((s) => s.route);
   const panel = useStore((s) => s.panel);
   const launcher = useStore((s) => s.launcher);
@@ -33,6 +35,7 @@ export function Desk() {
           The log takes no more events: {readOnly}
         </p>
       )}
+      <LinkAsked />
       {route.page === "desktop" && <Silent />}
       {route.page === "desktop" && <NoModel />}
       {route.page === "desktop" && <Outdated />}

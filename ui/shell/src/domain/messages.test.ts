@@ -27,6 +27,14 @@ it.each([
     { choir: 1, kind: "draft", text: "half a" },
     { kind: "draft", text: "half a" },
   ],
+  [
+    { choir: 1, kind: "link", address: "https://go.dev/a b?\u202e" },
+    { kind: "link", address: "https://go.dev/a%20b?%E2%80%AE" },
+  ],
+  [
+    { choir: 1, kind: "link", address: "http://gr\u00fc\u00dfe.test/" },
+    { kind: "link", address: "http://xn--gre-6ka8l.test/" },
+  ],
 ])("reads %o", (data, message) => expect(readMessage(data)).toEqual(message));
 
 it.each([
@@ -43,6 +51,12 @@ it.each([
   { choir: 1, kind: "open", page: "constructor" },
   { choir: 1, kind: "open", page: "https://evil.example" },
   { choir: 1, kind: "draft", text: 1 },
+  { choir: 1, kind: "link" },
+  { choir: 1, kind: "link", address: "javascript:alert(1)" },
+  { choir: 1, kind: "link", address: "data:text/html,x" },
+  { choir: 1, kind: "link", address: "/settings" },
+  { choir: 1, kind: "link", address: "http://choir.localhost@evil.example/" },
+  { choir: 1, kind: "link", address: `http://a.test/${"x".repeat(2000)}` },
   { choir: 1, kind: "draft", text: "x".repeat(100_001) },
 ])("makes nothing of %o", (data) => expect(readMessage(data)).toBeUndefined());
 

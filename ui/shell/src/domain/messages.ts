@@ -1,12 +1,14 @@
 import type { Time } from "./contracts";
+import { readLink } from "./link";
 import type { Route } from "./route";
 
-/** What a desktop may say to the shell around it. None of it acts but by stopping a run. */
+/** What a desktop may say to the shell around it. None of it acts but by stopping a run: a link is shown first. */
 export type FromDesktop =
   | { kind: "ready" }
   | { kind: "chord"; chord: "stop" | "launcher" }
   | { kind: "open"; route: Route }
-  | { kind: "draft"; text: string };
+  | { kind: "draft"; text: string }
+  | { kind: "link"; address: string };
 
 /** What the shell says to the desktop. */
 export type ToDesktop =
@@ -32,11 +34,15 @@ const pages: Record<string, Route> = {
 /** Reads a message of a page that nobody vouches for; undefined for what means nothing. */
 export function readMessage(data: unknown): FromDesktop | undefined {
   if (typeof data !== "object" || data === null) return undefined;
-  const { choir, kind, chord, page, text, seq } = data as Record<string, unknown>;
+  const { choir, kind, chord, page, text, seq, address } = data as Record<string, unknown>;
   if (choir !== 1) return undefined;
   if (kind === "ready") return { kind };
   if (kind === "chord" && (chord === "stop" || chord === "launcher")) return { kind, chord };
   if (kind === "draft" && typeof text === "string" && text.length <= MAX_DRAFT) return { kind, text };
+  if (kind === "link") {
+    const outside = typeof address === "string" ? readLink(address) : undefined;
+    return outside ? { kind, address: outside } : undefined;
+  }
   if (kind !== "open" || typeof page !== "string" || !Object.hasOwn(pages, page)) return undefined;
   const route = pages[page];
   if (route?.page === "time" && Number.isSafeInteger(seq) && Number(seq) > 0)

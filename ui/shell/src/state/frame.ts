@@ -16,11 +16,15 @@ export interface FrameSlice {
   source: Source | undefined;
   /** What was being typed in the desktop, for the page that comes after. */
   draft: string;
+  /** An address outside that somebody wants to open; one at a time, so that none takes another's place under a click. */
+  link: string | undefined;
   setFrame(frame: FrameState): void;
   setDraft(draft: string): void;
   setSource(source: Source): void;
   reopen(): void;
   giveKeys(): void;
+  askLink(address: string): void;
+  forgetLink(): void;
 }
 
 export const frameSlice: StateCreator<State, [], [], FrameSlice> = (set) => ({
@@ -29,9 +33,12 @@ export const frameSlice: StateCreator<State, [], [], FrameSlice> = (set) => ({
   keysGiven: 0,
   source: undefined,
   draft: "",
+  link: undefined,
   setFrame: (frame) => set({ frame }),
   setDraft: (draft) => set({ draft }),
   setSource: (source) => set({ source }),
   reopen: () => set((s) => ({ frame: "opening", openings: s.openings + 1 })),
   giveKeys: () => set((s) => ({ keysGiven: s.keysGiven + 1 })),
+  askLink: (address) => set((s) => ({ link: s.link ?? address })),
+  forgetLink: () => set({ link: undefined }),
 });

@@ -79,6 +79,31 @@ describe("Feed", () => {
     feed.stop();
   });
 
+  it("is not live while it is behind: a gap that could not be filled is filled later", async () => {
+    let broken = false;
+    const w = world();
+    const { events } = w.parts;
+    w.parts.events = (after) => (broken ? Promise.reject(new Error("down")) : events(after));
+    const { sleep } = w.parts;
+    w.parts.sleep = async (ms) => {
+      await sleep(ms);
+      if (w.slept.length === 3) broken = false;
+    };
+    const feed = new Feed(w.parts, 0);
+    void feed.run();
+    await settle();
+    w.log.push(at(1), at(2), at(3));
+    broken = true;
+    // No other event comes after this one.
+    w.lines[0]?.hear.event(at(3));
+    await settle();
+    await settle();
+    expect(w.heard).toEqual([1, 2, 3]);
+    expect(feed.cursor).toBe(3);
+    expect(w.states).toEqual(["connecting", "live", "reconnecting", "reconnecting", "reconnecting", "live"]);
+    feed.stop();
+  });
+
   it("connects again with growing pauses and misses nothing", async () => {
     let refuse = 0;
     const w = world();

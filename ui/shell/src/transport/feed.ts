@@ -45,6 +45,11 @@ export class Feed {
     this.fold = startFold(cursor);
   }
 
+  /** The last event that was brought. */
+  get cursor(): number {
+    return this.fold.cursor;
+  }
+
   /** Runs until stopped, logged out, or given up before ever having been live. */
   async run(): Promise<void> {
     const began = this.parts.now();
@@ -135,8 +140,8 @@ export class Feed {
     const folded = take(this.fold, events);
     this.fold = folded.fold;
     if (folded.ready.length > 0) this.parts.onEvents(folded.ready);
-    // A failed catch-up is tried again at the next event or connect.
-    if (folded.gap) this.catchUp().catch(() => undefined);
+    // Without what is missing the line is not live: it is opened again, until that was read.
+    if (folded.gap) this.catchUp().catch(() => this.hangUp(this.line));
   }
 
   /** Reads what is missing over HTTP; one reader at a time. */

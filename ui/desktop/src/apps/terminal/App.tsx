@@ -5,6 +5,7 @@ import { isChord } from "../../domain/chord";
 import type { ID } from "../../domain/contracts";
 import { useWords } from "../../i18n/words";
 import { Button } from "../../kit/Button";
+import { notifyProblem } from "../../kit/notify";
 import { Empty, Loading, Trouble } from "../../kit/States";
 import { useStore } from "../../state/store";
 import { desk } from "../../transport/desk";
@@ -127,7 +128,7 @@ function Terminals() {
           aria-pressed={reader}
           aria-label={t("reader")}
           title={t("reader")}
-          onClick={() => void desk.set(readerSetting, reader ? "" : "on")}
+          onClick={() => desk.set(readerSetting, reader ? "" : "on").catch(notifyProblem)}
         >
           <Accessibility size={16} aria-hidden />
         </button>

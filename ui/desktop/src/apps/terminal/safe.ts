@@ -1,4 +1,5 @@
 import type { Terminal } from "@xterm/xterm";
+import { tellShell } from "../../transport/shell";
 
 /** What a program may call a terminal: one short line of what can be read. */
 export function safeTitle(title: string): string {
@@ -15,10 +16,10 @@ export function safeLink(text: string): string | undefined {
   }
 }
 
-/** Opens a link that a program printed, in a tab that knows nothing of this one. */
+/** Asks the shell to open a link that a program printed. */
 export function follow(text: string): void {
   const address = safeLink(text);
-  if (address) window.open(address, "_blank", "noopener,noreferrer");
+  if (address) tellShell({ kind: "link", address });
 }
 
 /**

@@ -9,8 +9,10 @@ import { ReadyWatch } from "./ready";
 import "./desktop.css";
 
 // Never allow-top-navigation: the desktop could put its own page in the shell's place.
-const SANDBOX = "allow-scripts allow-same-origin allow-forms allow-downloads allow-modals allow-popups";
-const ALLOW = "clipboard-read; clipboard-write; fullscreen";
+// Nor allow-popups: with it one click anywhere carried data out in an address. Links
+// come as messages, and the owner sees where they lead (LinkAsked).
+const SANDBOX = "allow-scripts allow-same-origin allow-forms allow-downloads allow-modals";
+const ALLOW = "clipboard-write; fullscreen";
 
 /**
  * The desktop, which nobody vouches for. It must not be in the page while a page
@@ -57,6 +59,7 @@ function useDesktop(frame: React.RefObject<HTMLIFrameElement | null>): void {
           stop: () => stop?.when(useStore.getState()) && void perform(stop),
           launcher: () => store.setLauncher(true),
           open: (route) => session.go(route),
+          link: store.askLink,
         });
         element.addEventListener("load", () => watch.loaded(), { signal: ended.signal });
         const unsubscribe = useStore.subscribe((now, before) => {

@@ -11,6 +11,7 @@ export interface Heard {
   stop(): void;
   launcher(): void;
   open(route: Route): void;
+  link(address: string): void;
 }
 
 /**
@@ -59,6 +60,9 @@ export class DesktopLink {
         if (performance.now() - this.openedAt < OPEN_EVERY_MS) break;
         this.openedAt = performance.now();
         this.heard.open(message.route);
+        break;
+      case "link":
+        this.heard.link(message.address);
     }
   }
 }

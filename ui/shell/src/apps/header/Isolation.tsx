@@ -2,6 +2,7 @@ import { ShieldAlert, ShieldCheck } from "lucide-react";
 import type { Sandbox } from "../../domain/views";
 import { Popover } from "../../kit/Popover";
 import { useStore } from "../../state/store";
+import { PagesHeld } from "./PagesHeld";
 
 const names = { director: "Director", associate: "Associate" };
 
@@ -25,11 +26,14 @@ export function Isolation() {
       }
     >
       <h2>Agents work in sandboxes</h2>
-      <p>No network but the model gateway and the bus, nothing of your home folder, no secrets inside.</p>
+      <p>
+        Their programs have no network but the model gateway and the bus, nothing of your home folder, and no secrets.
+      </p>
       <dl className="isolation">
         {alike(computer.isolation).map((group) => (
           <Details key={group[0]?.role} sandboxes={group} />
         ))}
+        <PagesHeld />
       </dl>
     </Popover>
   );

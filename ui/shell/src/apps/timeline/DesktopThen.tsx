@@ -94,6 +94,7 @@ function usePast(frame: React.RefObject<HTMLIFrameElement | null>) {
       stop: () => {},
       launcher: () => {},
       open: () => {},
+      link: () => {},
     });
     element.src = url;
   }, []);
