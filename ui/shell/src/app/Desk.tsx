@@ -7,6 +7,7 @@ import { Outdated } from "../apps/desktop/Outdated";
 import { Silent } from "../apps/desktop/Silent";
 import { Header } from "../apps/header/Header";
 import { readRoute } from "../domain/route";
+import { visible } from "../domain/visible";
 import { useStore } from "../state/store";
 import { useSession } from "./session";
 import "./desk.css";
@@ -87,6 +88,6 @@ function useTitle(): void {
   const prompt = useStore((s) => (route.page === "run" ? s.runs.find((r) => r.id === route.run)?.prompt : undefined));
   const name = useStore((s) => s.computer?.name);
   useEffect(() => {
-    document.title = [prompt?.slice(0, 60), name, "ChoirOS"].filter(Boolean).join(" · ");
+    document.title = visible([prompt?.slice(0, 60), name, "ChoirOS"].filter(Boolean).join(" · "));
   }, [prompt, name]);
 }

@@ -1,6 +1,8 @@
+import type { Nodes } from "hast";
 import { Children, type ReactNode } from "react";
 import ReactMarkdown, { type Components } from "react-markdown";
 import remarkGfm from "remark-gfm";
+import { visible } from "../domain/visible";
 
 /** Keeps an option such as --top from being broken after its hyphens. */
 function unbroken(children: ReactNode): ReactNode {
@@ -32,10 +34,24 @@ const components: Components = {
   ),
 };
 
+/** Makes visible what a parsed document says: what was spelled as an entity too. */
+function allVisible() {
+  const walk = (node: Nodes): void => {
+    if ("value" in node) node.value = visible(node.value);
+    if (node.type === "element")
+      for (const name of ["title", "alt"]) {
+        const said = node.properties[name];
+        if (typeof said === "string") node.properties[name] = visible(said);
+      }
+    if ("children" in node) node.children.forEach(walk);
+  };
+  return walk;
+}
+
 /** The renderer itself, loaded when the first document is shown. */
 export default function MarkdownRendered({ text }: { text: string }) {
   return (
-    <ReactMarkdown remarkPlugins={[remarkGfm]} components={components} skipHtml>
+    <ReactMarkdown remarkPlugins={[remarkGfm]} rehypePlugins={[allVisible]} components={components} skipHtml>
       {text}
     </ReactMarkdown>
   );

@@ -12,7 +12,7 @@ const tick = () => Math.floor(Date.now() / EVERY_MS) * EVERY_MS;
 
 /** How long ago something was; the exact moment on hover. */
 export function When({ time }: { time: string }) {
-  useSyncExternalStore(subscribe, tick);
+  useSyncExternalStore(subscribe, tick, tick);
   return (
     <time dateTime={time} title={new Date(time).toLocaleString()}>
       {ago(time, Date.now())}

@@ -1,18 +1,19 @@
 import { toast } from "sonner";
 import { explain } from "../domain/problem";
+import { visible } from "../domain/visible";
 
 /** Says a short answer of the Director. */
 export function notifyAnswer(text: string): void {
-  toast(text, { duration: 12_000 });
+  toast(visible(text), { duration: 12_000 });
 }
 
 /** Says that something went well. */
 export function notifyDone(text: string, undo?: { label: string; run(): void }): void {
-  toast.success(text, undo ? { action: { label: undo.label, onClick: undo.run }, duration: 12_000 } : {});
+  toast.success(visible(text), undo ? { action: { label: undo.label, onClick: undo.run }, duration: 12_000 } : {});
 }
 
 /** Says what happened and what to do next. */
 export function notifyProblem(error: unknown): void {
   const { title, remedy } = explain(error);
-  toast.error(title, { ...(remedy ? { description: remedy } : {}), duration: 10_000 });
+  toast.error(visible(title), { ...(remedy ? { description: visible(remedy) } : {}), duration: 10_000 });
 }

@@ -1,0 +1,72 @@
+import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
+import { createElement, type FunctionComponent } from "react";
+import { renderToStaticMarkup } from "react-dom/server";
+import { describe, expect, it } from "vitest";
+import { type Session, SessionContext } from "../../app/session";
+import { QuestionCard } from "../../apps/run/QuestionCard";
+import { RunList } from "../../apps/runs/RunList";
+import { MarkRow } from "../../apps/timeline/MarkRow";
+import { TaskCard } from "../../apps/work/TaskCard";
+import type { Mark, Run } from "../../domain/views";
+import { useStore } from "../../state/store";
+import MarkdownRendered from "../MarkdownRendered";
+
+/** A name with every kind of character that is not seen or makes others look different. */
+const NAME =
+  "\x1b[2J\x1b]0;T\x07\x00\x7f\x85\x9b\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202eexe.\u2066\u2067\u2068\u2069end\rX";
+const SHOWN =
+  "\\x1b[2J\\x1b]0;T\\x07\\x00\\x7f\\x85\\x9b\\u061c\\u200e\\u200f\\u202a\\u202b\\u202c\\u202d\\u202eexe.\\u2066\\u2067\\u2068\\u2069end\\x0dX";
+
+/** What a part of the shell is drawn as. */
+function draw<P extends object>(part: FunctionComponent<P>, props: P): string {
+  const session = { addressOf: () => "/", go: () => {} } as unknown as Session;
+  return renderToStaticMarkup(
+    createElement(
+      QueryClientProvider,
+      { client: new QueryClient() },
+      createElement(SessionContext, { value: session }, createElement(part, props)),
+    ),
+  );
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not be there
+const bad = /[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/;
+
+const at = "2026-11-22T12:00:00Z";
+
+describe("a name of a guest with all of them", () => {
+  const task = {
+    task: { instruction: NAME, kind: "run" },
+    attempt: 1,
+    state: "started",
+    tools: [],
+    notes: [{ at, text: NAME }],
+    checkpoint: { subject: NAME },
+  } as unknown as Parameters<typeof TaskCard>[0]["task"];
+  const mark = { seq: 1, at, kind: "prompt", prompt: NAME, text: NAME, title: NAME, paths: [NAME] } as unknown as Mark;
+  it.each([
+    ["a question", () => draw(QuestionCard, { run: "r", question: { id: "q", text: NAME, choices: [NAME] } })],
+    ["a task", () => draw(TaskCard, { task })],
+    ["the timeline", () => draw(MarkRow, { mark, inRun: false, chosen: false, marks: [mark] })],
+    [
+      "a document",
+      () => draw(MarkdownRendered, { text: `# ${NAME.replaceAll("[", "\\[")} &#x202e;&#x9b; \`${NAME}\` <b>` }),
+    ],
+  ])("is seen in %s", (_, drawn) => {
+    const html = drawn();
+    expect(html).not.toMatch(bad);
+    expect(html).toContain("\\u202eexe.");
+  });
+
+  it("is seen whole", () => expect(draw(TaskCard, { task })).toContain(SHOWN));
+
+  it("is seen in the list of runs", () => {
+    // What is drawn without a browser is drawn of the store as it began.
+    Object.assign(useStore.getInitialState(), {
+      runs: [{ id: "r", prompt: NAME, state: "running", started: at, seq: 1 } as unknown as Run],
+    });
+    const html = draw(RunList, {} as never);
+    expect(html).not.toMatch(bad);
+    expect(html).toContain("\\u202eexe.");
+  });
+});
