@@ -66,7 +66,7 @@ func run(ctx context.Context, stdin io.Reader, log *slog.Logger) error {
 	}
 	return conductor.New(conductor.Config{
 		Log: client, Models: gateway.New(egress()), Key: private, Logger: log,
-		Limits: limits(boot.Limits), After: boot.Start.After, Projects: boot.Start.Projects,
+		Limits: boot.Limits, After: boot.Start.After, Projects: boot.Start.Projects,
 		Now: func() choir.Time { return choir.TimeOf(time.Now()) },
 		// Nobody may be watching; the text is in the answer's event anyway.
 		Live: func(run choir.ID, text string) { _ = client.Live(run, text) },
@@ -88,8 +88,4 @@ func renew(ctx context.Context, in *bufio.Reader, client *bus.Client, log *slog.
 			log.Error("new credentials are not taken up", "error", err)
 		}
 	}
-}
-
-func limits(l bus.Limits) conductor.Limits {
-	return conductor.Limits{Steps: l.Steps, Tokens: int64(l.Tokens), Seconds: l.Seconds, CostUSD: l.CostUSD, Tasks: l.Tasks}
 }

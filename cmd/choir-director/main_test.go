@@ -46,10 +46,3 @@ func TestTheProcessIsNotDumpableBeforeItReads(t *testing.T) {
 type readerFunc func([]byte) (int, error)
 
 func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
-
-func TestEveryLimitReachesTheConductor(t *testing.T) {
-	got := limits(bus.Limits{Steps: 1, Tokens: 2, Seconds: 3, CostUSD: 4, Tasks: 5})
-	if want := (conductor.Limits{Steps: 1, Tokens: 2, Seconds: 3, CostUSD: 4, Tasks: 5}); got != want {
-		t.Errorf("got %+v, want %+v", got, want)
-	}
-}

@@ -74,7 +74,7 @@ key_env = "SCRIPTED_KEY"
 	return server
 }
 
-func limits(l runscript.Limits) string {
+func limits(l choir.RunLimits) string {
 	out := "[limits]\nprompt_burst = 100\n"
 	for _, f := range []struct {
 		key   string

@@ -15,27 +15,18 @@ const maxLine = 256 << 10
 // Boot is the first line on a role's standard input: who it is and how far it
 // may go. Every later line is new Credentials.
 type Boot struct {
-	User        choir.ID    `json:"user" choir:"id" doc:"Owner of the computer."`
-	Computer    choir.ID    `json:"computer" choir:"id" doc:"The computer."`
-	Role        choir.Role  `json:"role" choir:"enum=director|associate" doc:"What the process is."`
-	Credentials Credentials `json:"credentials" doc:"Its first identity on the bus."`
-	Limits      Limits      `json:"limits" doc:"How far one run may go."`
-	Start       Start       `json:"start" doc:"Where the Director begins to read the log."`
+	User        choir.ID        `json:"user" choir:"id" doc:"Owner of the computer."`
+	Computer    choir.ID        `json:"computer" choir:"id" doc:"The computer."`
+	Role        choir.Role      `json:"role" choir:"enum=director|associate" doc:"What the process is."`
+	Credentials Credentials     `json:"credentials" doc:"Its first identity on the bus."`
+	Limits      choir.RunLimits `json:"limits" doc:"How far one run may go."`
+	Start       Start           `json:"start" doc:"Where the Director begins to read the log."`
 }
 
 // Start spares the Director what the log tells of runs that are over.
 type Start struct {
 	After    uint64   `json:"after,omitempty" choir:"range=0..9007199254740991" doc:"Every run that is not over began after this event."`
 	Projects []string `json:"projects,omitempty" choir:"len=0..1000,each=1..100" doc:"The projects there were then, in the order in which they came."`
-}
-
-// Limits bound one run. Zero means the role's own default.
-type Limits struct {
-	Steps   int     `json:"steps,omitempty" choir:"range=1..100000" doc:"Model calls."`
-	Tokens  int     `json:"tokens,omitempty" choir:"range=1..1000000000" doc:"Input and output tokens together."`
-	Seconds int     `json:"seconds,omitempty" choir:"range=1..604800" doc:"Wall time."`
-	CostUSD float64 `json:"cost_usd,omitempty" choir:"range=0..1000000" doc:"US dollars."`
-	Tasks   int     `json:"tasks,omitempty" choir:"range=1..10000" doc:"Tasks sent to the Associate."`
 }
 
 // ReadBoot reads the first line. The error is an *choir.Error with the path of

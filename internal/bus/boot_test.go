@@ -18,7 +18,7 @@ func sampleBoot() bus.Boot {
 	return bus.Boot{
 		User: userID, Computer: computerID, Role: choir.RoleDirector,
 		Credentials: bus.Credentials{JWT: "eyJ", Seed: "SUAsecret", Connection: "abc", Inbox: "_INBOX_abc", Expires: 1_700_000_000_000},
-		Limits:      bus.Limits{Steps: 50, CostUSD: 1.5, Tasks: 3},
+		Limits:      choir.RunLimits{Steps: 50, CostUSD: 1.5, Tasks: 3},
 		Start:       bus.Start{After: 7, Projects: []string{"hello"}},
 	}
 }

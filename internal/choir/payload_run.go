@@ -204,6 +204,7 @@ type ModelReturned struct {
 	DurationMS   int64   `json:"duration_ms" choir:"range=0..9007199254740991" doc:"Wall time in milliseconds."`
 	FirstTokenMS int64   `json:"first_token_ms,omitempty" choir:"range=0..9007199254740991" doc:"Time to the first token."`
 	Recorded     bool    `json:"recorded,omitempty" doc:"It was served from a recording."`
+	Estimated    bool    `json:"estimated,omitempty" doc:"Tokens and cost are estimates: the provider did not count the call to its end."`
 	Code         Code    `json:"code,omitempty" choir:"len=1..40" doc:"Stable reason when it failed."`
 	Error        string  `json:"error,omitempty" choir:"len=1..2000" doc:"The provider's reason, without secrets."`
 }
@@ -235,8 +236,8 @@ type EgressRefused struct {
 // BudgetReached says which limit ended something.
 type BudgetReached struct {
 	Scope string  `json:"scope" choir:"enum=run|task|computer" doc:"What it limits."`
-	Limit string  `json:"limit" choir:"enum=steps|tokens|time|cost|tasks" doc:"Which limit."`
-	Max   float64 `json:"max" choir:"range=0..9007199254740991" doc:"The limit: steps, tokens, seconds, US dollars or tasks."`
+	Limit string  `json:"limit" choir:"enum=steps|tokens|time|cost|tasks|calls" doc:"Which limit."`
+	Max   float64 `json:"max" choir:"range=0..9007199254740991" doc:"The limit: steps, tokens, seconds, US dollars, tasks or calls."`
 	Used  float64 `json:"used" choir:"range=0..9007199254740991" doc:"What was used, in the same unit."`
 }
 

@@ -23,6 +23,7 @@ type DirectorTask struct {
 	Commands           []Command      `json:"commands,omitempty" choir:"len=0..256" doc:"When present the task is deterministic: exactly these run, no model."`
 	TimeBudgetS        int            `json:"time_budget_s,omitempty" choir:"range=1..86400" doc:"Seconds until the task's whole process tree is stopped. Default 300."`
 	TokenBudget        int            `json:"token_budget,omitempty" choir:"range=1..1000000000" doc:"Tokens for the Associate's own model loop."`
+	ModelBudget        *ModelBudget   `json:"model_budget,omitempty" doc:"What programs that the task starts may spend on model calls of their own. Default: they may make none."`
 	Return             *ReturnSpec    `json:"return,omitempty" doc:"What the result must carry."`
 }
 
@@ -116,6 +117,22 @@ type Command struct {
 type EnvVar struct {
 	Name  string `json:"name" choir:"len=1..256" doc:"Name."`
 	Value string `json:"value" choir:"len=0..131072" doc:"Value."`
+}
+
+// ModelBudget bounds the model calls that the programs of a task make by
+// themselves. What is left out is bounded by the run's limits alone.
+type ModelBudget struct {
+	Calls   int     `json:"calls,omitempty" choir:"range=1..1000000" doc:"Calls."`
+	Tokens  int64   `json:"tokens,omitempty" choir:"range=1..1000000000000" doc:"Input and output tokens together."`
+	CostUSD float64 `json:"cost_usd,omitempty" choir:"range=0..1000000" doc:"US dollars."`
+}
+
+// Check holds the rules that lie between fields; DecodeStrict calls it.
+func (b *ModelBudget) Check() error {
+	if *b == (ModelBudget{}) {
+		return Invalid("cost_usd", "or calls or tokens must be above zero; without model_budget no calls are allowed")
+	}
+	return nil
 }
 
 // ReturnSpec is what a result must carry.

@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"choiros/internal/blob"
-	"choiros/internal/bus"
 	"choiros/internal/bus/cluster"
 	"choiros/internal/bus/hub"
 	"choiros/internal/choir"
@@ -38,7 +37,7 @@ type Config struct {
 	Limits    sandbox.Limits
 	// RequireLimits refuses a machine that cannot hold Limits by cgroups.
 	RequireLimits bool
-	RunLimits     bus.Limits // how far one run may go
+	RunLimits     choir.RunLimits // how far one run may go
 	// Egress makes the handler behind the egress door: the model gateway, and
 	// later the proxy.
 	Egress func(*Computer) http.Handler

@@ -174,10 +174,9 @@ func (p *play) life(ctx context.Context) {
 		}()
 		defer func() { kill(); <-watch }()
 	}
-	l := p.script.Limits
 	_ = conductor.New(conductor.Config{
 		Log: killLog{client, at, kill}, Models: models, Key: key,
-		Limits: conductor.Limits{Steps: l.Steps, Tokens: l.Tokens, Seconds: l.Seconds, CostUSD: l.CostUSD, Tasks: l.Tasks},
+		Limits: p.script.Limits,
 		Now:    func() choir.Time { return began },
 		Pause:  func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
 	}).Serve(life)

@@ -21,7 +21,8 @@ type Provider interface {
 	// provider before that), provider_error (other failures, malformed or cut
 	// streams), refused (bad key), invalid (the request), timeout, cancelled_by_you.
 	// A stream that ended without its closing message is an error, never a short
-	// answer. No error or log carries a key.
+	// answer. No error or log carries a key. The response that comes with an error
+	// holds nothing but the usage of what the service began to answer.
 	Stream(ctx context.Context, req Request, on func(Delta)) (Response, error)
 }
 
@@ -113,6 +114,25 @@ type Usage struct {
 	PriceKnown  bool    `json:"price_known,omitempty"`
 	FromRecord  bool    `json:"recorded,omitempty"`
 	ServedCache bool    `json:"served_from_log,omitempty"`
+	// Uncounted is how many answers the service began, or may have begun, of which
+	// it counted no input before they broke. It stays within the control plane.
+	Uncounted int `json:"-"`
+	// Broken says that answers which broke are in the counts. It stays within the
+	// control plane.
+	Broken bool `json:"-"`
+}
+
+// AddBroken adds the usage of answers that broke.
+func (u *Usage) AddBroken(of Usage) {
+	u.Broken = true
+	u.Uncounted += of.Uncounted
+	if of.Input == 0 && of.Uncounted == 0 {
+		u.Uncounted++
+	}
+	u.Input += of.Input
+	u.Output += of.Output
+	u.CacheRead += of.CacheRead
+	u.CacheWrite += of.CacheWrite
 }
 
 // ToolCalls are the tool calls of the answer, in order.

@@ -21,6 +21,10 @@ func mend(t *rapid.T, p any) {
 	case *choir.DirectorTask:
 		v.Repo = name(t, v.Repo)
 		mendGit(v)
+	case *choir.ModelBudget:
+		if *v == (choir.ModelBudget{}) {
+			v.Calls = 1
+		}
 	case *choir.PromptSubmitted:
 		v.Repo = name(t, v.Repo)
 	case *choir.PlanStep:

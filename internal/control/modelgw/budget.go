@@ -5,71 +5,176 @@ import (
 	"strconv"
 
 	"choiros/internal/choir"
-	"choiros/internal/model"
 )
 
-// Used is what was spent.
+// Used is what was spent, or what a call may spend at most.
 type Used struct {
+	Calls   int64
 	Tokens  int64 // input and output
 	CostUSD float64
 }
 
-func (u *Used) add(x model.Usage) {
-	u.Tokens += x.Input + x.Output
-	u.CostUSD += x.CostUSD
+func (u Used) plus(x Used) Used {
+	return Used{u.Calls + x.Calls, u.Tokens + x.Tokens, u.CostUSD + x.CostUSD}
 }
 
-// Budget bounds spending; zero means no bound. A call that began below the
-// bound is let finish. A model whose price is not known costs nothing here, so
-// for it only the bounds on tokens hold.
+// Budget bounds spending. Before a call leaves, the most it may spend is
+// reserved; a call that does not fit waits for the open ones, because they may
+// need less than they reserved, and is refused when it does not fit without
+// them either.
 type Budget struct {
-	RunTokens       int64
-	RunCostUSD      float64
-	ComputerTokens  int64
+	Run choir.RunLimits // zero fields have their defaults
+	// ComputerCostUSD bounds the computer altogether, DesktopCostUSD the runs that
+	// a desktop began within DesktopSpan; zero means no bound.
 	ComputerCostUSD float64
+	DesktopCostUSD  float64
 }
 
-// exceeded is the first bound that is reached.
-func (b Budget) exceeded(run choir.ID, ofRun, ofComputer Used) *choir.BudgetReached {
-	bounds := []choir.BudgetReached{
-		{Scope: "run", Limit: "tokens", Max: float64(b.RunTokens), Used: float64(ofRun.Tokens)},
-		{Scope: "run", Limit: "cost", Max: b.RunCostUSD, Used: ofRun.CostUSD},
-		{Scope: "computer", Limit: "tokens", Max: float64(b.ComputerTokens), Used: float64(ofComputer.Tokens)},
-		{Scope: "computer", Limit: "cost", Max: b.ComputerCostUSD, Used: ofComputer.CostUSD},
+// bound is one account and how far it may go.
+type bound struct {
+	account *account
+	scope   string   // of budget.reached
+	of      choir.ID // the run, task or computer
+	max     Used     // zero fields have no bound
+}
+
+// bounds lists what bounds a call.
+func (g *Gateway) bounds(ctx context.Context, a *asked) ([]bound, error) {
+	computer, err := g.ledger.account(ctx, "", func(ctx context.Context) (Used, error) { return g.books.Spent(ctx, "") })
+	if err != nil {
+		return nil, err
 	}
-	for i, r := range bounds {
-		if r.Max > 0 && r.Used >= r.Max && (r.Scope != "run" || run != "") {
-			return &bounds[i]
+	all := []bound{{computer, "computer", g.cfg.Computer, Used{CostUSD: g.cfg.Budget.ComputerCostUSD}}}
+	if a.info.Run != "" {
+		run, err := g.ledger.account(ctx, "run "+string(a.info.Run), func(ctx context.Context) (Used, error) { return g.loadRun(ctx, a.info.Run) })
+		if err != nil {
+			return nil, err
 		}
+		l := g.cfg.Budget.Run
+		all = append(all, bound{run, "run", a.info.Run, Used{int64(l.Calls), l.Tokens, l.CostUSD}})
+	}
+	if b := a.allowed; b != nil {
+		task, err := g.ledger.account(ctx, "task "+string(a.info.Task), func(ctx context.Context) (Used, error) { return g.loadTask(ctx, a.info) })
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, bound{task, "task", a.info.Task, Used{int64(b.Calls), b.Tokens, b.CostUSD}})
+	}
+	return g.boundByDesktop(ctx, a, all)
+}
+
+// boundByDesktop adds the bound of the runs that a desktop began.
+func (g *Gateway) boundByDesktop(ctx context.Context, a *asked, all []bound) ([]bound, error) {
+	most := g.cfg.Budget.DesktopCostUSD
+	if a.info.Run == "" || most <= 0 {
+		return all, nil
+	}
+	began, err := g.books.BegunByDesktop(ctx, a.info.Run)
+	if err != nil || !began {
+		return all, choir.Wrap("modelgw.budget", "", err, "see who began run %s", a.info.Run)
+	}
+	desktop, err := g.ledger.account(ctx, "desktop", g.books.SpentByDesktop)
+	if err == nil {
+		err = g.ledger.refresh(ctx, desktop, g.books.SpentByDesktop)
+	}
+	return append(all, bound{desktop, "desktop", g.cfg.Computer, Used{CostUSD: most}}), err
+}
+
+// costError is how far apart two sums of the same costs may be.
+const costError = 1e-9
+
+// lacking names the limit that an amount on top of another would pass; nil when
+// none.
+func (b *bound) lacking(base, amount Used) *choir.BudgetReached {
+	over := func(limit string, most, used float64) *choir.BudgetReached {
+		return &choir.BudgetReached{Scope: b.scope, Limit: limit, Max: most, Used: used}
+	}
+	sum := base.plus(amount)
+	switch {
+	case b.max.Calls > 0 && sum.Calls > b.max.Calls:
+		return over("calls", float64(b.max.Calls), float64(base.Calls))
+	case b.max.Tokens > 0 && sum.Tokens > b.max.Tokens:
+		return over("tokens", float64(b.max.Tokens), float64(base.Tokens))
+	case b.max.CostUSD > 0 && amount.CostUSD > 0 && sum.CostUSD > b.max.CostUSD+costError:
+		return over("cost", b.max.CostUSD, base.CostUSD)
 	}
 	return nil
 }
 
-// afford refuses a call when a budget is used up, and says so in the log, once
-// for each bound.
-func (g *Gateway) afford(ctx context.Context, info model.CallInfo) error {
-	ofRun, ofComputer, err := g.ledger.used(ctx, info.Run)
+// reserve puts aside the most that a call may spend. It fails with code budget
+// when that does not fit, and says so in the log, once for each limit.
+func (g *Gateway) reserve(ctx context.Context, a *asked, most Used) (*reservation, error) {
+	all, err := g.bounds(ctx, a)
+	if err != nil {
+		return nil, err
+	}
+	held, over, err := g.ledger.reserve(ctx, all, most)
+	if err != nil || over == nil {
+		return held, err
+	}
+	if err := g.tellReached(ctx, a, over); err != nil {
+		return nil, err
+	}
+	return nil, overBudget(a, over, most)
+}
+
+// lacked is a limit that a call did not fit under.
+type lacked struct {
+	choir.BudgetReached
+	of choir.ID
+}
+
+// tellReached records that a limit was reached.
+func (g *Gateway) tellReached(ctx context.Context, a *asked, over *lacked) error {
+	names := []string{"budget", over.Scope, over.Limit, number(over.Max)}
+	if over.Scope == "desktop" {
+		names = append(names, number(float64(g.cfg.Now().Std().Unix()/int64(DesktopSpan.Seconds()))))
+	}
+	id := choir.DeriveID(over.of, names...)
+	if found, err := g.event(ctx, id, &choir.BudgetReached{}); found || err != nil {
+		return err
+	}
+	draft, err := choir.NewDraft(id, over.BudgetReached)
 	if err != nil {
 		return err
 	}
-	over := g.cfg.Budget.exceeded(info.Run, ofRun, ofComputer)
-	if over == nil {
-		return nil
+	_, err = g.cfg.Log.Append(ctx, choir.RoleControl, draft.ForRun(a.info.Run, a.info.Task))
+	if choir.CodeOf(err) == choir.CodeConflict {
+		return nil // another call said it at the same time
 	}
-	base := info.Run
-	if over.Scope == "computer" {
-		base = g.cfg.Computer
+	return choir.Wrap("modelgw.budget", "", err, "record that a budget was reached")
+}
+
+// overBudget says which limit a call did not fit under, and what to do.
+func overBudget(a *asked, over *lacked, most Used) error {
+	need := map[string]float64{"calls": float64(most.Calls), "tokens": float64(most.Tokens), "cost": most.CostUSD}[over.Limit]
+	e := choir.E("modelgw.budget", choir.CodeBudget, "the %s's budget of %s %s for models has %s left, and this call may need %s",
+		over.Scope, number(over.Max), unit(over.Limit), number(max(0, over.Max-over.Used)), number(need))
+	fewer := ""
+	if a.info.Caller == AliasTool && over.Limit != "calls" {
+		fewer = ", or ask for fewer max_tokens"
 	}
-	bound := strconv.FormatFloat(over.Max, 'f', -1, 64)
-	draft, err := choir.NewDraft(choir.DeriveID(base, "budget", over.Scope, over.Limit, bound), over)
-	if err != nil {
-		return err
+	return e.WithRemedy("%s%s", raise(over), fewer)
+}
+
+func raise(over *lacked) string {
+	key := map[string]string{"calls": "calls", "tokens": "tokens", "cost": "cost_usd"}[over.Limit]
+	switch over.Scope {
+	case "task":
+		return "give the task a higher model_budget." + key
+	case "run":
+		return "raise limits.run_" + key + " in choir.toml"
+	case "desktop":
+		return "prompt in the shell or with choir prompt, or raise limits.desktop_cost_usd in choir.toml"
 	}
-	if _, err := g.cfg.Log.Append(ctx, choir.RoleControl, draft.ForRun(info.Run, info.Task)); err != nil {
-		return choir.Wrap("modelgw.budget", "", err, "record that a budget was reached")
+	return "raise limits.cost_usd in choir.toml"
+}
+
+func number(n float64) string {
+	if n < 1 {
+		return strconv.FormatFloat(n, 'g', 4, 64)
 	}
-	return choir.E("modelgw.budget", choir.CodeBudget, "the %s's budget of %s %s for models is used up", over.Scope, bound, unit(over.Limit)).
-		WithRemedy("raise it under [limits] in choir.toml")
+	return strconv.FormatFloat(n, 'f', -1, 64)
 }
 
 func unit(limit string) string {

@@ -3,16 +3,30 @@ package modelgw
 import (
 	"context"
 	"sync"
+	"time"
 
 	"choiros/internal/choir"
 	"choiros/internal/model"
 )
 
-// flight is one call that is being made, and everyone who waits for it. It ends
-// early when nobody does any more.
+// asked is one call as it was asked for.
+type asked struct {
+	info      model.CallInfo
+	allowed   *choir.ModelBudget // of the task, for its programs
+	req       model.Request
+	canonical []byte
+	digest    choir.Digest
+}
+
+// flight is one call that is being made, and everyone who waits for it. When
+// nobody does any more it ends: the call of a role at once, because a person may
+// have stopped it; the call of a program after its time to linger, because a
+// program that hangs up just before the end must not get its tokens for less than
+// the provider counts.
 type flight struct {
 	digest choir.Digest // of the canonical request
 	cancel context.CancelFunc
+	linger time.Duration
 	done   chan struct{} // closed at the end
 
 	mu      sync.Mutex // guards what follows
@@ -22,6 +36,7 @@ type flight struct {
 	resp    model.Response
 	err     error
 	over    bool
+	leaving *time.Timer // ends the flight; nil while it has readers
 }
 
 // piece hands a piece to the readers; it is called by the provider.
@@ -41,6 +56,9 @@ func (f *flight) finish(resp model.Response, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.resp, f.err, f.over = resp, err, true
+	if f.leaving != nil {
+		f.leaving.Stop()
+	}
 	f.wake()
 	close(f.done)
 }
@@ -69,14 +87,18 @@ func (f *flight) follow(ctx context.Context, on func(model.Delta)) (model.Respon
 	}
 }
 
-// leave is called by each reader at its end; the last one ends the call.
+// leave is called by each reader at its end; the last one ends the call, at once
+// or later.
 func (f *flight) leave() {
 	f.mu.Lock()
+	defer f.mu.Unlock()
 	f.readers--
-	last := f.readers == 0
-	f.mu.Unlock()
-	if last {
+	switch {
+	case f.readers > 0 || f.over:
+	case f.linger == 0:
 		f.cancel()
+	default:
+		f.leaving = time.AfterFunc(f.linger, f.cancel)
 	}
 }
 
@@ -92,19 +114,19 @@ func (f *flight) join() bool {
 }
 
 // call makes a call, or takes part in the one that is being made with the same
-// id.
-func (g *Gateway) call(ctx context.Context, info model.CallInfo, req model.Request, on func(model.Delta)) (model.Response, error) {
+// id. The programs of a task may spend what allowed says.
+func (g *Gateway) call(ctx context.Context, info model.CallInfo, allowed *choir.ModelBudget, req model.Request, on func(model.Delta)) (model.Response, error) {
 	canonical, err := choir.Canonical(req)
 	if err != nil {
 		return model.Response{}, err
 	}
-	digest := choir.DigestOf(canonical)
+	a := &asked{info: info, allowed: allowed, req: req, canonical: canonical, digest: choir.DigestOf(canonical)}
 	for {
-		f, started, err := g.board(info, req, canonical, digest)
+		f, started, err := g.board(a)
 		if err != nil {
 			return model.Response{}, err
 		}
-		if f.digest != digest {
+		if f.digest != a.digest {
 			return model.Response{}, otherRequest(info.Call)
 		}
 		if started || f.join() {
@@ -120,10 +142,10 @@ func (g *Gateway) call(ctx context.Context, info model.CallInfo, req model.Reque
 }
 
 // board finds the flight of a call, or starts it with the caller as its reader.
-func (g *Gateway) board(info model.CallInfo, req model.Request, canonical []byte, digest choir.Digest) (f *flight, started bool, err error) {
+func (g *Gateway) board(a *asked) (f *flight, started bool, err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if f, ok := g.flights[info.Call]; ok {
+	if f, ok := g.flights[a.info.Call]; ok {
 		return f, false, nil
 	}
 	if g.closed {
@@ -134,13 +156,16 @@ func (g *Gateway) board(info model.CallInfo, req model.Request, canonical []byte
 			WithRemedy("ask again in a moment")
 	}
 	ctx, cancel := context.WithCancel(g.ctx)
-	f = &flight{digest: digest, cancel: cancel, done: make(chan struct{}), more: make(chan struct{}), readers: 1}
-	g.flights[info.Call] = f
+	f = &flight{digest: a.digest, cancel: cancel, done: make(chan struct{}), more: make(chan struct{}), readers: 1}
+	if a.info.Caller == AliasTool {
+		f.linger = g.cfg.Linger
+	}
+	g.flights[a.info.Call] = f
 	g.work.Go(func() {
 		defer cancel()
-		resp, err := g.fly(ctx, info, req, canonical, digest, f.piece)
+		resp, err := g.fly(ctx, a, f.piece)
 		g.mu.Lock()
-		delete(g.flights, info.Call)
+		delete(g.flights, a.info.Call)
 		g.mu.Unlock()
 		f.finish(resp, err)
 	})

@@ -10,29 +10,36 @@ import (
 // fly makes one call from end to end: from the log when it is answered there,
 // else from the provider, with its beginning in the log before the caller hears
 // the first piece of the answer, and its end before the caller hears of that.
-func (g *Gateway) fly(ctx context.Context, info model.CallInfo, req model.Request, canonical []byte, digest choir.Digest, on func(model.Delta)) (model.Response, error) {
-	select {
-	case g.slots <- struct{}{}:
-		defer func() { <-g.slots }()
-	case <-ctx.Done():
-		return model.Response{}, choir.Wrap("modelgw.call", choir.CodeCancelled, ctx.Err(), "wait for a free slot")
-	}
-	past, err := g.recall(ctx, info.Call, digest)
+func (g *Gateway) fly(ctx context.Context, a *asked, on func(model.Delta)) (model.Response, error) {
+	past, err := g.recall(ctx, a.info.Call, a.digest)
 	if err != nil || past.answered {
 		return past.resp, err
 	}
 	if past.failed != nil {
 		return model.Response{}, past.failed
 	}
-	route, err := g.cfg.route(ctx, req.Model, info)
+	route, err := g.cfg.route(ctx, a.req.Model, a.info)
 	if err != nil {
 		return model.Response{}, err
 	}
-	if err := g.afford(ctx, info); err != nil {
+	price, known := PriceOf(g.cfg.Prices, route)
+	if !known {
+		return model.Response{}, NoPrice(route.Model)
+	}
+	t := terms{input: tokensIn(len(a.canonical)), output: int64(a.req.MaxTokens), price: price}
+	held, err := g.reserve(ctx, a, t.most())
+	if err != nil {
 		return model.Response{}, err
 	}
-	r := &record{g: g, info: info, route: route, attempt: past.attempts + 1, began: g.cfg.Now()}
-	return g.ask(ctx, r, route.routed(req), canonical, digest, on)
+	defer held.settle(Used{}) // for a call that does not leave
+	select {
+	case g.slots <- struct{}{}:
+		defer func() { <-g.slots }()
+	case <-ctx.Done():
+		return model.Response{}, choir.Wrap("modelgw.call", choir.CodeCancelled, ctx.Err(), "wait for a free slot")
+	}
+	r := &record{g: g, info: a.info, route: route, attempt: past.attempts + 1, began: g.cfg.Now()}
+	return g.ask(ctx, r, a, t, held, on)
 }
 
 // ask calls the provider while the beginning of the call is being recorded, so
@@ -41,33 +48,34 @@ func (g *Gateway) fly(ctx context.Context, info model.CallInfo, req model.Reques
 // call and no effect, because nobody has heard of it. When the record fails the
 // call is broken off, and later ones wait for theirs until one has been written,
 // so that a broken disk does not let calls leave unrecorded.
-func (g *Gateway) ask(ctx context.Context, r *record, req model.Request, canonical []byte, digest choir.Digest, on func(model.Delta)) (model.Response, error) {
+func (g *Gateway) ask(ctx context.Context, r *record, a *asked, t terms, held *reservation, on func(model.Delta)) (model.Response, error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	first := g.careful.Load()
-	recorded := g.begin(ctx, r, canonical, digest, stop)
+	recorded := g.begin(ctx, r, a.canonical, a.digest, stop)
 	if first && recorded() != nil {
 		return model.Response{}, recorded()
 	}
-	resp, err := r.route.Provider.Stream(model.WithInfo(ctx, r.info), req, func(d model.Delta) {
-		r.heard()
+	resp, err := r.route.Provider.Stream(model.WithInfo(ctx, r.info), r.route.routed(a.req), func(d model.Delta) {
+		r.heard(d)
 		if recorded() == nil {
 			on(d)
 		}
 	})
-	if err == nil {
-		g.price(&resp, r.route.Model)
-		g.ledger.add(r.info.Run, resp.Usage)
-	}
+	usage, estimated := t.bill(resp, err != nil, r.bytes)
+	// The reservation is held until the log has the cost: whoever sums the log
+	// beside the open calls misses nothing.
+	defer held.settle(usedBy(usage))
 	if err := recorded(); err != nil {
 		return model.Response{}, err
 	}
 	// What was spent is recorded even when the caller has gone.
 	ctx = context.WithoutCancel(ctx)
 	if err != nil {
-		return model.Response{}, r.failed(ctx, err)
+		return model.Response{}, r.failed(ctx, err, usage, estimated)
 	}
-	return resp, r.returned(ctx, resp)
+	resp.Usage = usage
+	return resp, r.returned(ctx, resp, estimated)
 }
 
 // begin records model.called, also when the caller goes meanwhile, and stops the

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"choiros/internal/blob"
 	"choiros/internal/choir"
@@ -23,6 +24,13 @@ type Log interface {
 	EventsOfRun(ctx context.Context, run choir.ID, after uint64, limit int) ([]choir.Event, error)
 }
 
+// Work is what programs in a sandbox work for.
+type Work struct {
+	Run, Task choir.ID // empty when there is none
+	// Allowed is what the task lets its programs spend; nil when they may not call.
+	Allowed *choir.ModelBudget
+}
+
 // Config of a gateway. Required: Computer, Log, Blobs, Caller, Now, NewID.
 type Config struct {
 	Computer choir.ID
@@ -36,22 +44,22 @@ type Config struct {
 	Log       Log
 	Blobs     blob.Store
 	Budget    Budget
-	// Spent is what the computer has spent before this gateway began; nil
-	// means nothing.
-	Spent func(ctx context.Context) (Used, error)
 	// Prices by model name, before the built-in table.
 	Prices map[string]Price
 	// Caller says which role sent a request, by the peer of its connection; ok
 	// is false for any other program in the sandbox.
 	Caller func(r *http.Request) (role choir.Role, ok bool)
-	// Running is the run and task that programs in the sandbox work for; nil or
-	// empty ids when there is none.
-	Running func(r *http.Request) (run, task choir.ID)
+	// Running is what the programs in the Associate's sandbox work for; nil when
+	// they work for nothing.
+	Running func(r *http.Request) (Work, error)
 	Now     func() choir.Time
 	NewID   func() (choir.ID, error)
 	// Concurrent bounds the calls in flight, default 16; as many times
 	// waitingPerSlot may wait.
 	Concurrent int
+	// Linger is how long the call of a program goes on after the program has gone,
+	// default 2 minutes.
+	Linger time.Duration
 }
 
 // waitingPerSlot bounds the calls that wait for one in flight to end.
@@ -61,6 +69,7 @@ const waitingPerSlot = 8
 // calls in flight.
 type Gateway struct {
 	cfg    Config
+	books  Books
 	mux    *http.ServeMux
 	ledger *ledger
 	slots  chan struct{} // one token per call in flight
@@ -76,19 +85,24 @@ type Gateway struct {
 	closed  bool
 }
 
-// New makes a gateway.
-func New(cfg Config) *Gateway {
+// New makes a gateway over what the log says was spent.
+func New(books Books, cfg Config) *Gateway {
+	cfg.Budget.Run = cfg.Budget.Run.WithDefaults()
+	if cfg.Linger <= 0 {
+		cfg.Linger = 2 * time.Minute
+	}
 	if cfg.Concurrent <= 0 {
 		cfg.Concurrent = 16
 	}
 	g := &Gateway{
 		cfg:     cfg,
+		books:   books,
 		mux:     http.NewServeMux(),
 		slots:   make(chan struct{}, cfg.Concurrent),
 		flights: map[choir.ID]*flight{},
 	}
 	g.ctx, g.stop = context.WithCancel(context.Background())
-	g.ledger = newLedger(cfg)
+	g.ledger = newLedger(cfg.Now)
 	g.mux.HandleFunc("POST "+model.CallPath, g.serveCall)
 	g.mux.HandleFunc("POST /anthropic/v1/messages", g.serveMessages)
 	g.mux.HandleFunc("POST /openai/v1/chat/completions", g.serveCompletions)

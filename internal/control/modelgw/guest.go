@@ -33,7 +33,7 @@ func (g *Gateway) serveCall(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s := frameStream{eventStream{w: w}}
-	resp, err := g.call(r.Context(), c.Info(), c.Request, s.delta)
+	resp, err := g.call(r.Context(), c.Info(), nil, c.Request, s.delta)
 	g.abortIfClosing()
 	s.end(resp, err)
 }

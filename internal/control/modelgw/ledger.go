@@ -2,79 +2,71 @@ package modelgw
 
 import (
 	"context"
-	"encoding/json"
 	"sync"
+	"time"
 
-	"choiros/internal/blob"
 	"choiros/internal/choir"
-	"choiros/internal/model"
 )
 
-// ledger knows what each run and the computer spent. It reads a run's calls
-// from the log when the run first calls, so that a restart forgets nothing.
-type ledger struct {
-	cfg Config
-
-	mu       sync.Mutex // guards what follows and the accounts' used
-	accounts map[choir.ID]*account
+// Books are what a computer's log says of its spending.
+type Books interface {
+	// Spent sums the calls of a run; an empty run means the whole computer.
+	Spent(ctx context.Context, run choir.ID) (Used, error)
+	// BegunByDesktop reports whether a desktop began a run.
+	BegunByDesktop(ctx context.Context, run choir.ID) (bool, error)
+	// SpentByDesktop sums the runs that a desktop began within DesktopSpan.
+	SpentByDesktop(ctx context.Context) (Used, error)
+	// Unreturned lists the model.called of the session before that have no
+	// model.returned.
+	Unreturned(ctx context.Context) ([]choir.Event, error)
 }
 
-// account is what one run spent; the computer's has an empty id.
+// DesktopSpan is how far back the runs that a desktop began are counted.
+const DesktopSpan = 24 * time.Hour
+
+// ledger knows what was spent and what is reserved. It reads an account from the
+// log when it is first needed, so that a restart forgets nothing. It calls
+// nobody while it holds its lock.
+type ledger struct {
+	now func() choir.Time
+
+	mu       sync.Mutex // guards what follows and the accounts
+	accounts map[string]*account
+	changed  chan struct{} // closed and made anew when a reservation ends
+}
+
+// account is what one run, task, desktop or computer spent and reserved.
 type account struct {
 	ready chan struct{} // closed when it is loaded
 	err   error         // set before ready is closed
 	used  Used
+	held  Used // reserved by the open calls
+	open  int  // calls
+	ended int  // calls since it was loaded
+	read  choir.Time
 }
 
-func newLedger(cfg Config) *ledger {
-	return &ledger{cfg: cfg, accounts: map[choir.ID]*account{}}
+func newLedger(now func() choir.Time) *ledger {
+	return &ledger{now: now, accounts: map[string]*account{}, changed: make(chan struct{})}
 }
 
-// used is what the run and the computer spent.
-func (l *ledger) used(ctx context.Context, run choir.ID) (ofRun, ofComputer Used, err error) {
-	computer, err := l.account(ctx, "", l.loadComputer)
-	if err != nil {
-		return ofRun, ofComputer, err
-	}
-	of := computer
-	if run != "" {
-		if of, err = l.account(ctx, run, l.loadRun); err != nil {
-			return ofRun, ofComputer, err
-		}
-	}
+// account returns an account, loaded by the first caller that asks for it. An
+// account that could not be loaded is forgotten, so that the next call tries
+// again.
+func (l *ledger) account(ctx context.Context, name string, load func(context.Context) (Used, error)) (*account, error) {
 	l.mu.Lock()
-	defer l.mu.Unlock()
-	return of.used, computer.used, nil
-}
-
-// add counts a call.
-func (l *ledger) add(run choir.ID, u model.Usage) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if a := l.accounts[""]; a != nil {
-		a.used.add(u)
-	}
-	if a := l.accounts[run]; a != nil && run != "" {
-		a.used.add(u)
-	}
-}
-
-// account gives an account, loaded by the first who asks for it. One that could
-// not be loaded is forgotten, so that the next call tries again.
-func (l *ledger) account(ctx context.Context, id choir.ID, load func(context.Context, choir.ID) (Used, error)) (*account, error) {
-	l.mu.Lock()
-	a, found := l.accounts[id]
+	a, found := l.accounts[name]
 	if !found {
 		a = &account{ready: make(chan struct{})}
-		l.accounts[id] = a
+		l.accounts[name] = a
 	}
 	l.mu.Unlock()
 	if !found {
-		used, err := load(ctx, id)
+		used, err := load(ctx)
 		l.mu.Lock()
-		a.used, a.err = used, err
+		a.used, a.read, a.err = used, l.now(), choir.Wrap("modelgw.ledger", "", err, "read what was spent")
 		if err != nil {
-			delete(l.accounts, id)
+			delete(l.accounts, name)
 		}
 		l.mu.Unlock()
 		close(a.ready)
@@ -87,104 +79,110 @@ func (l *ledger) account(ctx context.Context, id choir.ID, load func(context.Con
 	}
 }
 
-func (l *ledger) loadComputer(ctx context.Context, _ choir.ID) (Used, error) {
-	if l.cfg.Spent == nil {
-		return Used{}, nil
+// refreshEvery is how old a sum over a span of time may be.
+const refreshEvery = 10 * choir.Time(time.Minute/time.Millisecond)
+
+// refresh reads an account again from which old calls drop out. A sum during
+// which a call was open or ended is not taken over: it may lack that call.
+func (l *ledger) refresh(ctx context.Context, a *account, load func(context.Context) (Used, error)) error {
+	l.mu.Lock()
+	fresh, ended := l.now()-a.read < refreshEvery || a.open > 0, a.ended
+	l.mu.Unlock()
+	if fresh {
+		return nil
 	}
-	used, err := l.cfg.Spent(ctx)
-	return used, choir.Wrap("modelgw.ledger", "", err, "read what the computer spent")
+	used, err := load(ctx)
+	if err != nil {
+		return choir.Wrap("modelgw.ledger", "", err, "read what was spent")
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if a.open == 0 && a.ended == ended {
+		a.used, a.read = used, l.now()
+	}
+	return nil
 }
 
-const pageOfRun = 500
-
-// loadRun reads the calls of a run from the log: it sums what they cost and
-// tells a provider that depends on them.
-func (l *ledger) loadRun(ctx context.Context, run choir.ID) (Used, error) {
-	resumes, err := l.resumes(ctx, run)
-	if err != nil {
-		return Used{}, err
-	}
-	h := history{ledger: l, resumes: resumes, called: map[choir.ID]calledOnce{}}
-	for after := uint64(0); ; {
-		events, err := l.cfg.Log.EventsOfRun(ctx, run, after, pageOfRun)
-		if err != nil {
-			return h.used, choir.Wrap("modelgw.ledger", "", err, "read the calls of run %s", run)
+// forget drops the accounts, which are then read from the log again.
+func (l *ledger) forget() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for name, a := range l.accounts {
+		if a.open == 0 {
+			delete(l.accounts, name)
 		}
-		for _, e := range events {
-			after = e.Seq
-			if err := h.take(ctx, e); err != nil {
-				return h.used, err
+	}
+}
+
+// reservation is what one call put aside.
+type reservation struct {
+	ledger *ledger
+	bounds []bound
+	most   Used
+	ended  bool
+}
+
+// reserve puts an amount aside in every account. When it does not fit, but would
+// without what others reserved, it waits for them. It returns the limit that it
+// does not fit under, or the end of ctx.
+func (l *ledger) reserve(ctx context.Context, all []bound, most Used) (*reservation, *lacked, error) {
+	for {
+		l.mu.Lock()
+		over, wait := fit(all, most)
+		if over == nil && !wait {
+			for _, b := range all {
+				b.account.held = b.account.held.plus(most)
+				b.account.open++
 			}
+			l.mu.Unlock()
+			return &reservation{ledger: l, bounds: all, most: most}, nil, nil
 		}
-		if len(events) < pageOfRun {
-			return h.used, nil
+		changed := l.changed
+		l.mu.Unlock()
+		if over != nil {
+			return nil, over, nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return nil, nil, choir.Wrap("modelgw.ledger", choir.CodeCancelled, ctx.Err(), "wait for the calls that are open, because the budget has no room beside them")
 		}
 	}
 }
 
-// history is what the log tells of a run's calls.
-type history struct {
-	ledger  *ledger
-	resumes bool
-	used    Used
-	called  map[choir.ID]calledOnce
+// fit names the limit that an amount passes whatever the open calls need, or
+// says that it has to wait for them.
+func fit(all []bound, most Used) (over *lacked, wait bool) {
+	for i := range all {
+		b := &all[i]
+		if r := b.lacking(b.account.used, most); r != nil {
+			return &lacked{*r, b.of}, false
+		}
+		wait = wait || b.lacking(b.account.used.plus(b.account.held), most) != nil
+	}
+	return nil, wait
 }
 
-type calledOnce struct {
-	info    model.CallInfo
-	request choir.Digest
-}
-
-func (h *history) take(ctx context.Context, e choir.Event) error {
-	corrupt := func(err error) error {
-		return choir.Wrap("modelgw.ledger", choir.CodeCorrupt, err, "event %d", e.Seq)
+// settle counts what the call used in the place of what it reserved. Only the
+// first call counts.
+func (r *reservation) settle(used Used) {
+	l := r.ledger
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if r.ended {
+		return
 	}
-	switch e.Type {
-	case choir.ModelCalled{}.EventType():
-		var p choir.ModelCalled
-		if err := json.Unmarshal(e.Payload, &p); err != nil {
-			return corrupt(err)
-		}
-		h.called[p.Call] = calledOnce{model.CallInfo{Call: p.Call, Run: e.Run, Task: e.Task, Caller: p.Caller}, p.Request}
-	case choir.ModelReturned{}.EventType():
-		var p choir.ModelReturned
-		if err := json.Unmarshal(e.Payload, &p); err != nil {
-			return corrupt(err)
-		}
-		h.used.add(model.Usage{Input: p.InputTokens, Output: p.OutputTokens, CostUSD: p.CostUSD})
-		if c, ok := h.called[p.Call]; ok && p.Code == "" && h.resumes {
-			return h.ledger.resume(ctx, c)
+	r.ended = true
+	for _, b := range r.bounds {
+		a := b.account
+		a.used = a.used.plus(used)
+		a.held = a.held.plus(Used{-r.most.Calls, -r.most.Tokens, -r.most.CostUSD})
+		a.open--
+		a.ended++
+		if a.open == 0 {
+			a.held = Used{} // sums of costs do not come back to zero by themselves
 		}
 	}
-	return nil
-}
-
-// resume tells the provider of a call, when it wants to know, that the call is
-// in the log. A call that leads nowhere any more concerns no provider.
-func (l *ledger) resume(ctx context.Context, c calledOnce) error {
-	raw, err := blob.ReadAll(ctx, l.cfg.Blobs, c.request, model.MaxCallBytes)
-	if err != nil {
-		return choir.Wrap("modelgw.ledger", "", err, "read the request of call %s", c.info.Call)
-	}
-	var req model.Request
-	if err := json.Unmarshal(raw, &req); err != nil {
-		return choir.Wrap("modelgw.ledger", choir.CodeCorrupt, err, "the request of call %s", c.info.Call)
-	}
-	route, err := l.cfg.route(ctx, req.Model, c.info)
-	if r, ok := route.Provider.(model.Resumer); ok && err == nil {
-		r.Resume(c.info, route.routed(req))
-	}
-	return nil
-}
-
-// resumes reports whether a provider of the run may want to know of its calls;
-// it spares the reading of their requests.
-func (l *ledger) resumes(ctx context.Context, run choir.ID) (bool, error) {
-	routes, err := l.cfg.routesOf(ctx, run)
-	for _, r := range routes {
-		if _, ok := r.Provider.(model.Resumer); ok {
-			return true, nil
-		}
-	}
-	return false, err
+	close(l.changed)
+	l.changed = make(chan struct{})
 }

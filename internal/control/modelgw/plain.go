@@ -14,16 +14,40 @@ func (g *Gateway) callAsTool(ctx context.Context, r *http.Request, req model.Req
 	if err := req.Check(); err != nil {
 		return model.Response{}, err
 	}
+	work, err := g.workOf(r)
+	if err != nil {
+		return model.Response{}, err
+	}
 	id, err := g.cfg.NewID()
 	if err != nil {
 		return model.Response{}, choir.Wrap("modelgw.serve", choir.CodeInternal, err, "make an id for the call")
 	}
-	info := model.CallInfo{Call: id, Caller: AliasTool}
-	if g.cfg.Running != nil {
-		info.Run, info.Task = g.cfg.Running(r)
-	}
-	return g.call(ctx, info, req, on)
+	return g.call(ctx, model.CallInfo{Call: id, Run: work.Run, Task: work.Task, Caller: AliasTool}, work.Allowed, req, on)
 }
+
+// workOf finds the task that a program works for; code forbidden when the
+// program may make no calls.
+func (g *Gateway) workOf(r *http.Request) (work Work, err error) {
+	if role, _ := g.cfg.Caller(r); role == choir.RoleDirector {
+		return work, choir.E("modelgw.serve", choir.CodeForbidden, "programs in the Director's sandbox may not call a model")
+	}
+	if g.cfg.Running != nil {
+		if work, err = g.cfg.Running(r); err != nil {
+			return work, choir.Wrap("modelgw.serve", "", err, "find the task that the program works for")
+		}
+	}
+	switch {
+	case work.Task == "":
+		return work, choir.E("modelgw.serve", choir.CodeForbidden, "a program may call a model only while a task with a model_budget is at work, and none is").
+			WithRemedy(giveBudget)
+	case work.Allowed == nil:
+		return work, choir.E("modelgw.serve", choir.CodeForbidden, "the task at work has no model_budget, so that its programs may not call a model").
+			WithRemedy(giveBudget)
+	}
+	return work, nil
+}
+
+const giveBudget = `run it in a task with "model_budget": {"cost_usd": 1}, see choir task --help`
 
 // said is what a program sees of an error.
 func said(err error) string {

@@ -83,7 +83,9 @@ func TestTheAnthropicSDKWorksThroughTheGateway(t *testing.T) {
 	p := answers(modeltest.Answer())
 	r := newRig(t, func(c *modelgw.Config) {
 		routes(p)(c)
-		c.Running = func(*http.Request) (choir.ID, choir.ID) { return c.Computer, "" }
+		c.Running = func(*http.Request) (modelgw.Work, error) {
+			return modelgw.Work{Run: c.Computer, Task: c.Computer, Allowed: &choir.ModelBudget{CostUSD: 1}}, nil
+		}
 	})
 	client := anthropicClient(t, r)
 	whole, err := client.New(t.Context(), messagesParams())

@@ -4,7 +4,7 @@ import (
 	"regexp"
 	"strings"
 
-	"choiros/internal/model"
+	"choiros/internal/choir"
 )
 
 // Price is US dollars per million tokens. Input is for tokens that no cache
@@ -57,19 +57,35 @@ func priceOf(own map[string]Price, name string) (Price, bool) {
 	return p, ok
 }
 
-// price puts the cost of an answer into its usage. A recorded answer costs
-// nothing; the cost of a model that is in no table is not known.
-func (g *Gateway) price(r *model.Response, name string) {
-	u := &r.Usage
-	u.CostUSD, u.PriceKnown = 0, u.FromRecord
-	if u.FromRecord {
-		return
+// PriceOf finds the price of a route's model: nothing for a route that is free,
+// else the configured or the provider's list price; false when none is known.
+func PriceOf(own map[string]Price, r Route) (Price, bool) {
+	if r.Free {
+		return Price{}, true
 	}
-	p, ok := priceOf(g.cfg.Prices, name)
-	if !ok {
-		return
-	}
-	fresh := max(0, u.Input-u.CacheRead-u.CacheWrite)
-	u.PriceKnown = true
-	u.CostUSD = (float64(fresh)*p.Input + float64(u.Output)*p.Output + float64(u.CacheRead)*p.CacheRead + float64(u.CacheWrite)*p.CacheWrite) / 1e6
+	return priceOf(own, r.Model)
 }
+
+// NoPrice refuses a model whose price is not known, with the lines of
+// configuration that tell it.
+func NoPrice(name string) *choir.Error {
+	return choir.E("modelgw.price", choir.CodeUnavailable, "the price of the model %q is not known, so that no budget could hold", name).
+		WithRemedy("add it to choir.toml, in US dollars per million tokens: [[models.price]] model = %q, input = ..., output = ...; or, for a model that costs nothing, free = true in its [[models.provider]]", name)
+}
+
+// priceOnce is the price of a call in the log; nothing when it is not known.
+func (c *Config) priceOnce(provider, name string) Price {
+	for _, r := range c.Routes {
+		if r.Free && r.Model == name && r.Provider.Name() == provider {
+			return Price{}
+		}
+	}
+	if provider == replayed {
+		return Price{}
+	}
+	p, _ := priceOf(c.Prices, name)
+	return p
+}
+
+// replayed is the provider of recordings, which cost nothing.
+const replayed = "replay"

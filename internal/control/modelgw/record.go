@@ -33,6 +33,7 @@ type record struct {
 	attempt int
 	began   choir.Time
 	first   choir.Time // of the first piece; zero before it
+	bytes   int        // of the answer, as far as it came
 }
 
 // called writes model.called, whose request is durable before it.
@@ -52,8 +53,9 @@ func (r *record) called(ctx context.Context, canonical []byte, digest choir.Dige
 	return r.append(ctx, draft)
 }
 
-// heard notes when the first piece came.
-func (r *record) heard() {
+// heard notes a piece of the answer.
+func (r *record) heard(d model.Delta) {
+	r.bytes += sizeOf(d)
 	if r.first == 0 {
 		r.first = r.g.cfg.Now()
 	}
@@ -71,7 +73,7 @@ func (r *record) end() choir.ModelReturned {
 }
 
 // returned writes model.returned for an answer.
-func (r *record) returned(ctx context.Context, resp model.Response) error {
+func (r *record) returned(ctx context.Context, resp model.Response, estimated bool) error {
 	raw, err := choir.Canonical(resp)
 	if err != nil {
 		return err
@@ -85,17 +87,18 @@ func (r *record) returned(ctx context.Context, resp model.Response) error {
 		end.Model = resp.Model
 	}
 	end.Response, end.Stop, end.Recorded = digest, string(resp.Stop), resp.Usage.FromRecord
-	end.InputTokens, end.OutputTokens, end.CachedTokens = resp.Usage.Input, resp.Usage.Output, resp.Usage.CacheRead
-	end.CostUSD = resp.Usage.CostUSD
+	enterUsage(&end, resp.Usage, estimated)
 	return r.finish(ctx, end)
 }
 
 // maxReason bounds the reason of a failure in the log, in bytes.
 const maxReason = 1900
 
-// failed writes model.returned for a failure and gives the failure back.
-func (r *record) failed(ctx context.Context, cause error) error {
+// failed writes model.returned for a failure, with what it cost, and returns the
+// failure.
+func (r *record) failed(ctx context.Context, cause error, u model.Usage, estimated bool) error {
 	end := r.end()
+	enterUsage(&end, u, estimated)
 	f := model.FailureOf(cause)
 	end.Code, end.Error = f.Code, f.Message
 	if len(end.Error) > maxReason {

@@ -37,7 +37,7 @@ func TestARecordedRunGoesOnAfterARestart(t *testing.T) {
 			if of != run {
 				return nil, nil
 			}
-			return map[string]modelgw.Route{"director": {Provider: player, Model: rec.Model("director")}}, nil
+			return map[string]modelgw.Route{"director": {Provider: player, Model: rec.Model("director"), Free: true}}, nil
 		}
 	})
 	call := func(text string) (model.Response, error) {

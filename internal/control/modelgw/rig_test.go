@@ -101,8 +101,49 @@ func payload[P any](t *testing.T, e choir.Event) P {
 	return p
 }
 
+// memBooks are the books of a log in memory.
+type memBooks struct {
+	*memLog
+	desktop map[choir.ID]bool // the runs that a desktop began
+}
+
+func (b memBooks) Spent(_ context.Context, run choir.ID) (modelgw.Used, error) {
+	return b.sum(func(e choir.Event) bool { return run == "" || e.Run == run }), nil
+}
+
+func (b memBooks) sum(counts func(choir.Event) bool) (sum modelgw.Used) {
+	for _, e := range b.of("model.returned") {
+		var p choir.ModelReturned
+		if json.Unmarshal(e.Payload, &p) == nil && counts(e) {
+			sum.Calls++
+			sum.Tokens += p.InputTokens + p.OutputTokens
+			sum.CostUSD += p.CostUSD
+		}
+	}
+	return sum
+}
+
+func (b memBooks) BegunByDesktop(_ context.Context, run choir.ID) (bool, error) {
+	return b.desktop[run], nil
+}
+
+func (b memBooks) SpentByDesktop(context.Context) (modelgw.Used, error) {
+	return b.sum(func(e choir.Event) bool { return b.desktop[e.Run] }), nil
+}
+
+func (b memBooks) Unreturned(context.Context) ([]choir.Event, error) {
+	var open []choir.Event
+	for _, e := range b.of("model.called") {
+		if !slices.ContainsFunc(b.of("model.returned"), func(r choir.Event) bool { return r.Cause == e.ID }) {
+			open = append(open, e)
+		}
+	}
+	return open, nil
+}
+
 // rig is a gateway behind a real HTTP server.
 type rig struct {
+	books memBooks
 	log   *memLog
 	blobs blob.Store
 	cfg   modelgw.Config
@@ -132,6 +173,8 @@ func newRig(t testing.TB, change func(*modelgw.Config)) *rig {
 		t.Fatal(err)
 	}
 	r := &rig{log: &memLog{}, blobs: blobs}
+	r.books = memBooks{r.log, map[choir.ID]bool{}}
+	work := modelgw.Work{Run: id(t), Task: id(t), Allowed: &choir.ModelBudget{Calls: 1000}}
 	r.cfg = modelgw.Config{
 		Computer: id(t), Log: r.log, Blobs: r.blobs, NewID: newID,
 		Now: func() choir.Time { return choir.TimeOf(time.Now()) },
@@ -139,6 +182,7 @@ func newRig(t testing.TB, change func(*modelgw.Config)) *rig {
 			role := choir.Role(req.Header.Get(roleHeader))
 			return role, role != ""
 		},
+		Running: func(*http.Request) (modelgw.Work, error) { return work, nil },
 	}
 	change(&r.cfg)
 	r.open(t)
@@ -147,7 +191,7 @@ func newRig(t testing.TB, change func(*modelgw.Config)) *rig {
 }
 
 func (r *rig) open(testing.TB) {
-	r.gw = modelgw.New(r.cfg)
+	r.gw = modelgw.New(r.books, r.cfg)
 	r.http = httptest.NewServer(r.gw)
 	r.addr.Store(strings.TrimPrefix(r.http.URL, "http://"))
 }
@@ -217,7 +261,7 @@ func saysHello(_ context.Context, _ model.Request, on func(model.Delta)) (model.
 
 func routes(p model.Provider) func(*modelgw.Config) {
 	return func(c *modelgw.Config) {
-		c.Routes = map[string]modelgw.Route{"director": {Provider: p, Model: "stub-1"}, "associate": {Provider: p, Model: "stub-1"}}
+		c.Routes = map[string]modelgw.Route{"director": {Provider: p, Model: "stub-1", Free: true}, "associate": {Provider: p, Model: "stub-1", Free: true}}
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 type Route struct {
 	Provider model.Provider
 	Model    string // the provider's name of the model
+	Free     bool   // it costs nothing: a recording, or a model of one's own
 }
 
 // routed is a request as its route's provider is asked.

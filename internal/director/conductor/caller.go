@@ -27,7 +27,7 @@ const (
 // from how much steering is in the conversation, and from the try, so that a
 // call that was answered before is answered from the log.
 func (c caller) Call(ctx context.Context, req model.Request, on func(model.Delta)) (model.Response, error) {
-	if err := c.cfg.Limits.check(c.spent, c.rec.worked(c.cfg.Now())); err != nil {
+	if err := check(c.cfg.Limits, c.spent, c.rec.worked(c.cfg.Now())); err != nil {
 		return model.Response{}, err
 	}
 	if err := c.commit(); err != nil {

@@ -44,7 +44,7 @@ type Config struct {
 	// Key signs the answers; it is made at boot and never leaves the process.
 	Key ed25519.PrivateKey
 	// Limits bound each run.
-	Limits Limits
+	Limits choir.RunLimits
 	// After is where reading the log begins: every run that is not over began
 	// after this event. Projects are those there were then, in the order in which
 	// they came.
@@ -64,7 +64,7 @@ type Config struct {
 }
 
 func (c Config) withDefaults() Config {
-	c.Limits = c.Limits.withDefaults()
+	c.Limits = c.Limits.WithDefaults()
 	if c.MaxActive <= 0 {
 		c.MaxActive = 4
 	}

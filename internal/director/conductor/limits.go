@@ -7,34 +7,6 @@ import (
 	"choiros/internal/model"
 )
 
-// Limits bound one run. Zero means the default.
-type Limits struct {
-	Steps   int     // model calls of the Director; default 60
-	Tokens  int64   // input and output tokens, the Associate's too; default 4,000,000
-	Seconds int     // time worked on it, without waiting for the user; default 7,200
-	CostUSD float64 // US dollars, the Associate's too; default 20
-	Tasks   int     // tasks sent; default 48
-}
-
-func (l Limits) withDefaults() Limits {
-	if l.Steps <= 0 {
-		l.Steps = 60
-	}
-	if l.Tokens <= 0 {
-		l.Tokens = 4_000_000
-	}
-	if l.Seconds <= 0 {
-		l.Seconds = 7_200
-	}
-	if l.CostUSD <= 0 {
-		l.CostUSD = 20
-	}
-	if l.Tasks <= 0 {
-		l.Tasks = 48
-	}
-	return l
-}
-
 // spent is what a run used so far.
 type spent struct {
 	steps, tasks int
@@ -64,7 +36,7 @@ func (r *reached) Error() string {
 }
 
 // check names the limit that another model call would exceed, if any.
-func (l Limits) check(s spent, worked choir.Time) error {
+func check(l choir.RunLimits, s spent, worked choir.Time) error {
 	switch {
 	case s.steps >= l.Steps:
 		return over("steps", float64(l.Steps), float64(s.steps))

@@ -24,7 +24,7 @@ type Script struct {
 	// project under workspace/ becomes a git repository.
 	Workspace []File `json:"workspace,omitempty"`
 	// Limits of the run; zero means the default.
-	Limits Limits `json:"limits,omitzero"`
+	Limits choir.RunLimits `json:"limits,omitzero"`
 	// Model is a script of package wiretest for both roles.
 	Model json.RawMessage `json:"model"`
 	// Results answer tasks in the unit form: by step, one for each try. What is
@@ -40,15 +40,6 @@ type File struct {
 	Path    string `json:"path"`
 	Content string `json:"content"`
 	Exec    bool   `json:"exec,omitempty"`
-}
-
-// Limits bound the run.
-type Limits struct {
-	Steps   int     `json:"steps,omitempty"`
-	Tokens  int64   `json:"tokens,omitempty"`
-	Seconds int     `json:"seconds,omitempty"`
-	CostUSD float64 `json:"cost_usd,omitempty"`
-	Tasks   int     `json:"tasks,omitempty"`
 }
 
 // Reaction is what the person does after the nth event of a type, once.

@@ -58,7 +58,8 @@ type Try func(ctx context.Context, on func(model.Delta)) (model.Response, error)
 // Do makes attempts until one succeeds, one fails for good, or the policy ends
 // them. Nothing is tried again once a piece was delivered. Silence longer than
 // the policy's Idle ends an attempt with code timeout, as long as the attempt's
-// HTTP client is one of Client.
+// HTTP client is one of Client. The usage holds the attempts that broke too, and
+// comes with the error when all did.
 func Do(ctx context.Context, p Policy, on func(model.Delta), try Try) (model.Response, error) {
 	p = p.withDefaults()
 	delivered := false
@@ -68,17 +69,24 @@ func Do(ctx context.Context, p Policy, on func(model.Delta), try Try) (model.Res
 			on(d)
 		}
 	}
+	var broken model.Usage
 	once := func() (model.Response, error) {
-		resp, err := watched(ctx, p.Idle, deliver, try)
+		resp, began, err := watched(ctx, p.Idle, deliver, try)
+		if err != nil && began {
+			broken.AddBroken(resp.Usage)
+		}
 		return resp, p.judge(ctx, err, delivered)
 	}
 	curve := backoff.NewExponentialBackOff()
 	curve.InitialInterval, curve.MaxInterval = p.First, p.Longest
 	resp, err := backoff.Retry(ctx, once, backoff.WithBackOff(curve), backoff.WithMaxTries(uint(p.Tries)), backoff.WithMaxElapsedTime(0))
-	if err == nil {
-		return resp, nil
+	if err != nil {
+		return model.Response{Usage: broken}, final(ctx, err)
 	}
-	return model.Response{}, final(ctx, err)
+	if broken.Broken {
+		resp.Usage.AddBroken(broken)
+	}
+	return resp, nil
 }
 
 // judge wraps an error as the back-off library wants it.

@@ -7,8 +7,10 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"net/http/httptrace"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"choiros/internal/choir"
@@ -29,6 +31,10 @@ type watch struct {
 	idle time.Duration
 	stop *time.Timer
 	tail []byte // the last bytes, for Ended
+	// sent says that the service got the request, refused that it answered with no
+	// success. The transport's goroutines set sent.
+	sent    atomic.Bool
+	refused bool
 }
 
 const tailSize = 32
@@ -43,17 +49,19 @@ func (w *watch) saw(b []byte) {
 
 type watchKey struct{}
 
-// watched runs one attempt and ends it after too long a silence.
-func watched(ctx context.Context, idle time.Duration, on func(model.Delta), try Try) (model.Response, error) {
+// watched runs one attempt and ends it after too long a silence. began reports
+// whether the service may have begun an answer, which it bills.
+func watched(ctx context.Context, idle time.Duration, on func(model.Delta), try Try) (resp model.Response, began bool, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	w := &watch{idle: idle, stop: time.AfterFunc(idle, func() { cancel(errIdle) })}
 	defer w.stop.Stop()
-	resp, err := try(context.WithValue(ctx, watchKey{}, w), on)
+	resp, err = try(context.WithValue(ctx, watchKey{}, w), on)
+	began = w.sent.Load() && !w.refused
 	if err != nil && errors.Is(context.Cause(ctx), errIdle) {
-		return resp, &Failure{Err: choir.E("model.stream", choir.CodeTimeout, "the provider sent nothing for %s", idle)}
+		return resp, began, &Failure{Err: choir.E("model.stream", choir.CodeTimeout, "the provider sent nothing for %s", idle)}
 	}
-	return resp, err
+	return resp, began, err
 }
 
 // Ended reports whether the last bytes of the attempt's answer held text. It
@@ -87,9 +95,18 @@ type transport struct {
 
 // RoundTrip implements http.RoundTripper.
 func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
+	w, _ := r.Context().Value(watchKey{}).(*watch)
+	if w != nil {
+		r = r.WithContext(httptrace.WithClientTrace(r.Context(), &httptrace.ClientTrace{
+			WroteHeaders: func() { w.sent.Store(true) },
+		}))
+	}
 	resp, err := t.next.RoundTrip(r)
 	if err != nil {
 		return nil, err
+	}
+	if w != nil {
+		w.refused = resp.StatusCode >= 300
 	}
 	if resp.StatusCode >= 300 && resp.StatusCode < 400 {
 		resp.Body.Close()
@@ -102,12 +119,14 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 		media, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
 		if !slices.Contains(t.mediaTypes, media) {
 			resp.Body.Close()
+			if w != nil {
+				w.refused = true
+			}
 			return nil, &Failure{Err: choir.E("model.stream", choir.CodeProvider,
 				"the provider answered with content type %q, not %s", clip(resp.Header.Get("Content-Type")), strings.Join(t.mediaTypes, " or ")).
 				WithRemedy("check the base URL of the provider")}
 		}
 	}
-	w, _ := r.Context().Value(watchKey{}).(*watch)
 	resp.Body = &body{ReadCloser: resp.Body, watch: w, left: limit}
 	return resp, nil
 }

@@ -25,14 +25,14 @@ func Stream(ctx context.Context, req model.Request, on func(model.Delta), opts .
 	a := answer{on: on, resp: model.Response{Model: req.Model}}
 	for stream.Next() {
 		if err := a.take(stream.Current()); err != nil {
-			return model.Response{}, err
+			return a.counted(), err
 		}
 	}
 	if err := stream.Err(); err != nil && !a.closed {
-		return model.Response{}, failure(ctx, err)
+		return a.counted(), failure(ctx, err)
 	}
 	if !a.closed {
-		return model.Response{}, attempt.Cut()
+		return a.counted(), attempt.Cut()
 	}
 	return a.finish()
 }
@@ -88,6 +88,9 @@ type partial struct {
 	input bytes.Buffer
 	shut  bool
 }
+
+// counted is the response that comes with an error: what was counted so far.
+func (a *answer) counted() model.Response { return model.Response{Usage: a.resp.Usage} }
 
 func (a *answer) take(e anthropic.MessageStreamEventUnion) *attempt.Failure {
 	switch e.Type {
@@ -187,7 +190,7 @@ func (a *answer) finish() (model.Response, error) {
 			if a.resp.Stop == model.StopLength {
 				continue
 			}
-			return model.Response{}, attempt.Malformed("the input of the tool call " + b.Tool + " is no JSON object")
+			return a.counted(), attempt.Malformed("the input of the tool call " + b.Tool + " is no JSON object")
 		}
 		a.resp.Content = append(a.resp.Content, b.Block)
 	}

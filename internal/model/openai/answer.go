@@ -33,6 +33,9 @@ type partial struct {
 	input    strings.Builder
 }
 
+// usage is the response that comes with an error: what was counted so far.
+func (a *answer) usage() model.Response { return model.Response{Usage: a.resp.Usage} }
+
 func (a *answer) take(c openai.ChatCompletionChunk) *attempt.Failure {
 	if c.ID != "" {
 		a.id = c.ID
@@ -124,7 +127,7 @@ func (a *answer) finish() (model.Response, error) {
 			if a.finishReason == "length" {
 				continue
 			}
-			return model.Response{}, attempt.Malformed("the arguments of the tool call " + c.name + " are no JSON object")
+			return a.usage(), attempt.Malformed("the arguments of the tool call " + c.name + " are no JSON object")
 		}
 		id := c.id
 		if id == "" {

@@ -88,14 +88,14 @@ func stream(ctx context.Context, params openai.ChatCompletionNewParams, on func(
 	a := answer{on: on, resp: model.Response{Model: params.Model}}
 	for s.Next() {
 		if err := a.take(s.Current()); err != nil {
-			return model.Response{}, err
+			return a.usage(), err
 		}
 	}
 	if err := s.Err(); err != nil {
-		return model.Response{}, failure(ctx, err)
+		return a.usage(), failure(ctx, err)
 	}
 	if a.finishReason == "" || !a.counted && !attempt.Ended(ctx, "[DONE]") {
-		return model.Response{}, attempt.Cut()
+		return a.usage(), attempt.Cut()
 	}
 	return a.finish()
 }

@@ -1,0 +1,134 @@
+package modelgw
+
+import (
+	"context"
+	"encoding/json"
+
+	"choiros/internal/blob"
+	"choiros/internal/choir"
+	"choiros/internal/model"
+)
+
+// loadRun sums what a run spent and tells a provider that depends on the calls
+// of the run which there were.
+func (g *Gateway) loadRun(ctx context.Context, run choir.ID) (Used, error) {
+	resumes, err := g.resumes(ctx, run)
+	if err != nil {
+		return Used{}, err
+	}
+	if resumes {
+		called := map[choir.ID]calledOnce{}
+		err := g.eachOfRun(ctx, run, func(e choir.Event) error { return g.resumeBy(ctx, called, e) })
+		if err != nil {
+			return Used{}, err
+		}
+	}
+	return g.books.Spent(ctx, run)
+}
+
+// loadTask sums what the programs of a task spent.
+func (g *Gateway) loadTask(ctx context.Context, info model.CallInfo) (Used, error) {
+	var used Used
+	err := g.eachOfRun(ctx, info.Run, func(e choir.Event) error {
+		if e.Task != info.Task || e.Type != (choir.ModelReturned{}).EventType() {
+			return nil
+		}
+		var p choir.ModelReturned
+		if err := decode(e, &p); err != nil || p.Caller != AliasTool {
+			return err
+		}
+		used = used.plus(Used{1, p.InputTokens + p.OutputTokens, p.CostUSD})
+		return nil
+	})
+	return used, err
+}
+
+const pageOfRun = 500
+
+// eachOfRun visits the events of a run in order.
+func (g *Gateway) eachOfRun(ctx context.Context, run choir.ID, visit func(choir.Event) error) error {
+	for after := uint64(0); ; {
+		events, err := g.cfg.Log.EventsOfRun(ctx, run, after, pageOfRun)
+		if err != nil {
+			return choir.Wrap("modelgw.ledger", "", err, "read the calls of run %s", run)
+		}
+		for _, e := range events {
+			after = e.Seq
+			if err := visit(e); err != nil {
+				return err
+			}
+		}
+		if len(events) < pageOfRun {
+			return nil
+		}
+	}
+}
+
+func decode(e choir.Event, payload choir.Payload) error {
+	return choir.Wrap("modelgw.ledger", choir.CodeCorrupt, json.Unmarshal(e.Payload, payload), "event %d", e.Seq)
+}
+
+type calledOnce struct {
+	info    model.CallInfo
+	request choir.Digest
+}
+
+// resumeBy takes in one event of a run whose provider wants to know of its
+// calls.
+func (g *Gateway) resumeBy(ctx context.Context, called map[choir.ID]calledOnce, e choir.Event) error {
+	switch e.Type {
+	case choir.ModelCalled{}.EventType():
+		var p choir.ModelCalled
+		if err := decode(e, &p); err != nil {
+			return err
+		}
+		called[p.Call] = calledOnce{model.CallInfo{Call: p.Call, Run: e.Run, Task: e.Task, Caller: p.Caller}, p.Request}
+	case choir.ModelReturned{}.EventType():
+		var p choir.ModelReturned
+		if err := decode(e, &p); err != nil {
+			return err
+		}
+		if c, ok := called[p.Call]; ok && p.Code == "" {
+			return g.resume(ctx, c)
+		}
+	}
+	return nil
+}
+
+// resume tells the provider of a call, when it wants to know, that the call is
+// in the log. A call that leads nowhere any more concerns no provider.
+func (g *Gateway) resume(ctx context.Context, c calledOnce) error {
+	req, _, err := g.request(ctx, c.request)
+	if err != nil {
+		return err
+	}
+	route, err := g.cfg.route(ctx, req.Model, c.info)
+	if r, ok := route.Provider.(model.Resumer); ok && err == nil {
+		r.Resume(c.info, route.routed(req))
+	}
+	return nil
+}
+
+// request reads a stored request, and its size in bytes.
+func (g *Gateway) request(ctx context.Context, digest choir.Digest) (req model.Request, size int, err error) {
+	raw, err := blob.ReadAll(ctx, g.cfg.Blobs, digest, model.MaxCallBytes)
+	if err != nil {
+		return req, 0, choir.Wrap("modelgw.ledger", "", err, "read the request %s", digest)
+	}
+	if err := json.Unmarshal(raw, &req); err != nil {
+		return req, 0, choir.Wrap("modelgw.ledger", choir.CodeCorrupt, err, "the request %s", digest)
+	}
+	return req, len(raw), nil
+}
+
+// resumes reports whether a provider of the run may want to know of its calls;
+// it spares the reading of their requests.
+func (g *Gateway) resumes(ctx context.Context, run choir.ID) (bool, error) {
+	routes, err := g.cfg.routesOf(ctx, run)
+	for _, r := range routes {
+		if _, ok := r.Provider.(model.Resumer); ok {
+			return true, nil
+		}
+	}
+	return false, err
+}

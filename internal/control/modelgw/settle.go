@@ -1,0 +1,77 @@
+package modelgw
+
+import (
+	"context"
+
+	"choiros/internal/choir"
+	"choiros/internal/model"
+)
+
+// Settle writes the end of each call that an earlier control plane began and did
+// not live to see the end of. Nothing is known of the answer, so the call counts
+// with all that was reserved for it, as an estimate. Its id follows from the
+// call's, so that it is counted once however often this is done; a role that
+// still waits for the call makes it again.
+func (g *Gateway) Settle(ctx context.Context) error {
+	open, err := g.books.Unreturned(ctx)
+	if err != nil {
+		return choir.Wrap("modelgw.settle", "", err, "look for model calls that never returned")
+	}
+	defer g.ledger.forget()
+	for _, e := range open {
+		var p choir.ModelCalled
+		if err := decode(e, &p); err != nil {
+			return err
+		}
+		if g.flying(p.Call) {
+			continue
+		}
+		if err := g.settleCall(ctx, e, &p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// flying reports whether a call is being made by this gateway.
+func (g *Gateway) flying(call choir.ID) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	_, ok := g.flights[call]
+	return ok
+}
+
+func (g *Gateway) settleCall(ctx context.Context, e choir.Event, p *choir.ModelCalled) error {
+	end := choir.ModelReturned{
+		Call: p.Call, Caller: p.Caller, Provider: p.Provider, Model: p.Model,
+		Code: choir.CodeCancelled, Error: "choir ended before the model call did",
+	}
+	req, size, err := g.request(ctx, p.Request)
+	switch choir.CodeOf(err) {
+	case "":
+		t := terms{input: tokensIn(size), output: int64(req.MaxTokens), price: g.cfg.priceOnce(p.Provider, p.Model)}
+		most := t.most()
+		enterUsage(&end, model.Usage{Input: t.input, Output: t.output, CostUSD: most.CostUSD}, true)
+	case choir.CodeNotFound, choir.CodeCorrupt:
+		end.Estimated = true
+		end.Error += ", and its request is no longer in the store: its cost is not known"
+	default:
+		return err
+	}
+	draft, err := choir.NewDraft(settledID(e, p.Call), end)
+	if err != nil {
+		return err
+	}
+	_, err = g.cfg.Log.Append(ctx, choir.RoleControl, draft.CausedBy(e.ID).ForRun(e.Run, e.Task))
+	return choir.Wrap("modelgw.settle", "", err, "record the end of model call %s", p.Call)
+}
+
+// settledID is the id that the attempt's own end would have had.
+func settledID(e choir.Event, call choir.ID) choir.ID {
+	for n := 1; n <= maxAttempts; n++ {
+		if calledID(call, n) == e.ID {
+			return returnedID(call, n)
+		}
+	}
+	return choir.DeriveID(e.ID, "settled")
+}
