@@ -9,9 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"choiros/internal/bus"
 	"choiros/internal/choir"
-	"choiros/internal/director/conductor"
 )
 
 func TestABadBootLineIsRefusedByItsField(t *testing.T) {

@@ -70,6 +70,7 @@ name = "scripted"
 kind = "anthropic"
 base_url = %q
 key_env = "SCRIPTED_KEY"
+free = true
 `, server.URL))
 	return server
 }

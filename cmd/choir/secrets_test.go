@@ -100,11 +100,13 @@ name = "one"
 kind = "anthropic"
 base_url = %[1]q
 key_env = "SECRET_KEY"
+free = true
 [[models.provider]]
 name = "two"
 kind = "anthropic"
 base_url = %[1]q
 key_file = %[2]q
+free = true
 `, address, file))
 }
 

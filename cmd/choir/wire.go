@@ -114,7 +114,7 @@ func (a *app) routes(m config.Models) (map[string]modelgw.Route, api.ModelState,
 					return nil, state, err
 				}
 			}
-			routes[alias] = modelgw.Route{Provider: made[provider], Model: modelName}
+			routes[alias] = modelgw.Route{Provider: made[provider], Model: modelName, Free: p.Free}
 		}
 	}
 	state.Connected = len(routes) == 2
@@ -122,7 +122,15 @@ func (a *app) routes(m config.Models) (map[string]modelgw.Route, api.ModelState,
 	if state.Connected {
 		state.Message = fmt.Sprintf("The Director uses %s, the Associate %s.", m.Director, m.Associate)
 	}
+	for _, name := range supervisor.Priceless(routes, m) {
+		state.Message += " " + sentence(modelgw.NoPrice(name))
+	}
 	return routes, state, nil
+}
+
+// sentence says an error and its remedy to a person.
+func sentence(e *choir.Error) string {
+	return strings.ToUpper(e.Msg[:1]) + e.Msg[1:] + ": " + e.Remedy + "."
 }
 
 // recorded makes a provider; with --record, one that writes down its exchanges.
@@ -191,7 +199,7 @@ func play(recording []byte) (map[string]modelgw.Route, error) {
 	player := replay.New(rec)
 	routes := map[string]modelgw.Route{}
 	for _, alias := range []string{modelgw.AliasDirector, modelgw.AliasAssociate} {
-		routes[alias] = modelgw.Route{Provider: player, Model: rec.Model(alias)}
+		routes[alias] = modelgw.Route{Provider: player, Model: rec.Model(alias), Free: true}
 	}
 	return routes, nil
 }

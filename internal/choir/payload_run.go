@@ -235,7 +235,7 @@ type EgressRefused struct {
 
 // BudgetReached says which limit ended something.
 type BudgetReached struct {
-	Scope string  `json:"scope" choir:"enum=run|task|computer" doc:"What it limits."`
+	Scope string  `json:"scope" choir:"enum=run|task|computer|desktop" doc:"What it limits: desktop is the runs that a desktop began within 24 hours."`
 	Limit string  `json:"limit" choir:"enum=steps|tokens|time|cost|tasks|calls" doc:"Which limit."`
 	Max   float64 `json:"max" choir:"range=0..9007199254740991" doc:"The limit: steps, tokens, seconds, US dollars, tasks or calls."`
 	Used  float64 `json:"used" choir:"range=0..9007199254740991" doc:"What was used, in the same unit."`

@@ -41,6 +41,16 @@ type Config struct {
 	// Egress makes the handler behind the egress door: the model gateway, and
 	// later the proxy.
 	Egress func(*Computer) http.Handler
+	// Settle writes the end of the model calls that the session before left open;
+	// it runs before a session begins. Drain ends the calls in flight and waits
+	// until their end is in the log; it runs before a session ends. Nil does
+	// nothing.
+	Settle func(context.Context, *Computer) error
+	Drain  func(*Computer) error
+	// DesktopCostUSD bounds what the runs that a desktop began within DesktopSpan
+	// may cost; 0 is no bound.
+	DesktopCostUSD float64
+	DesktopSpan    time.Duration
 	// AutoCheckpoint is after how many tasks, or how long, a checkpoint is made.
 	AutoCheckpoint AutoCheckpoint
 	// KeepCalls is how long the moments between tool calls are kept; zero is for
@@ -114,7 +124,8 @@ type Computer struct {
 	// projects are the repositories that were added, as far as the log was read.
 	projects repoIndex
 	// refusals bounds what a sandbox can write by asking for hosts.
-	refusals refusals
+	refusals    refusals
+	desktopRuns desktopRuns
 	// shipped is the desktop's source as it came.
 	shipped shippedSource
 	// broken is what broke of it last.

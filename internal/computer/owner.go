@@ -35,6 +35,11 @@ func (c *Computer) Prompt(ctx context.Context, role choir.Role, p choir.PromptSu
 			return "", r, err
 		}
 	}
+	if role == choir.RoleDesktop {
+		if err := c.desktopMayPrompt(ctx, key); err != nil {
+			return "", r, err
+		}
+	}
 	run = choir.DeriveID(key, "run")
 	r, err = c.appendToRun(ctx, role, key, run, "", p)
 	return run, r, err

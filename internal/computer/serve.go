@@ -26,6 +26,11 @@ func (c *Computer) Serve(ctx context.Context) error {
 		FailureBackoff: 5 * time.Second,
 		Timeout:        20 * time.Second,
 	})
+	if c.cfg.Settle != nil {
+		if err := c.cfg.Settle(ctx, c); err != nil {
+			return ended(err)
+		}
+	}
 	answers, err := hub.Respond(c.cfg.Bus, c.cfg.User, c.cfg.ID, c.Handle)
 	if err != nil {
 		return err
@@ -54,7 +59,11 @@ func (c *Computer) Serve(ctx context.Context) error {
 	c.terminals.Shut("choir was stopped")
 	// What the sandboxes still asked for is answered before the session's last event.
 	answers.Close()
-	return errorsJoin(c.sleep(ctx), ended(err))
+	err = ended(err)
+	if c.cfg.Drain != nil {
+		err = errorsJoin(err, c.cfg.Drain(c))
+	}
+	return errorsJoin(c.sleep(ctx), err)
 }
 
 // sleep says in the log that the session ended in order.

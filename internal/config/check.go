@@ -14,7 +14,7 @@ import (
 
 // Check refuses values out of range and features that do not exist yet.
 func (c Config) Check() error {
-	for _, f := range []func() error{c.checkFeatures, c.checkDurability, c.checkToolchains, c.checkRanges, c.checkModels} {
+	for _, f := range []func() error{c.checkFeatures, c.checkDurability, c.checkToolchains, c.checkRanges, c.checkModels, c.checkPrices} {
 		if err := f(); err != nil {
 			return err
 		}
@@ -107,11 +107,13 @@ func (c Config) checkRanges() error {
 		{"limits.memory_mb", float64(l.MemoryMB), 64, 1 << 24},
 		{"limits.cpu_milli", float64(l.CPUMilli), 50, 1 << 20},
 		{"limits.run_steps", float64(l.RunSteps), 1, 10_000},
+		{"limits.run_calls", float64(l.RunCalls), 1, 1e6},
 		{"limits.run_tokens", float64(l.RunTokens), 1, 1e12},
-		{"limits.run_cost_usd", l.RunCostUSD, 0, 1e6},
+		{"limits.run_cost_usd", l.RunCostUSD, 0, choir.MaxCostUSD},
 		{"limits.run_seconds", float64(l.RunSeconds), 1, 604_800},
 		{"limits.run_tasks", float64(l.RunTasks), 1, 10_000},
-		{"limits.cost_usd", l.CostUSD, 0, 1e6},
+		{"limits.cost_usd", l.CostUSD, 0, choir.MaxCostUSD},
+		{"limits.desktop_cost_usd", l.DesktopCost, 0, choir.MaxCostUSD},
 		{"limits.prompt_burst", float64(l.PromptBurst), 1, 1000},
 		{"limits.prompt_window", float64(l.PromptWindow), 1, 3600},
 		{"limits.terminals", float64(l.Terminals), 1, 1000},
@@ -155,6 +157,30 @@ func (c Config) checkModels() error {
 		provider, name, ok := strings.Cut(m.value, "/")
 		if !ok || name == "" || !names[provider] {
 			return choir.Invalid(m.key, "%q must be provider/model with a provider from [[models.provider]]", m.value)
+		}
+	}
+	return nil
+}
+
+// checkPrices refuses a price that names no model, or no price.
+func (c Config) checkPrices() error {
+	named := map[string]bool{}
+	for i, p := range c.Models.Prices {
+		at := fmt.Sprintf("models.price[%d]", i)
+		switch {
+		case p.Model == "":
+			return choir.Invalid(at+".model", "must name a model")
+		case named[p.Model]:
+			return choir.Invalid(at+".model", "%q is given twice", p.Model)
+		}
+		named[p.Model] = true
+		for _, f := range []struct {
+			key   string
+			value float64
+		}{{"input", p.Input}, {"output", p.Output}, {"cache_read", p.CacheRead}, {"cache_write", p.CacheWrite}} {
+			if !(f.value >= 0 && f.value <= choir.MaxCostUSD) {
+				return choir.Invalid(at+"."+f.key, "must be 0 to %d US dollars per million tokens, not %g", choir.MaxCostUSD, f.value)
+			}
 		}
 	}
 	return nil

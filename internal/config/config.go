@@ -73,6 +73,16 @@ type Models struct {
 	Director  string     `toml:"director" doc:"Model of the Director, as provider/model."`
 	Associate string     `toml:"associate" doc:"Model of the Associate, as provider/model."`
 	Providers []Provider `toml:"provider" doc:"Model services, one table each."`
+	Prices    []Price    `toml:"price" doc:"Prices of models that choir does not know or that cost you something else, one table each."`
+}
+
+// Price is what one model costs, in US dollars per million tokens.
+type Price struct {
+	Model      string  `toml:"model" doc:"Name of the model, without the provider's."`
+	Input      float64 `toml:"input" doc:"Input tokens."`
+	Output     float64 `toml:"output" doc:"Output tokens."`
+	CacheRead  float64 `toml:"cache_read" doc:"Input tokens read from the provider's cache; 0 means as input."`
+	CacheWrite float64 `toml:"cache_write" doc:"Input tokens written to the provider's cache; 0 means as input."`
 }
 
 // Provider is one model service.
@@ -83,6 +93,7 @@ type Provider struct {
 	KeyFile string `toml:"key_file" doc:"File with the key, readable by you alone; else the key comes from key_env."`
 	KeyEnv  string `toml:"key_env" doc:"Environment variable of choir up that holds the key."`
 	Region  string `toml:"region" doc:"Region, for bedrock."`
+	Free    bool   `toml:"free" doc:"Its models cost nothing, such as those on a machine of your own."`
 }
 
 // Auth is who may come in.
@@ -96,15 +107,26 @@ type Limits struct {
 	MemoryMB     int64   `toml:"memory_mb" doc:"Memory of one sandbox, MiB."`
 	CPUMilli     int     `toml:"cpu_milli" doc:"CPU of one sandbox, thousandths of a core."`
 	RunSteps     int     `toml:"run_steps" doc:"Model calls of the Director in one run."`
-	RunTokens    int64   `toml:"run_tokens" doc:"Tokens of one run, Director and Associate together."`
-	RunCostUSD   float64 `toml:"run_cost_usd" doc:"Cost of one run, US dollars."`
+	RunCalls     int     `toml:"run_calls" doc:"Model calls of one run, Director, Associate and programs together."`
+	RunTokens    int64   `toml:"run_tokens" doc:"Tokens of one run, Director, Associate and programs together."`
+	RunCostUSD   float64 `toml:"run_cost_usd" doc:"Cost of one run, US dollars; 0 is no limit."`
 	RunSeconds   int     `toml:"run_seconds" doc:"Wall time of one run."`
 	RunTasks     int     `toml:"run_tasks" doc:"Tasks of one run."`
-	CostUSD      float64 `toml:"cost_usd" doc:"Cost of one computer altogether, US dollars."`
+	CostUSD      float64 `toml:"cost_usd" doc:"Cost of one computer altogether, since its log began, US dollars; 0 is no limit."`
+	DesktopCost  float64 `toml:"desktop_cost_usd" doc:"Cost of the runs begun on the desktop, by you or by its page, within 24 hours, US dollars; 0 is no limit. Prompts in the shell and of the CLI do not count."`
 	PromptBurst  int     `toml:"prompt_burst" doc:"Prompts within prompt_window seconds."`
 	PromptWindow int     `toml:"prompt_window" doc:"Seconds, see prompt_burst."`
 	Terminals    int     `toml:"terminals" doc:"Terminals of one computer that are open at once."`
 	UploadMB     int64   `toml:"upload_mb" doc:"Size of a project or a file that is brought in, MiB."`
+}
+
+// Run returns the limits of one run.
+func (l Limits) Run() choir.RunLimits {
+	r := choir.RunLimits{Steps: l.RunSteps, Calls: l.RunCalls, Tokens: l.RunTokens, Seconds: l.RunSeconds, CostUSD: l.RunCostUSD, Tasks: l.RunTasks}
+	if r.CostUSD == 0 {
+		r.CostUSD = choir.MaxCostUSD
+	}
+	return r
 }
 
 // Bus is the NATS bus.
@@ -125,6 +147,7 @@ type MicroVM struct {
 
 // Default is the configuration without a file.
 func Default() Config {
+	run := choir.DefaultRunLimits()
 	return Config{
 		Runtime: Runtime{Mode: "local"},
 		Storage: Storage{Durability: "local", CacheMB: 1024},
@@ -133,7 +156,8 @@ func Default() Config {
 		Auth:    Auth{Mode: "local"},
 		Limits: Limits{
 			Processes: 1024, MemoryMB: 4096, CPUMilli: 2000,
-			RunSteps: 60, RunTokens: 2_000_000, RunCostUSD: 5, RunSeconds: 3600, RunTasks: 40, CostUSD: 100,
+			RunSteps: run.Steps, RunCalls: run.Calls, RunTokens: run.Tokens, RunCostUSD: run.CostUSD, RunSeconds: run.Seconds, RunTasks: run.Tasks,
+			CostUSD: 100, DesktopCost: 20,
 			PromptBurst: 5, PromptWindow: 10, Terminals: 16, UploadMB: 4096,
 		},
 		Bus: Bus{Mode: "embedded", StreamMB: 512, ClusterTimeout: 5},

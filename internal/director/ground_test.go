@@ -78,11 +78,11 @@ func newGround(t *testing.T, url string) *ground {
 // configured when that is empty.
 func newGateway(g *ground, blobs blob.Store, url string) *modelgw.Gateway {
 	provider := anthropic.New(anthropic.Config{BaseURL: url, Key: func(context.Context) (string, error) { return "test", nil }})
-	routes := map[string]modelgw.Route{"director": {Provider: provider, Model: "scripted-director"}}
+	routes := map[string]modelgw.Route{"director": {Provider: provider, Model: "scripted-director", Free: true}}
 	if url == "" {
 		routes = nil
 	}
-	return modelgw.New(modelgw.Config{
+	return modelgw.New(groundBooks{g.Store}, modelgw.Config{
 		Computer: g.home.Computer, Log: g.Store, Blobs: blobs,
 		Routes: routes,
 		Caller: func(*http.Request) (choir.Role, bool) { return choir.RoleDirector, true },
@@ -90,6 +90,20 @@ func newGateway(g *ground, blobs blob.Store, url string) *modelgw.Gateway {
 		NewID:  func() (choir.ID, error) { return choir.NewID(choir.TimeOf(time.Now()), rand.Reader) },
 	})
 }
+
+// groundBooks are the books of the test's log.
+type groundBooks struct{ *eventstore.Store }
+
+func (b groundBooks) Spent(ctx context.Context, run choir.ID) (modelgw.Used, error) {
+	u, err := b.Usage(ctx, run)
+	return modelgw.Used{Calls: u.Calls, Tokens: u.InputTokens + u.OutputTokens, CostUSD: u.CostUSD}, err
+}
+
+func (groundBooks) BegunByDesktop(context.Context, choir.ID) (bool, error) { return false, nil }
+
+func (groundBooks) SpentByDesktop(context.Context) (modelgw.Used, error) { return modelgw.Used{}, nil }
+
+func (groundBooks) Unreturned(context.Context) ([]choir.Event, error) { return nil, nil }
 
 // close ends everything, and only then the log.
 func (g *ground) close() {

@@ -27,7 +27,7 @@ const (
 	// model is the only one that the provider has.
 	model = "associate"
 	// priceSetting is its price in the configuration.
-	priceSetting = ""
+	priceSetting = "[[models.price]]\nmodel = \"associate\"\ninput = 1\noutput = 4\n"
 
 	callInput  = 1000
 	callPieces = 200

@@ -72,7 +72,7 @@ func TestTheFirstWordsReachTheBrowserAtOnce(t *testing.T) {
 	server.Config.Handler = words.watch(server.Config.Handler)
 	cfg := controltest.Config(t, sandboxtest.DataDir(t)+"/data")
 	provider := anthropic.New(anthropic.Config{BaseURL: server.URL, Key: func(context.Context) (string, error) { return "k", nil }})
-	cfg.Routes = map[string]modelgw.Route{modelgw.AliasDirector: {Provider: provider, Model: "m"}}
+	cfg.Routes = map[string]modelgw.Route{modelgw.AliasDirector: {Provider: provider, Model: "m", Free: true}}
 	p := controltest.StartWith(t, cfg)
 	p.Healthy()
 	live := listen(t, p)

@@ -16,9 +16,8 @@ import (
 
 // gateways are the model gateways of the computers.
 type gateways struct {
-	mu  sync.Mutex // guards all
-	all []*modelgw.Gateway
-	of  map[choir.ID]*modelgw.Gateway
+	mu sync.Mutex // guards of
+	of map[choir.ID]*modelgw.Gateway
 }
 
 // egress is what stands behind the egress door of a computer's sandboxes: the
@@ -45,14 +44,22 @@ func (g *gateways) get(id choir.ID, make func() *modelgw.Gateway) *modelgw.Gatew
 		g.of = map[choir.ID]*modelgw.Gateway{}
 	}
 	g.of[id] = gw
-	g.all = append(g.all, gw)
+	return gw
+}
+
+// drop takes a computer's gateway out; nil when it has none.
+func (g *gateways) drop(id choir.ID) *modelgw.Gateway {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	gw := g.of[id]
+	delete(g.of, id)
 	return gw
 }
 
 func (g *gateways) close() error {
 	g.mu.Lock()
-	all := g.all
-	g.all, g.of = nil, nil
+	all := g.of
+	g.of = nil
 	g.mu.Unlock()
 	var errs []error
 	for _, gw := range all {
@@ -61,14 +68,28 @@ func (g *gateways) close() error {
 	return joined(errs)
 }
 
+// settleCalls ends the model calls that the session before left open.
+func (s *System) settleCalls(ctx context.Context, c *computer.Computer) error {
+	return s.gateways.get(c.ID(), func() *modelgw.Gateway { return s.newGateway(c) }).Settle(ctx)
+}
+
+// drainCalls ends the model calls of a computer that goes to sleep.
+func (s *System) drainCalls(c *computer.Computer) error {
+	if gw := s.gateways.drop(c.ID()); gw != nil {
+		return gw.Close()
+	}
+	return nil
+}
+
 func (s *System) newGateway(c *computer.Computer) *modelgw.Gateway {
 	l := s.cfg.File.Limits
 	played := &recordings{c: c, play: s.cfg.Demo.Play, all: map[choir.ID]map[string]modelgw.Route{}}
-	return modelgw.New(modelgw.Config{
+	return modelgw.New(books{c}, modelgw.Config{
 		Computer: c.ID(), Routes: s.cfg.Routes, RunRoutes: played.routes, Log: c.Store(), Blobs: c.Blobs(),
-		Budget:  modelgw.Budget{RunTokens: l.RunTokens, RunCostUSD: l.RunCostUSD, ComputerCostUSD: l.CostUSD},
+		Budget:  modelgw.Budget{Run: l.Run(), ComputerCostUSD: l.CostUSD, DesktopCostUSD: l.DesktopCost},
+		Prices:  PricesOf(s.cfg.File.Models),
 		Caller:  computer.Caller,
-		Running: func(*http.Request) (run, task choir.ID) { return c.Running() },
+		Running: func(r *http.Request) (modelgw.Work, error) { return workOf(r.Context(), c) },
 		Now:     func() choir.Time { return choir.TimeOf(s.cfg.Now()) },
 		NewID:   c.NewID,
 	})

@@ -7,6 +7,7 @@ import (
 
 	"choiros/internal/choir"
 	"choiros/internal/control/api"
+	"choiros/internal/control/modelgw"
 	"choiros/internal/sandbox"
 )
 
@@ -71,6 +72,10 @@ func NewDoctor(ctx context.Context, cfg Config) api.Doctor {
 	report := cfg.Driver.Probe(ctx)
 	d := api.Doctor{Version: cfg.Version, Data: cfg.Data, Isolation: report, Models: cfg.Models, Settings: cfg.File.List(cfg.From)}
 	d.Checks = append(d.Checks, sandbox.Check{Name: "model", OK: cfg.Models.Connected, Detail: cfg.Models.Message})
+	for _, name := range Priceless(cfg.Routes, cfg.File.Models) {
+		e := modelgw.NoPrice(name)
+		d.Checks = append(d.Checks, sandbox.Check{Name: "price of " + name, Detail: e.Msg + "; its calls are refused", Remedy: e.Remedy})
+	}
 	d.Checks = append(d.Checks, clusterCheck(ctx, cfg)...)
 	d.Checks = append(d.Checks, sandbox.Check{Name: "browser", OK: true, Detail: "pages that agents write run in your browser, which is outside of every sandbox: " +
 		"Chromium from version 156 on holds them to their computer, Firefox and Safari do not hold WebRTC back (the shell says it under Isolation)"})

@@ -125,8 +125,9 @@ func (s *System) computerConfig(e entry, guest string) computer.Config {
 			OpenFiles: sandbox.DefaultLimits().OpenFiles,
 		},
 		RequireLimits: s.cfg.File.Runtime.RequireLimits,
-		RunLimits:     bus.Limits{Steps: l.RunSteps, Tokens: int(l.RunTokens), Seconds: l.RunSeconds, CostUSD: l.RunCostUSD, Tasks: l.RunTasks},
-		Egress:        s.egress,
+		RunLimits:     l.Run(),
+		Egress:        s.egress, Settle: s.settleCalls, Drain: s.drainCalls,
+		DesktopCostUSD: l.DesktopCost, DesktopSpan: modelgw.DesktopSpan,
 		AutoCheckpoint: computer.AutoCheckpoint{
 			Tasks: s.cfg.File.Git.AutoCommitThreshold,
 			Every: time.Duration(s.cfg.File.Git.AutoCommitInterval) * time.Second,

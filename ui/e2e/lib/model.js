@@ -175,6 +175,7 @@ name = "scripted"
 kind = "openai"
 base_url = "${url}"
 key_env = "CHOIR_E2E_KEY"
+free = true
 `,
     async stop() {
       server.closeAllConnections();

@@ -270,6 +270,8 @@ export interface ModelReturned {
   first_token_ms?: number;
   /** It was served from a recording. */
   recorded?: boolean;
+  /** Tokens and cost are estimates: the provider did not count the call to its end. */
+  estimated?: boolean;
   /** Stable reason when it failed. */
   code?: Code;
   /** The provider's reason, without secrets. */
@@ -314,11 +316,11 @@ export interface EgressRefused {
 
 /** BudgetReached says which limit ended something. */
 export interface BudgetReached {
-  /** What it limits. */
-  scope: "run" | "task" | "computer";
+  /** What it limits: desktop is the runs that a desktop began within 24 hours. */
+  scope: "run" | "task" | "computer" | "desktop";
   /** Which limit. */
-  limit: "steps" | "tokens" | "time" | "cost" | "tasks";
-  /** The limit: steps, tokens, seconds, US dollars or tasks. */
+  limit: "steps" | "tokens" | "time" | "cost" | "tasks" | "calls";
+  /** The limit: steps, tokens, seconds, US dollars, tasks or calls. */
   max: number;
   /** What was used, in the same unit. */
   used: number;

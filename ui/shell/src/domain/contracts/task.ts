@@ -40,6 +40,8 @@ export interface DirectorTask {
   time_budget_s?: number;
   /** Tokens for the Associate's own model loop. */
   token_budget?: number;
+  /** What programs that the task starts may spend on model calls of their own. Default: they may make none. */
+  model_budget?: ModelBudget;
   /** What the result must carry. */
   return?: ReturnSpec;
 }
@@ -92,6 +94,16 @@ export interface EnvVar {
   name: string;
   /** Value. */
   value: string;
+}
+
+/** ModelBudget bounds the model calls that the programs of a task make by themselves. What is left out is bounded by the run's limits alone. */
+export interface ModelBudget {
+  /** Calls. */
+  calls?: number;
+  /** Input and output tokens together. */
+  tokens?: number;
+  /** US dollars. */
+  cost_usd?: number;
 }
 
 /** ReturnSpec is what a result must carry. */

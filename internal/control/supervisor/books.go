@@ -1,0 +1,78 @@
+package supervisor
+
+import (
+	"cmp"
+	"context"
+
+	"choiros/internal/choir"
+	"choiros/internal/computer"
+	"choiros/internal/config"
+	"choiros/internal/control/modelgw"
+	"choiros/internal/eventstore"
+)
+
+// books are what a computer's log says of its spending. A fork's log has the
+// calls of its past too, and they count.
+type books struct{ c *computer.Computer }
+
+// Spent implements modelgw.Books.
+func (b books) Spent(ctx context.Context, run choir.ID) (modelgw.Used, error) {
+	return usedOf(b.c.Store().Usage(ctx, run))
+}
+
+// BegunByDesktop implements modelgw.Books.
+func (b books) BegunByDesktop(ctx context.Context, run choir.ID) (bool, error) {
+	return b.c.BegunByDesktop(ctx, run)
+}
+
+// SpentByDesktop implements modelgw.Books.
+func (b books) SpentByDesktop(ctx context.Context) (modelgw.Used, error) {
+	return usedOf(b.c.SpentByDesktop(ctx, modelgw.DesktopSpan))
+}
+
+// Unreturned implements modelgw.Books.
+func (b books) Unreturned(ctx context.Context) ([]choir.Event, error) {
+	return b.c.UnreturnedCalls(ctx)
+}
+
+func usedOf(u eventstore.Usage, err error) (modelgw.Used, error) {
+	return modelgw.Used{Calls: u.Calls, Tokens: u.InputTokens + u.OutputTokens, CostUSD: u.CostUSD}, err
+}
+
+// workOf finds the task that programs in the Associate's sandbox work for, and
+// what it lets them spend.
+func workOf(ctx context.Context, c *computer.Computer) (modelgw.Work, error) {
+	run, task := c.Running()
+	if task == "" {
+		return modelgw.Work{}, nil
+	}
+	t, err := c.Store().Task(ctx, task)
+	return modelgw.Work{Run: run, Task: task, Allowed: t.Task.ModelBudget}, err
+}
+
+// PricesOf returns the configured prices by the name of the model.
+func PricesOf(m config.Models) map[string]modelgw.Price {
+	prices := map[string]modelgw.Price{}
+	for _, p := range m.Prices {
+		prices[p.Model] = modelgw.Price{
+			Input: p.Input, Output: p.Output,
+			CacheRead: cmp.Or(p.CacheRead, p.Input), CacheWrite: cmp.Or(p.CacheWrite, p.Input),
+		}
+	}
+	return prices
+}
+
+// Priceless lists the models of routes whose price is not known.
+func Priceless(routes map[string]modelgw.Route, m config.Models) []string {
+	var names []string
+	for _, alias := range []string{modelgw.AliasDirector, modelgw.AliasAssociate} {
+		r, ok := routes[alias]
+		if !ok {
+			continue
+		}
+		if _, known := modelgw.PriceOf(PricesOf(m), r); !known && (len(names) == 0 || names[0] != r.Model) {
+			names = append(names, r.Model)
+		}
+	}
+	return names
+}
