@@ -144,6 +144,7 @@ func (b memBooks) Unreturned(context.Context) ([]choir.Event, error) {
 // rig is a gateway behind a real HTTP server.
 type rig struct {
 	books memBooks
+	heard atomic.Int64 // pieces that the callers of director heard
 	log   *memLog
 	blobs blob.Store
 	cfg   modelgw.Config
