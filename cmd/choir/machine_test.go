@@ -301,3 +301,13 @@ func (c *client) view(t *testing.T, run choir.ID) api.RunView {
 	}
 	return v
 }
+
+// config reads the configuration.
+func (m *machine) config() string {
+	m.t.Helper()
+	raw, err := os.ReadFile(filepath.Join(m.data, "choir.toml"))
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	return string(raw)
+}
