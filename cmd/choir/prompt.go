@@ -220,7 +220,7 @@ func runShow(ctx context.Context, a *app, c *client, id string) error {
 func newTaskCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use: "task FILE", Short: "Submit a DirectorTask and print its result", Args: cobra.ExactArgs(1),
-		Long:    "Submit a DirectorTask (see docs/CONTRACTS.md) from a JSON file, or from standard input with -,\nwait for its AssociateResult and print it. version, task_id and run_id may be left out.",
+		Long:    "Submit a DirectorTask (see docs/CONTRACTS.md) from a JSON file, or from standard input with -,\nwait for its AssociateResult and print it. version, task_id and run_id may be left out.\nPrograms that the task starts may call a model only when it has a model_budget, such as {\"cost_usd\": 1}, {\"calls\": 20} or {\"tokens\": 100000}.",
 		Example: "  echo '{\"kind\":\"run\",\"instruction\":\"list\",\"commands\":[{\"argv\":[\"ls\",\"-la\"]}]}' | choir task -",
 		RunE: func(c *cobra.Command, args []string) error {
 			raw, err := a.readInput(args[0], 1<<20)
