@@ -86,7 +86,7 @@ func TestTheFolderCacheIsBounded(t *testing.T) {
 	if _, ok := f.get(name(n + 1 - cachedFolders)); ok {
 		t.Error("what was not used is kept")
 	}
-	f.put(name(n + 79), make([]snapshot.Entry, cachedEntries+1))
+	f.put(name(n+79), make([]snapshot.Entry, cachedEntries+1))
 	if _, ok := f.get(name(n + 79)); !ok || len(f.kept) != 1 {
 		t.Errorf("a very large folder is kept with %d others", len(f.kept)-1)
 	}
