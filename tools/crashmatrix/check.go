@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -104,13 +105,23 @@ func (c *checker) acknowledged() {
 			tasks[e.Task] = e.resultStatus()
 		}
 	}
+	given := map[uint64]string{}
 	for _, a := range c.acks {
+		if first := given[a.Seq]; a.Mark != "" && first != "" && first != a.Mark {
+			c.errorf("number %d was acknowledged twice: for %q and for %q", a.Seq, first, a.Mark)
+		}
+		if a.Mark != "" {
+			given[a.Seq] = a.Mark
+		}
 		if a.Seq > uint64(len(c.events)) {
 			c.errorf("acknowledged event %d (%s %s) is lost: the log ends at %d", a.Seq, a.Verb, a.Key, len(c.events))
 			return
 		}
 		if a.Seq > 0 && a.Hash != "" && c.events[a.Seq-1].Hash != a.Hash {
 			c.errorf("event %d is not the one that was acknowledged", a.Seq)
+		}
+		if a.Seq > 0 && !bytes.Contains(c.events[a.Seq-1].raw, []byte(a.Mark)) {
+			c.errorf("acknowledged event %d (%s %s) is lost: another has its number", a.Seq, a.Verb, a.Key)
 		}
 		if a.Task != "" && a.Status != "" && tasks[a.Task] != a.Status {
 			c.errorf("task %s was answered %s, the log says %q", a.Key, a.Status, tasks[a.Task])

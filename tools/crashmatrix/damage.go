@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -57,6 +58,55 @@ var harms = []harm{
 	{"a bit flipped in a git object", func(b *bench) error {
 		return b.flipBelow("computers/*/associate/workspace/.git/objects")
 	}, outside},
+}
+
+// unseenByOpen is damage that an open does not look at: it comes to light while
+// choir works.
+var unseenByOpen = []harm{
+	{"a bit flipped in a sealed segment", (*bench).flipSealed, reported},
+	{"an event changed in SQLite", (*bench).forgeRow, reported},
+	{"a page of SQLite is rubbish", (*bench).spoilPage, reported},
+}
+
+// unseenAtRest is damage that only a verification finds.
+var unseenAtRest = []harm{
+	{"a bit flipped in a sealed segment", (*bench).flipSealed, reported},
+	{"a page of SQLite is rubbish", (*bench).spoilPage, reported},
+	{"a projection changed in SQLite", (*bench).spoilProjection, reported},
+}
+
+// flipSealed flips a bit in the journal's first segment, behind its header.
+func (b *bench) flipSealed() error {
+	found, err := filepath.Glob(filepath.Join(b.data, "computers/*/journal/*.seg"))
+	if err != nil || len(found) < 2 {
+		return fmt.Errorf("the journal has no sealed segment: %w", err)
+	}
+	raw, err := os.ReadFile(found[0])
+	if err != nil {
+		return err
+	}
+	at := 52 + b.rand.IntN(len(raw)-52)
+	return patch(found[0], int64(at), raw[at]^1<<b.rand.IntN(8))
+}
+
+// spoilPage writes over pages in the middle of SQLite's file.
+func (b *bench) spoilPage() error {
+	path, err := b.one("computers/*/store.sqlite")
+	if err != nil {
+		return err
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	const page = 4096
+	at := info.Size() / page / 2 * page
+	return patch(path, at, bytes.Repeat([]byte("rubbish "), 4*page/8)...)
+}
+
+// spoilProjection changes what a projection says.
+func (b *bench) spoilProjection() error {
+	return b.sql("UPDATE settings SET value = replace(value, 'crash', 'wrong'); UPDATE overlays SET value = replace(value, 'resolved', 'accepted');")
 }
 
 func anything(*checker) {}
@@ -121,8 +171,19 @@ func (b *bench) flipFile(path string) error {
 	if err != nil {
 		return err
 	}
-	raw[b.rand.IntN(len(raw))] ^= 1 << b.rand.IntN(8)
-	return b.overwrite(path, raw)
+	at := b.rand.IntN(len(raw))
+	return patch(path, int64(at), raw[at]^1<<b.rand.IntN(8))
+}
+
+// patch writes bytes over others, so that a process that has the file open sees
+// them there.
+func patch(path string, at int64, bytes ...byte) error {
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteAt(bytes, at)
+	return errors.Join(err, f.Sync(), f.Close())
 }
 
 func (b *bench) overwrite(path string, raw []byte) error {
@@ -197,11 +258,16 @@ func killInUse(b *bench) error {
 }
 
 func (b *bench) forgeRow() error {
+	return b.sql("UPDATE events SET event = replace(event, 'a', 'b') WHERE seq = 3")
+}
+
+// sql changes the SQLite copy, beside a choir that writes to it as well.
+func (b *bench) sql(change string) error {
 	path, err := b.one("computers/*/store.sqlite")
 	if err != nil {
 		return err
 	}
-	out, err := exec.Command("sqlite3", path, "UPDATE events SET event = replace(event, 'a', 'b') WHERE seq = 3").CombinedOutput()
+	out, err := exec.Command("sqlite3", path, "PRAGMA busy_timeout = 30000; "+change).CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("sqlite3: %w: %s", err, out)
 	}
@@ -214,24 +280,8 @@ func bothRow(n int) row {
 		if err := b.used(ctx); err != nil {
 			return err
 		}
-		dir, err := b.one("computers/*")
-		if err != nil {
+		if err := b.spoilBoth(n); err != nil {
 			return err
-		}
-		events, _ := readJournal(filepath.Join(dir, "journal"))
-		if len(events) < n {
-			return fmt.Errorf("only %d events", len(events))
-		}
-		e := events[n-1]
-		raw, err := os.ReadFile(e.file)
-		if err != nil {
-			return err
-		}
-		raw[e.at+40] ^= 4
-		sql := fmt.Sprintf("UPDATE events SET event = replace(event, 'a', 'b') WHERE seq = %d", n)
-		out, sqlErr := exec.Command("sqlite3", filepath.Join(dir, "store.sqlite"), sql).CombinedOutput()
-		if err := errors.Join(sqlErr, b.overwrite(e.file, raw)); err != nil {
-			return fmt.Errorf("damage: %w %s", err, out)
 		}
 		said, err := exec.CommandContext(ctx, b.choir, "log", "--verify", "--data", b.data).CombinedOutput()
 		if err == nil || !strings.Contains(string(said), fmt.Sprintf("hole      events %d to %d", n, n)) {
@@ -239,4 +289,23 @@ func bothRow(n int) row {
 		}
 		return nil
 	}}
+}
+
+// spoilBoth damages an event in both copies.
+func (b *bench) spoilBoth(n int) error {
+	dir, err := b.one("computers/*")
+	if err != nil {
+		return err
+	}
+	events, _ := readJournal(filepath.Join(dir, "journal"))
+	if len(events) < n {
+		return fmt.Errorf("only %d events", len(events))
+	}
+	e := events[n-1]
+	raw, err := os.ReadFile(e.file)
+	if err != nil {
+		return err
+	}
+	return errors.Join(b.sql(fmt.Sprintf("UPDATE events SET event = replace(event, 'a', 'b') WHERE seq = %d", n)),
+		patch(e.file, int64(e.at+40), raw[e.at+40]^4))
 }

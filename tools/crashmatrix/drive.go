@@ -32,6 +32,7 @@ type reply struct {
 	Commit string `json:"commit,omitempty"`
 	Forked string `json:"forked,omitempty"` // the new computer
 	Undone string `json:"undone,omitempty"` // the task that was taken back
+	Mark   string `json:"mark,omitempty"`   // what the event of this number says, and no other
 }
 
 // verbs are what a driver can do: to add one is to add a line.
@@ -55,47 +56,75 @@ var verbs = map[string]func(context.Context, *socket, string) (reply, error){
 	"demo":       demo,
 	"verify":     verify,
 	"add":        add,
+	"note":       note,
+	"document":   document,
+	"desk":       desk,
 }
 
 // patience is how long a step is tried again.
 const patience = limit - 20*time.Second
 
+// driving is one run of a driver.
+type driving struct {
+	data, seed string
+	during     string // a file; threads that begin with ~ repeat their steps while it is there
+
+	out    *json.Encoder
+	mu     sync.Mutex // guards out and failed
+	failed error
+}
+
 // drive does steps, one after the other in each of its threads, and says every
 // reply on its standard output. A step that got none is tried again with the
-// same key.
+// same key. A thread that begins with ~ begins anew as long as -while is there.
 func drive(ctx context.Context, args []string) error {
+	d := driving{out: json.NewEncoder(os.Stdout)}
 	flags := flag.NewFlagSet("drive", flag.ContinueOnError)
-	data := flags.String("data", "", "data folder")
-	seed := flags.String("seed", "", "makes keys")
+	flags.StringVar(&d.data, "data", "", "data folder")
+	flags.StringVar(&d.seed, "seed", "", "makes keys")
+	flags.StringVar(&d.during, "while", "", "file during which threads that begin with ~ go on")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	out := json.NewEncoder(os.Stdout)
-	var mu sync.Mutex // guards out and failed
-	var failed error
 	var group sync.WaitGroup
 	for i, thread := range flags.Args() {
-		group.Go(func() {
-			s := newSocket(*data)
-			for n, verb := range strings.Split(thread, ",") {
-				key := fmt.Sprintf("%s-%d-%d", *seed, i, n)
-				if verb == "again" || verb == "undo" {
-					key = fmt.Sprintf("%s-%d-%d", *seed, i, n-1)
-				}
-				r, err := act(ctx, s, verb, key)
-				mu.Lock()
-				if err == nil {
-					err = out.Encode(r)
-				}
-				if err != nil {
-					failed = errors.Join(failed, fmt.Errorf("%s %s: %w", verb, key, err))
-				}
-				mu.Unlock()
-			}
-		})
+		group.Go(func() { d.thread(ctx, i, thread) })
 	}
 	group.Wait()
-	return failed
+	return d.failed
+}
+
+func (d *driving) thread(ctx context.Context, i int, thread string) {
+	s := newSocket(d.data)
+	steps, repeated := strings.CutPrefix(thread, "~")
+	words := strings.Split(steps, ",")
+	for n := 0; repeated && d.goesOn() || n < len(words); n++ {
+		verb, key := words[n%len(words)], fmt.Sprintf("%s-%d-%d", d.seed, i, n)
+		if verb == "again" || verb == "undo" {
+			key = fmt.Sprintf("%s-%d-%d", d.seed, i, n-1)
+		}
+		r, err := act(ctx, s, verb, key)
+		if d.say(r, err) != nil && repeated {
+			return // what follows would wait in vain as long
+		}
+	}
+}
+
+func (d *driving) goesOn() bool {
+	_, err := os.Stat(d.during)
+	return err == nil
+}
+
+func (d *driving) say(r reply, err error) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if err == nil {
+		err = d.out.Encode(r)
+	}
+	if err != nil {
+		d.failed = errors.Join(d.failed, fmt.Errorf("%s %s: %w", r.Verb, r.Key, err))
+	}
+	return err
 }
 
 func act(ctx context.Context, s *socket, verb, key string) (r reply, err error) {
@@ -116,7 +145,7 @@ func prompt(ctx context.Context, s *socket, key string) (reply, error) {
 		Seq uint64 `json:"seq"`
 	}
 	err := s.call(ctx, "POST", "/prompts", key, map[string]string{"text": "prompt " + key + " " + strings.Repeat("x", 500)}, &r)
-	return reply{Seq: r.Seq}, err
+	return reply{Seq: r.Seq, Mark: "prompt " + key + " "}, err
 }
 
 // taskID is a UUIDv7 that follows from a key.

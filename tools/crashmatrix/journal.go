@@ -139,3 +139,16 @@ func forge(segment []byte, e event) []byte {
 	binary.LittleEndian.PutUint32(out[e.at+24:], crc32.Checksum(whole, castagnoli))
 	return out
 }
+
+// hashes gives the hash of each event that choir log --json printed, by number.
+func hashes(lines []byte) (map[uint64]string, error) {
+	there := map[uint64]string{}
+	for line := range bytes.Lines(lines) {
+		var e event
+		if err := json.Unmarshal(line, &e); err != nil {
+			return nil, fmt.Errorf("choir log --json: %w", err)
+		}
+		there[e.Seq] = e.Hash
+	}
+	return there, nil
+}

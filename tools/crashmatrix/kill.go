@@ -76,7 +76,7 @@ func (f fault) prepare(ctx context.Context, b *bench) error {
 
 // backing is where the data folder's content is kept.
 func (b *bench) backing() string {
-	if b.disk != nil {
+	if b.disk != nil && b.disk.backing != "" {
 		return filepath.Join(b.disk.backing, "data")
 	}
 	return b.data

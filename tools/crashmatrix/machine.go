@@ -22,6 +22,9 @@ type machine struct {
 	data  string
 	disk  *disk // nil for an ordinary one
 	clock string
+	// during is a file; as long as it is there, the threads of a driver that begin
+	// with ~ go on.
+	during string
 
 	up     *process
 	driver *process
@@ -109,7 +112,7 @@ func (m *machine) guestPlan(text string) error {
 // watch starts the recorder and, with steps, the driver.
 func (m *machine) watch(seed string, threads []string) (err error) {
 	keeper := exec.Command(m.self, "record", m.data, m.ackFile())
-	driver := exec.Command(m.self, append([]string{"drive", "-data", m.data, "-seed", seed}, threads...)...)
+	driver := exec.Command(m.self, append([]string{"drive", "-data", m.data, "-seed", seed, "-while", m.during}, threads...)...)
 	r, w, err := os.Pipe()
 	if err != nil {
 		return err

@@ -32,9 +32,15 @@ func (l *lab) rows(ctx context.Context) ([]row, error) {
 	}
 	for n := range repeat {
 		for _, h := range harms {
-			all = append(all, h.row(n+1))
+			all = append(all, h.row(n+1), h.whileAppending(n+1))
 		}
-		all = append(all, bothRow(3+2*n), fullDisk(n+1), clock(n+1))
+		for _, h := range unseenByOpen {
+			all = append(all, h.inTheBackground(n+1))
+		}
+		for _, h := range unseenAtRest {
+			all = append(all, h.whileAppending(n+1))
+		}
+		all = append(all, bothRow(3+2*n), bothWhileAppending(3+2*n), fullDisk(n+1), clock(n+1))
 	}
 	if l.short {
 		all = every(4, all)

@@ -114,7 +114,7 @@ func (l *lab) all(ctx context.Context, rows []row) (passed, failed int) {
 	var group sync.WaitGroup
 	for i := range max(1, l.workers) {
 		group.Go(func() {
-			w := &worker{begun: filepath.Join(l.root, fmt.Sprintf("begun-%d", i))}
+			w := &worker{dir: filepath.Join(l.root, fmt.Sprintf("worker-%d", i)), made: map[string]bool{}}
 			for r := range queue {
 				l.one(ctx, w, r)
 			}
@@ -133,8 +133,8 @@ func (l *lab) all(ctx context.Context, rows []row) (passed, failed int) {
 
 // worker does one row after the other.
 type worker struct {
-	begun string // where it keeps a used folder, see bench.begun
-	made  bool
+	dir  string          // where it keeps used folders, see bench.copied
+	made map[string]bool // by their kind
 }
 
 func (l *lab) one(ctx context.Context, w *worker, r row) {
@@ -224,20 +224,27 @@ func (b *bench) used(ctx context.Context) error {
 	return b.finish(ctx)
 }
 
-// begun is used with a copy of what one row before had: its computer has the same
-// id, so each worker has its own. What was not synced then cannot be lost now.
+// begun is used with a copy of what one row before had.
 func (b *bench) begun(ctx context.Context) error {
-	if w := b.worker; !w.made {
+	return b.copied(ctx, "begun", func(m *bench) error { return m.used(ctx) })
+}
+
+// copied lays out a copy of a folder that the worker's first row of this kind
+// made: its computer has the same id, so each worker has its own. What was not
+// synced then cannot be lost now.
+func (b *bench) copied(ctx context.Context, kind string, makeIt func(*bench) error) error {
+	dir := filepath.Join(b.worker.dir, kind)
+	if !b.worker.made[kind] {
 		m := *b
-		m.machine = machine{self: b.machine.self, choir: b.machine.choir, dir: w.begun, data: filepath.Join(w.begun, "data")}
-		m.seed = "begun"
-		if err := errors.Join(os.Mkdir(w.begun, 0o711), m.used(ctx)); err != nil {
+		m.machine = machine{self: b.machine.self, choir: b.machine.choir, dir: dir, data: filepath.Join(dir, "data")}
+		m.seed = kind
+		if err := errors.Join(os.MkdirAll(dir, 0o711), makeIt(&m)); err != nil {
 			return errors.Join(err, m.close())
 		}
 		m.crash()
-		w.made = true
+		b.worker.made[kind] = true
 	}
-	for _, c := range [][2]string{{filepath.Join(b.worker.begun, "data"), b.backing()}, {filepath.Join(b.worker.begun, "acks"), b.ackFile()}} {
+	for _, c := range [][2]string{{filepath.Join(dir, "data"), b.backing()}, {filepath.Join(dir, "acks"), b.ackFile()}} {
 		if said, err := exec.CommandContext(ctx, "cp", "-a", c[0], c[1]).CombinedOutput(); err != nil {
 			return fmt.Errorf("copy a used folder: %w: %s", err, said)
 		}

@@ -121,6 +121,10 @@ func (s *socket) request(ctx context.Context, method, path, key string, body, in
 	return json.NewDecoder(res.Body).Decode(into)
 }
 
+// corruptFor is how long a step is tried again that is refused because something
+// is damaged. A verification mends in a second what it can.
+const corruptFor = limit / 3
+
 // again tries until it succeeds, is refused for good, or the time is over.
 func again(ctx context.Context, limit time.Duration, try func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, limit)
@@ -128,8 +132,14 @@ func again(ctx context.Context, limit time.Duration, try func(context.Context) e
 	tick := time.NewTicker(25 * time.Millisecond)
 	defer tick.Stop()
 	var before error // what the last try that was answered said
+	sound := time.Now()
 	for {
 		err := try(ctx)
+		if !corrupt(err) {
+			sound = time.Now()
+		} else if time.Since(sound) > corruptFor {
+			return err
+		}
 		if err != nil && ctx.Err() != nil && before != nil {
 			return fmt.Errorf("gave up: %w", before)
 		}
@@ -144,4 +154,9 @@ func again(ctx context.Context, limit time.Duration, try func(context.Context) e
 		case <-tick.C:
 		}
 	}
+}
+
+func corrupt(err error) bool {
+	var no *refusal
+	return errors.As(err, &no) && no.Code == "corrupt"
 }

@@ -73,11 +73,9 @@ func (b *bench) prepareRandom(ctx context.Context, n int, ownDisk bool) error {
 // fullDisk fills the disk while a driver works, and gives room again.
 func fullDisk(n int) row {
 	return row{fmt.Sprintf("a full disk, %d", n), func(ctx context.Context, b *bench) (err error) {
-		at := filepath.Join(b.dir, "m")
-		if b.disk, err = smallDisk(at, 96); err != nil {
+		if err := b.onSmallDisk(96); err != nil {
 			return err
 		}
-		b.data = filepath.Join(at, "data")
 		if err := b.used(ctx); err != nil {
 			return fmt.Errorf("before the fault: %w", err)
 		}
@@ -87,7 +85,7 @@ func fullDisk(n int) row {
 		if err := b.ready(ctx); err != nil {
 			return err // without room it does not start, and says so
 		}
-		ballast := filepath.Join(at, "ballast")
+		ballast := filepath.Join(b.dir, "m", "ballast")
 		time.Sleep(time.Duration(b.rand.Int64N(int64(800 * time.Millisecond))))
 		if err := fill(ballast); err != nil {
 			return err
@@ -98,6 +96,14 @@ func fullDisk(n int) row {
 		}
 		return b.found()
 	}}
+}
+
+// onSmallDisk puts the data folder on a disk of so many MiB.
+func (b *bench) onSmallDisk(mib int) (err error) {
+	at := filepath.Join(b.dir, "m")
+	b.disk, err = smallDisk(at, mib)
+	b.data = filepath.Join(at, "data")
+	return err
 }
 
 // fill writes until nothing fits any more.
