@@ -177,7 +177,7 @@ func Open(ctx context.Context, cfg Config) (*Computer, error) {
 	return c, nil
 }
 
-// repaired records what the log's verification in the background restored.
+// repaired records what a verification of the log restored.
 func (c *Computer) repaired(r choir.LogRepaired) {
 	if _, err := c.append(context.Background(), choir.RoleControl, r); err != nil {
 		c.cfg.Log.Error("a repair of the log is not recorded", "computer", c.cfg.ID, "error", err)
@@ -263,9 +263,13 @@ func (c *Computer) Store() *eventstore.Store { return c.store }
 // Blobs is the computer's content.
 func (c *Computer) Blobs() blob.Store { return c.blobs }
 
-// Verify is the log's own, and compares the copy in the cluster, when there is one.
+// Verify is the log's own, records what it restored, and compares the copy in the
+// cluster, when there is one.
 func (c *Computer) Verify(ctx context.Context) (eventstore.Report, error) {
 	report, err := c.store.Verify(ctx, nil)
+	for _, r := range report.Repaired {
+		c.repaired(r)
+	}
 	if err != nil || c.replica == nil || c.store.ReadOnly() != "" {
 		return report, err
 	}
