@@ -91,6 +91,7 @@ func (c *checker) computer() {
 	c.copies()
 	c.once()
 	c.projections()
+	c.derived()
 	c.snapshots()
 	if !c.noBlobs {
 		c.blobs()

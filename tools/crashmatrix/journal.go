@@ -21,6 +21,8 @@ type event struct {
 	Hash    string          `json:"hash"`
 	Prev    string          `json:"prev_hash"`
 	Type    string          `json:"type"`
+	Time    string          `json:"time"`
+	Source  string          `json:"source"`
 	Run     string          `json:"run"`
 	Task    string          `json:"task"`
 	Payload json.RawMessage `json:"payload"`
