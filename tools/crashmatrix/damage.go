@@ -75,6 +75,12 @@ var unseenAtRest = []harm{
 	{"a projection changed in SQLite", (*bench).spoilProjection, reported},
 }
 
+// filled is damage whose repair wants room on the disk.
+var filled = []harm{
+	{"a bit flipped in a sealed segment", (*bench).flipSealed, reported},
+	{"a page of SQLite is rubbish", (*bench).spoilPage, reported},
+}
+
 // flipSealed flips a bit in the journal's first segment, behind its header.
 func (b *bench) flipSealed() error {
 	found, err := filepath.Glob(filepath.Join(b.data, "computers/*/journal/*.seg"))

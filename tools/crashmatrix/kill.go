@@ -52,6 +52,13 @@ func (f fault) prepare(ctx context.Context, b *bench) error {
 		if err := b.ownDisk(); err != nil {
 			return err
 		}
+	}
+	if f.point.grown {
+		if err := b.grown(ctx); err != nil {
+			return err
+		}
+	}
+	if f.cut != "" {
 		if err := b.disk.plugIn(); err != nil {
 			return err
 		}
@@ -59,14 +66,13 @@ func (f fault) prepare(ctx context.Context, b *bench) error {
 	if f.point.fresh {
 		return b.fresh()
 	}
-	if err := b.used(ctx); err != nil {
-		return err
-	}
-	if f.point.later {
-		b.clock = filepath.Join(b.dir, "clock")
-		if err := os.WriteFile(b.clock, []byte("259200\n"), 0o600); err != nil {
+	if !f.point.grown {
+		if err := b.used(ctx); err != nil {
 			return err
 		}
+	}
+	if err := b.daysLater(f.point.later); err != nil {
+		return err
 	}
 	if f.point.damage != nil {
 		return f.point.damage(b)

@@ -13,6 +13,8 @@ type point struct {
 	doing  string             // what is under way, for points that many things pass
 	later  bool               // days have gone by since the folder was used
 	kills  bool               // a power cut would not be seen, see powercut
+	grown  bool               // the folder has a sealed segment
+	nths   []int              // which passings; spread when empty
 }
 
 // usual is what a driver does: one thread beside the other.
@@ -122,7 +124,23 @@ var points = []point{
 	{name: "git.ref.rename", guest: true},
 	{name: "restore.rename", guest: true},
 	{name: "restore.remove", guest: true},
+	{name: "journal.file.sync", doing: "repair beside appends", grown: true, damage: (*bench).flipSealed, nths: first, steps: beside("verify,verify")},
+	{name: "journal.file.rename", doing: "repair beside appends", grown: true, damage: (*bench).flipSealed, nths: first, steps: beside("verify,verify")},
+	{name: "journal.folder.sync", doing: "repair beside appends", grown: true, damage: (*bench).flipSealed, nths: first, steps: beside("verify,verify")},
+	{name: "journal.synced", doing: "repair beside appends", grown: true, damage: (*bench).flipSealed, nths: []int{10, 60}, steps: beside("verify,verify")},
+	{name: "store.replace", doing: "repair beside appends", grown: true, damage: (*bench).forgeRow, nths: first, steps: beside("verify,verify")},
+	{name: "store.remove", doing: "remake beside appends", grown: true, damage: (*bench).spoilPage, nths: []int{1, 2}, steps: beside("verify,verify")},
+	{name: "store.rebuild", doing: "remake beside appends", grown: true, damage: (*bench).spoilPage, nths: first, steps: beside("verify,verify")},
+	{name: "store.rebuild", doing: "rebuild beside appends", grown: true, damage: (*bench).spoilProjection, nths: first, steps: beside("verify,verify")},
+	{name: "blob.remove", doing: "collect beside appends", grown: true, later: true, nths: first, steps: beside("collect,task,collect,look")},
+	{name: "store.commit", doing: "export beside appends", grown: true, nths: []int{5, 15}, steps: beside("export,export,export")},
+	{name: "fork.file.sync", doing: "fork beside appends", grown: true, nths: first, steps: beside("fork,task,fork")},
+	{name: "computer.folder.rename", doing: "import beside appends", grown: true, nths: first, steps: beside("import,task,import")},
+	{name: "git.ref.rename", doing: "checkpoint beside appends", guest: true, grown: true, nths: first, steps: beside("task,checkpoint,task,checkpoint")},
 }
+
+// first is the first passing alone.
+var first = []int{1}
 
 // unreached are the points that no row comes to, and why.
 var unreached = map[string]string{

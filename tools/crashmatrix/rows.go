@@ -40,6 +40,12 @@ func (l *lab) rows(ctx context.Context) ([]row, error) {
 		for _, h := range unseenAtRest {
 			all = append(all, h.whileAppending(n+1))
 		}
+		for _, u := range upkeeps {
+			all = append(all, u.row(n+1))
+		}
+		for _, h := range filled {
+			all = append(all, diskFullWhileRepairing(h, n+1))
+		}
 		all = append(all, bothRow(3+2*n), bothWhileAppending(3+2*n), fullDisk(n+1), clock(n+1))
 	}
 	if l.short {
@@ -103,7 +109,11 @@ func (l *lab) faults(passed map[string]int) (out []row) {
 			threads = usual
 		}
 		for i, how := range cuts {
-			for _, nth := range spread(passed[p.name], most) {
+			nths := p.nths
+			if nths == nil {
+				nths = spread(passed[p.name], most)
+			}
+			for _, nth := range nths {
 				if how == "random" {
 					how = fmt.Sprintf("random %d", i*100+nth)
 				}
