@@ -12,6 +12,7 @@ import (
 
 	"choiros/internal/choir"
 	"choiros/internal/control/supervisor"
+	"choiros/internal/fault"
 	"choiros/internal/timeline"
 )
 
@@ -68,10 +69,12 @@ func writeWhole(path string, write func(io.Writer) error) error {
 		return choir.E("", choir.CodeUnavailable, "cannot write %s: %v", path, err)
 	}
 	err = write(f)
+	fault.Point("export.sync")
 	if serr := errors.Join(f.Sync(), f.Close()); err == nil && serr != nil {
 		err = choir.E("", choir.CodeUnavailable, "cannot write %s: %v", path, serr)
 	}
 	if err == nil {
+		fault.Point("export.rename")
 		err = os.Rename(f.Name(), path)
 	}
 	if err != nil {
@@ -81,6 +84,7 @@ func writeWhole(path string, write func(io.Writer) error) error {
 	if err != nil {
 		return err
 	}
+	fault.Point("export.folder.sync")
 	return errors.Join(d.Sync(), d.Close())
 }
 

@@ -11,8 +11,10 @@ import (
 	"sync"
 
 	"github.com/klauspost/compress/zstd"
+	"golang.org/x/sys/unix"
 
 	"choiros/internal/choir"
+	"choiros/internal/fault"
 )
 
 // modulesInside is where the sandbox sees the packages.
@@ -67,9 +69,23 @@ func (m *Modules) Unpack(ctx context.Context) error {
 		err = m.moveIn(growing)
 	}
 	if err == nil {
+		err = syncAll(m.dir)
+	}
+	if err == nil {
 		err = os.WriteFile(whole, nil, 0o644)
 	}
 	return choir.Wrap("desktop.modules", choir.CodeUnavailable, err, "unpack the desktop's packages into %s", m.dir)
+}
+
+// syncAll makes what was unpacked durable, before the mark says that it is whole.
+func syncAll(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer d.Close() // it is only read
+	fault.Point("desktop.modules.sync")
+	return unix.Syncfs(int(d.Fd()))
 }
 
 // dropOthers removes the packages of other builds, of which no sandbox is left.
@@ -94,6 +110,7 @@ func (m *Modules) moveIn(growing string) error {
 		if err := os.RemoveAll(to); err != nil {
 			return err
 		}
+		fault.Point("desktop.modules.rename")
 		if err := os.Rename(filepath.Join(growing, e.Name()), to); err != nil {
 			return err
 		}

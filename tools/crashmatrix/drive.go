@@ -104,7 +104,7 @@ func (d *driving) thread(ctx context.Context, i int, thread string) {
 			key = fmt.Sprintf("%s-%d-%d", d.seed, i, n-1)
 		}
 		r, err := act(ctx, s, verb, key)
-		if d.say(r, err) != nil && repeated {
+		if d.say(r, err) != nil && (repeated || corrupt(err)) {
 			return // what follows would wait in vain as long
 		}
 	}

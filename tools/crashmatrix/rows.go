@@ -25,7 +25,7 @@ func (l *lab) rows(ctx context.Context) ([]row, error) {
 	if err != nil {
 		return nil, fmt.Errorf("count the passings: %w", err)
 	}
-	all := l.faults(passed)
+	all := append(l.faults(passed), exportCut())
 	repeat := 6
 	if l.short {
 		repeat = 1
@@ -94,6 +94,10 @@ func (l *lab) calibrate(ctx context.Context) (map[string]int, error) {
 // fewer groups.
 func (l *lab) faults(passed map[string]int) (out []row) {
 	for _, p := range points {
+		if p.export {
+			out = append(out, exportKilled(p))
+			continue
+		}
 		most, cuts := many, []string{"", "drop", "random"}
 		if l.short {
 			most, cuts = few, []string{"", "drop"}

@@ -37,14 +37,19 @@ func archive(ctx context.Context, s *socket) ([]byte, error) {
 	if err := s.call(ctx, "GET", "/archive", "", nil, &file); err != nil {
 		return nil, err
 	}
-	r := tar.NewReader(bytes.NewReader(file.Bytes()))
+	return file.Bytes(), wholeArchive(file.Bytes())
+}
+
+// wholeArchive reads an exported file to its end.
+func wholeArchive(raw []byte) error {
+	r := tar.NewReader(bytes.NewReader(raw))
 	for n := 0; ; n++ {
 		_, err := r.Next()
 		if err == io.EOF && n > 1 {
-			return file.Bytes(), nil
+			return nil
 		}
 		if err != nil {
-			return nil, fmt.Errorf("the exported file, %d bytes: %w", file.Len(), err)
+			return fmt.Errorf("the exported file, %d bytes: %w", len(raw), err)
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"syscall"
 
 	"choiros/internal/choir"
+	faults "choiros/internal/fault"
 )
 
 // Workspace is the only tree the tools see. Every path is resolved by the
@@ -160,6 +161,7 @@ func (w *Workspace) replace(p string, content []byte, mode fs.FileMode) error {
 	}
 	tempName := path.Join(path.Dir(name), filepath.Base(temp.Name()))
 	if err == nil {
+		faults.Point("tools.file.rename")
 		err = w.root.Rename(tempName, name)
 	}
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"choiros/internal/choir"
+	"choiros/internal/fault"
 )
 
 const (
@@ -118,6 +119,7 @@ func (r *Replica) publish(ctx context.Context, js jetstream.JetStream, at uint64
 			if err != nil {
 				return err
 			}
+			fault.Point("cluster.publish")
 			// A retry inside the client would overtake the events after it.
 			ack, err := js.PublishMsgAsync(msg, jetstream.WithRetryAttempts(0), jetstream.WithExpectStream(StreamName(r.computer)), jetstream.WithExpectLastSequence(at))
 			if err != nil {
