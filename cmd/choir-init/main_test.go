@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"go.uber.org/goleak"
+
 	"choiros/internal/blob/fs"
 	"choiros/internal/choir"
 	"choiros/internal/guest"
@@ -34,9 +36,10 @@ func TestMain(m *testing.M) {
 		fmt.Fprintf(os.Stderr, "build choir-init: %v\n%s", err, out)
 		os.Exit(1)
 	}
-	code := m.Run()
-	os.RemoveAll(dir)
-	os.Exit(code)
+	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
+		os.RemoveAll(dir)
+		os.Exit(code)
+	}))
 }
 
 func TestInitStaysSmall(t *testing.T) {

@@ -17,6 +17,8 @@ import (
 	"testing"
 	"time"
 
+	"go.uber.org/goleak"
+
 	"choiros/internal/choir"
 	"choiros/internal/control/api"
 	"choiros/internal/guestbin"
@@ -31,7 +33,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv(asChoir) != "" {
 		main()
 	}
-	os.Exit(m.Run())
+	goleak.VerifyTestMain(m)
 }
 
 // patience bounds every wait of these tests. The longest is for a sandbox that
