@@ -63,7 +63,7 @@ attack: build ## the red team's programs of test/attacks against a choir of its 
 crash: build ## kill, cut the power of and damage a choir in every known way
 	@tools/crash.sh
 
-soak: build ## fuzz every decoder and repeat all tests (FUZZTIME=30s ROUNDS=5 CRASH_ROWS=5000)
+soak: build ## fuzz every decoder and repeat all tests (FUZZTIME=30s ROUNDS=5 CRASH_ROWS=5000 PART="fuzz race ...")
 	@tools/soak.sh
 
 fmt: ## format Go and the UI

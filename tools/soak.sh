@@ -2,19 +2,22 @@
 # Runs every fuzz target for FUZZTIME, then all tests ROUNDS times in random
 # order with the race detector, then kills each process at every step of every
 # run and does what else takes too long for each day. Stops at the first failure.
-# The last line is the sum.
+# PART="fuzz race steps large cluster maintenance random" names the parts that are run, all
+# without it. The last line is the sum.
 set -eu
 cd "$(dirname "$0")/.."
 fuzztime=${FUZZTIME:-30s}
 rounds=${ROUNDS:-5}
+every="fuzz race steps large cluster maintenance random"
+wanted=${PART:-$every}
 began=$(date +%s)
 targets=0
-part="listing the fuzz targets"
+part="reading PART"
 
 sum() { # CODE
 	outcome=passed
 	if [ "$1" != 0 ]; then outcome="FAILED at $part"; fi
-	echo "soak: $outcome, $targets fuzz targets for $fuzztime each, $rounds rounds of all tests wanted, $(($(date +%s) - began)) s"
+	echo "soak: $outcome, $targets fuzz targets for $fuzztime each, $rounds rounds of all tests wanted, parts: $wanted, $(($(date +%s) - began)) s"
 }
 trap 'sum $?' EXIT
 trap 'exit 130' INT TERM
@@ -30,32 +33,60 @@ fuzz() { # PACKAGE TARGET
 	return 1
 }
 
-listed=$(go test -list '^Fuzz' ./...) || { echo "$listed" >&2; exit 1; }
-# A package is named after its targets.
-for pair in $(echo "$listed" | awk '/^Fuzz/ { names[n++] = $1 } /^ok/ { for (i = 0; i < n; i++) print $2 ":" names[i]; n = 0 }'); do
-	package=${pair%:*} target=${pair##*:}
-	part="fuzz $package $target"
-	echo "$part for $fuzztime"
-	fuzz "$package" "$target"
-	targets=$((targets + 1))
+# wants reports whether a part is to be run.
+wants() { # NAME
+	case " $wanted " in *" $1 "*) return 0 ;; esac
+	return 1
+}
+
+for name in $wanted; do
+	case " $every " in
+	*" $name "*) ;;
+	*) echo "soak.sh: there is no part $name; PART takes some of: $every" >&2; exit 2 ;;
+	esac
 done
 
-part="the tests with the race detector"
-go test -race -shuffle=on -count="$rounds" -timeout 2h ./...
+if wants fuzz; then
+	part="listing the fuzz targets"
+	listed=$(go test -list '^Fuzz' ./...) || { echo "$listed" >&2; exit 1; }
+	# A package is named after its targets.
+	for pair in $(echo "$listed" | awk '/^Fuzz/ { names[n++] = $1 } /^ok/ { for (i = 0; i < n; i++) print $2 ":" names[i]; n = 0 }'); do
+		package=${pair%:*} target=${pair##*:}
+		part="fuzz $package $target"
+		echo "$part for $fuzztime"
+		fuzz "$package" "$target"
+		targets=$((targets + 1))
+	done
+fi
 
-part="a kill at every step"
-CHOIR_TEST_EVERY_STEP=1 go test -count=1 -timeout 3h ./cmd/choir ./internal/director
+if wants race; then
+	part="the tests with the race detector"
+	go test -race -shuffle=on -count="$rounds" -timeout 2h ./...
+fi
 
-part="large trees and files"
-CHOIR_TEST_EVENTS=100000 go test -count=1 -run '^TestALongLogDoesNotSlowTheStart$' ./internal/director
-CHOIR_TEST_LARGE=1 go test -count=1 -timeout 1h -run '^Test(ManyFilesGoBack|ALargeFileGoesBack)$' ./internal/computer
-CHOIR_TEST_LARGE=1 go test -count=1 -timeout 1h -run '^TestTasks$/^a_project_full_of_history$' ./cmd/choir
+if wants steps; then
+	part="a kill at every step"
+	CHOIR_TEST_EVERY_STEP=1 go test -count=1 -timeout 3h ./cmd/choir ./internal/director
+fi
 
-part="faults of cluster nodes"
-CHOIR_CLUSTER_ROUNDS=100 go test -count=1 -timeout 1h -run '^TestNothingAcknowledgedIsLostInACluster$' ./internal/bus/cluster
+if wants large; then
+	part="large trees and files"
+	CHOIR_TEST_EVENTS=100000 go test -count=1 -run '^TestALongLogDoesNotSlowTheStart$' ./internal/director
+	CHOIR_TEST_LARGE=1 go test -count=1 -timeout 1h -run '^Test(ManyFilesGoBack|ALargeFileGoesBack)$' ./internal/computer
+	CHOIR_TEST_LARGE=1 go test -count=1 -timeout 1h -run '^TestTasks$/^a_project_full_of_history$' ./cmd/choir
+fi
 
-part="maintenance, appends and kills of a log at once"
-go test -race -count=1 -timeout 1h -run '^TestMaintenanceAppendsAndKillsAtOnce$' ./internal/eventstore -rapid.checks=100
+if wants cluster; then
+	part="faults of cluster nodes"
+	CHOIR_CLUSTER_ROUNDS=${CLUSTER_ROUNDS:-100} go test -count=1 -timeout 1h -run '^TestNothingAcknowledgedIsLostInACluster$' ./internal/bus/cluster
+fi
 
-part="the crash matrix at random moments"
-tools/crash.sh -random -rows "${CRASH_ROWS:-5000}"
+if wants maintenance; then
+	part="maintenance, appends and kills of a log at once"
+	go test -race -count=1 -timeout 1h -run '^TestMaintenanceAppendsAndKillsAtOnce$' ./internal/eventstore -rapid.checks=100
+fi
+
+if wants random; then
+	part="the crash matrix at random moments"
+	tools/crash.sh -random -rows "${CRASH_ROWS:-5000}"
+fi

@@ -10,7 +10,7 @@ import (
 
 // soak runs soak.sh with a go and a crash matrix that say what a part of the soak
 // would.
-func soak(t *testing.T, fuzz, race, crash string) (lines []string, ok bool) {
+func soak(t *testing.T, fuzz, race, crash string, env ...string) (lines []string, ok bool) {
 	t.Helper()
 	m := newMachine(t, "0")
 	for _, real := range []string{"awk", "date"} {
@@ -41,7 +41,7 @@ esac`)
 		}
 	}
 	cmd := exec.Command(filepath.Join(m.dir, "sh"), filepath.Join(tools, "soak.sh"))
-	cmd.Env = []string{"PATH=" + m.dir, "FUZZTIME=2s", "ROUNDS=1", "ONCE=" + filepath.Join(m.dir, "once")}
+	cmd.Env = append(env, "PATH="+m.dir, "FUZZTIME=2s", "ROUNDS=1", "ONCE="+filepath.Join(m.dir, "once"))
 	out, err := cmd.CombinedOutput()
 	return strings.Split(strings.TrimSpace(string(out)), "\n"), err == nil
 }
@@ -60,6 +60,27 @@ func TestSoakEndsWithItsSum(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			lines, ok := soak(t, c.fuzz, c.race, c.crash)
+			if last := lines[len(lines)-1]; ok != c.ok || !strings.HasPrefix(last, c.want) {
+				t.Errorf("%t, the last line is %q, want %q", ok, last, c.want)
+			}
+		})
+	}
+}
+
+// TestSoakRunsThePartsThatAreNamed has each part fail that is not named.
+func TestSoakRunsThePartsThatAreNamed(t *testing.T) {
+	for _, c := range []struct {
+		part, fuzz, race, crash, want string
+		ok                            bool
+	}{
+		{"race", "exit 1", "true", "exit 1", "soak: passed, 0 fuzz targets for 2s each, 1 rounds of all tests wanted, parts: race, ", true},
+		{"fuzz", "true", "exit 1", "exit 1", "soak: passed, 2 fuzz targets", true},
+		{"large cluster steps", "exit 1", "exit 1", "exit 1", "soak: passed, 0 fuzz targets", true},
+		{"race random", "exit 1", "true", "exit 1", "soak: FAILED at the crash matrix at random moments", false},
+		{"everything", "true", "true", "true", "soak: FAILED at reading PART", false},
+	} {
+		t.Run(c.part, func(t *testing.T) {
+			lines, ok := soak(t, c.fuzz, c.race, c.crash, "PART="+c.part)
 			if last := lines[len(lines)-1]; ok != c.ok || !strings.HasPrefix(last, c.want) {
 				t.Errorf("%t, the last line is %q, want %q", ok, last, c.want)
 			}
