@@ -113,6 +113,9 @@ func TestHowTheLoopMayEnd(t *testing.T) {
 			l.model.responses, l.model.err = c.responses, c.err
 			r := l.do(c.task)
 			holds(t, r, c.status, c.code)
+			if suggested := r.SuggestedNext != nil; suggested != (c.code != "" && c.code != choir.ResultModelError) {
+				t.Errorf("of %q it suggests %v", c.code, r.SuggestedNext)
+			}
 			if l.hash() != before {
 				t.Error("something of it remains")
 			}

@@ -243,5 +243,6 @@ func (j *job) finished() choir.AssociateResult {
 // failedResult is the result of a task of which nothing is kept.
 func (j *job) failedResult(f *failure) choir.AssociateResult {
 	j.result.Status, j.result.Code, j.result.Summary = choir.StatusFailed, f.code, f.summary
+	j.result.SuggestedNext = suggest(f.code)
 	return j.finished()
 }
