@@ -4,7 +4,7 @@ import { openBrowser } from "./browser.js";
 import { desktopOf } from "./desktop.js";
 
 /** What it may be, in bytes of gzip. */
-export const BUDGET = 250 * 1024;
+export const BUDGET = 250_000;
 
 /**
  * Measures a desktop that is opened by somebody who has never been here: script
