@@ -81,7 +81,7 @@ func (b *bench) quiet() error {
 
 // ask runs a command of choir on the data folder and gives what it printed.
 func (b *bench) ask(ctx context.Context, args ...string) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, limit)
+	ctx, cancel := context.WithTimeout(ctx, stretched(limit))
 	defer cancel()
 	said, err := exec.CommandContext(ctx, b.choir, append(args, "--data", b.data)...).CombinedOutput()
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -67,14 +68,31 @@ func (p *process) killed() bool {
 	return errors.As(p.err, &exit) && exit.Sys().(syscall.WaitStatus).Signal() == syscall.SIGKILL
 }
 
-// limit bounds every wait of a row: what takes a second alone takes thirty where
-// others use the machine too.
+// limit bounds every wait of a row on a machine that has a core for each process
+// that wants to run: what takes a second alone takes thirty beside other rows.
 const limit = 2 * time.Minute
 
-// until polls, because what is waited for is the state of other processes.
+// stretch is how many times as long a wait may last, because more processes want
+// to run than the machine has cores.
+func stretch() float64 {
+	var waiting float64
+	raw, err := os.ReadFile("/proc/loadavg")
+	if err == nil {
+		_, err = fmt.Sscan(string(raw), &waiting)
+	}
+	if err != nil {
+		return 1 // a system without it is taken for one that does nothing else
+	}
+	return min(max(1, waiting/float64(runtime.NumCPU())), 20)
+}
+
+// stretched is a duration on the machine as it is loaded.
+func stretched(d time.Duration) time.Duration { return time.Duration(stretch() * float64(d)) }
+
+// until polls, because what is waited for is the state of other processes. Load
+// that comes while it waits makes it more patient.
 func until(ctx context.Context, what string, holds func() bool) error {
-	ctx, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
+	began := time.Now()
 	tick := time.NewTicker(2 * time.Millisecond)
 	defer tick.Stop()
 	for !holds() {
@@ -82,6 +100,9 @@ func until(ctx context.Context, what string, holds func() bool) error {
 		case <-ctx.Done():
 			return fmt.Errorf("waited in vain: %s", what)
 		case <-tick.C:
+		}
+		if waited := time.Since(began); waited > limit && waited > stretched(limit) {
+			return fmt.Errorf("waited in vain for %s: %s", waited.Round(time.Second), what)
 		}
 	}
 	return nil

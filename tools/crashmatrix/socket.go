@@ -125,9 +125,10 @@ func (s *socket) request(ctx context.Context, method, path, key string, body, in
 // is damaged. A verification mends in a second what it can.
 const corruptFor = limit / 3
 
-// again tries until it succeeds, is refused for good, or the time is over.
+// again tries until it succeeds, is refused for good, or the time is over, which
+// is longer on a machine that has more to do than it has cores.
 func again(ctx context.Context, limit time.Duration, try func(context.Context) error) error {
-	ctx, cancel := context.WithTimeout(ctx, limit)
+	ctx, cancel := context.WithTimeout(ctx, stretched(limit))
 	defer cancel()
 	tick := time.NewTicker(25 * time.Millisecond)
 	defer tick.Stop()
@@ -137,7 +138,7 @@ func again(ctx context.Context, limit time.Duration, try func(context.Context) e
 		err := try(ctx)
 		if !corrupt(err) {
 			sound = time.Now()
-		} else if time.Since(sound) > corruptFor {
+		} else if time.Since(sound) > stretched(corruptFor) {
 			return err
 		}
 		if err != nil && ctx.Err() != nil && before != nil {
