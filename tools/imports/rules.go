@@ -103,7 +103,7 @@ var importRules = []importRule{
 	{
 		why: "a copy of the log in a cluster knows events and NATS, so that it can be used without a computer",
 		of:  func(path string) bool { return under(path, "./internal/bus/cluster") && !isTestSupport(path) },
-		bad: ownBut("./internal/bus/cluster", "./internal/choir"),
+		bad: ownBut("./internal/bus/cluster", "./internal/choir", "./internal/fault"),
 	},
 	{
 		why: "what looks like a key is told from its name and bytes alone, so that everyone may ask",
