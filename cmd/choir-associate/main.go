@@ -26,6 +26,7 @@ import (
 	"choiros/internal/bus"
 	"choiros/internal/choir"
 	"choiros/internal/fault"
+	"choiros/internal/inherited"
 	"choiros/internal/model/gateway"
 	"choiros/internal/sandbox"
 )
@@ -37,10 +38,14 @@ func main() {
 	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
 	// Before anything secret is read: no tool process may trace this one.
 	err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0)
+	tree := len(os.Args) == 3 && os.Args[1] == "tree"
+	if err == nil {
+		err = inherited.Close(lastHanded(tree))
+	}
 	switch {
 	case err != nil:
-	case len(os.Args) == 3 && os.Args[1] == "tree":
-		err = proctree.Serve(os.NewFile(3, "owner"), os.Args[2])
+	case tree:
+		err = proctree.Serve(os.NewFile(owner, "owner"), os.Args[2])
 	default:
 		ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
 		err = run(ctx, os.Stdin, os.Environ(), log)
@@ -50,6 +55,17 @@ func main() {
 		log.Error("choir-associate ends", "error", err)
 		os.Exit(1)
 	}
+}
+
+// owner is the descriptor by which the tree process speaks to the role.
+const owner = 3
+
+// lastHanded is the last descriptor that is meant for this process.
+func lastHanded(tree bool) int {
+	if tree {
+		return owner
+	}
+	return inherited.Standard
 }
 
 // run works until ctx ends.

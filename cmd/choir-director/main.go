@@ -22,13 +22,17 @@ import (
 	"choiros/internal/bus"
 	"choiros/internal/choir"
 	"choiros/internal/director/conductor"
+	"choiros/internal/inherited"
 	"choiros/internal/model/gateway"
 )
 
 func main() {
 	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
-	err := run(ctx, os.Stdin, log)
+	err := inherited.Close(inherited.Standard)
+	if err == nil {
+		err = run(ctx, os.Stdin, log)
+	}
 	stop()
 	if err != nil && !errors.Is(err, context.Canceled) {
 		log.Error("choir-director ends", "error", err)

@@ -16,6 +16,7 @@ import (
 
 	"choiros/internal/fault"
 	"choiros/internal/guest"
+	"choiros/internal/inherited"
 	"choiros/internal/sandbox"
 )
 
@@ -29,10 +30,14 @@ func main() {
 	// Before anything else: a tool could otherwise trace this process and speak
 	// in its name.
 	err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0)
+	session := len(os.Args) > 3 && os.Args[1] == sessionArg
+	if err == nil {
+		err = inherited.Close(lastHanded(session))
+	}
 	if err == nil {
 		err = fault.FollowFile(sandbox.GuestInside + "/fault")
 	}
-	if err == nil && len(os.Args) > 3 && os.Args[1] == sessionArg {
+	if err == nil && session {
 		var code int
 		if code, err = guest.RunSession(os.Args[2], os.Args[3:], os.Environ()); err == nil {
 			os.Exit(code)
@@ -44,6 +49,18 @@ func main() {
 		fmt.Fprintln(os.Stderr, "choir-init:", err)
 		os.Exit(1)
 	}
+}
+
+// door is the descriptor of the control door that the driver hands over.
+const door = 3
+
+// lastHanded is the last descriptor that is meant for this process: the door is
+// for PID 1 only.
+func lastHanded(session bool) int {
+	if session {
+		return inherited.Standard
+	}
+	return door
 }
 
 func serve(args []string) error {
@@ -68,9 +85,9 @@ func serve(args []string) error {
 			return err
 		}
 	}
-	door := os.NewFile(3, "control")
-	listener, err := net.FileListener(door)
-	door.Close()
+	handed := os.NewFile(door, "control")
+	listener, err := net.FileListener(handed)
+	handed.Close()
 	if err != nil {
 		return fmt.Errorf("file descriptor 3 is no listening socket: %w", err)
 	}

@@ -47,6 +47,9 @@ type machine struct {
 	env  []string
 	// settings is TOML for the configuration.
 	settings string
+	// inherited are what choir's processes find open from descriptor 3 on; nil
+	// leaves a number out.
+	inherited []*os.File
 }
 
 func newMachine(t *testing.T, settings string) *machine {
@@ -88,6 +91,7 @@ func freeAddress(t *testing.T) string {
 func (m *machine) command(ctx context.Context, args ...string) *exec.Cmd {
 	c := exec.CommandContext(ctx, os.Args[0], append(args, "--data", m.data)...)
 	c.Env = append(append(os.Environ(), asChoir+"=1"), m.env...)
+	c.ExtraFiles = m.inherited
 	return c
 }
 

@@ -4,10 +4,13 @@ package main
 
 import (
 	"context"
+	"errors"
 	"os"
 	"os/signal"
 	"runtime"
 	"syscall"
+
+	"choiros/internal/inherited"
 )
 
 // version is set by the linker.
@@ -19,11 +22,14 @@ var version = "dev"
 var ballast = make([]byte, 32<<20)
 
 func main() {
+	// Before anything is started: what the terminal, a script or a supervisor left
+	// open is nothing for a sandbox.
+	inheritance := inherited.KeepFromChildren()
 	runtime.KeepAlive(ballast)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	a := newApp()
-	if err := followFaults(a.env); err != nil {
+	if err := errors.Join(inheritance, followFaults(a.env)); err != nil {
 		os.Exit(a.report(err))
 	}
 	os.Exit(execute(ctx, os.Args[1:], a))

@@ -44,6 +44,7 @@ func Run(t *testing.T, newDriver Maker) {
 	t.Run("calls", s.calls)
 	t.Run("init", s.initIsClosed)
 	t.Run("doors", s.doors)
+	t.Run("inherited", s.inherited)
 	t.Run("limits", s.limits)
 	t.Run("lifecycle", s.lifecycle)
 	t.Run("survival", s.survival)
