@@ -77,6 +77,9 @@ func (c *client) find(ctx context.Context, want string) (choir.ID, error) {
 	if len(list) == 0 {
 		return "", choir.E("", choir.CodeNotFound, "this data folder has no computer")
 	}
+	if want == "" && list[0].Failed != "" {
+		return "", choir.E("", choir.CodeUnavailable, "%s", list[0].Failed).WithRemedy("choose another with --computer; choir computers lists them")
+	}
 	if want == "" {
 		return list[0].ID, nil
 	}

@@ -77,6 +77,10 @@ func runComputers(ctx context.Context, a *app, c *client) error {
 		return nil
 	}
 	for _, v := range list {
+		if v.Failed != "" {
+			a.printf("%s  not opened     %s\n%38s%s\n", v.ID, v.Name, "", v.Failed)
+			continue
+		}
 		a.printf("%s  %6d events  %s\n", v.ID, v.Head, v.Name)
 	}
 	return nil

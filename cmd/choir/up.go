@@ -168,12 +168,23 @@ func runUp(ctx context.Context, a *app) error {
 		}
 		login = s.origin + "/login#" + token
 	}
+	a.printFailed(s.sys.Failed())
 	a.printAddress(s.origin, login, s.sys.Models())
 	err = s.serve(ctx, listeners)
 	if a.recording != nil {
 		err = errors.Join(err, a.recording())
 	}
 	return errors.Join(err, os.Remove(filepath.Join(a.data, socketName)))
+}
+
+// printFailed says which computers are not there, and that the others are.
+func (a *app) printFailed(failed []api.FailedComputer) {
+	for _, f := range failed {
+		fmt.Fprintln(a.err, "choir: "+f.Why.Msg+"; the other computers go on")
+		if f.Why.Remedy != "" {
+			fmt.Fprintln(a.err, "  "+f.Why.Remedy)
+		}
+	}
 }
 
 // printAddress prints where the computer is, and a login link when nobody is

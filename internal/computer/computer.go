@@ -29,7 +29,9 @@ type Config struct {
 	Name     string
 	Dir      string // its data folder; made when absent
 	Guest    string // folder with the guest binaries
-	HostUID  int    // host user of its sandboxes when the control plane is root, else 0
+	// HostUIDs are the host users of its sandboxes when the control plane is root:
+	// one for each role, so that neither reaches what is the other's.
+	HostUIDs map[choir.Role]int
 	Driver   sandbox.Driver
 	// OpenBlobs opens the computer's content-addressed store.
 	OpenBlobs func(dir string) (blob.Store, error)

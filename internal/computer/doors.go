@@ -108,7 +108,7 @@ func (p *placed) Close() error {
 // makeFolders gives the sandbox's user what it must reach and nothing more. Each
 // mode and owner is set again, whatever the umask was or a crash left undone.
 func (s *seat) makeFolders(doors string) error {
-	uid := s.c.cfg.HostUID
+	uid := s.c.cfg.HostUIDs[s.role]
 	folders := []folder{{s.dir, 0o711, -1, -1}, {doors, 0o750, 0, uid}}
 	if s.role == choir.RoleAssociate {
 		folders = append(folders, folder{filepath.Join(s.dir, "workspace"), 0o700, uid, uid})

@@ -33,7 +33,8 @@ const patience = 60 * time.Second
 type labConfig struct {
 	Data, Guest    string
 	User, Computer choir.ID
-	HostUID        int
+	HostUID        int // of the Associate's sandbox
+	DirectorUID    int
 	AutoCheckpoint AutoCheckpoint
 	KeepCalls      time.Duration
 	CacheLimit     int64
@@ -61,7 +62,7 @@ func newLab(t *testing.T, change ...func(*labConfig)) *lab {
 		t.Skipf("this machine cannot isolate: %+v", r.Checks)
 	}
 	spec := sandboxtest.NewSpec(t, choir.RoleDirector)
-	cfg := labConfig{Data: sandboxtest.DataDir(t), Guest: sandboxtest.GuestDir(t), User: newTestID(t), Computer: newTestID(t), HostUID: spec.UID}
+	cfg := labConfig{Data: sandboxtest.DataDir(t), Guest: sandboxtest.GuestDir(t), User: newTestID(t), Computer: newTestID(t), HostUID: spec.UID, DirectorUID: sandboxtest.NewSpec(t, choir.RoleDirector).UID}
 	for _, c := range change {
 		c(&cfg)
 	}
@@ -107,7 +108,7 @@ func (cfg labConfig) open(ctx context.Context) (*Computer, *hub.Server, error) {
 	}
 	c, err := Open(ctx, Config{
 		ID: cfg.Computer, User: cfg.User, Name: "lab", Dir: filepath.Join(cfg.Data, string(cfg.Computer)),
-		Guest: cfg.Guest, HostUID: cfg.HostUID, Driver: cfg.driver(), Bus: bus,
+		Guest: cfg.Guest, HostUIDs: map[choir.Role]int{choir.RoleDirector: cfg.DirectorUID, choir.RoleAssociate: cfg.HostUID}, Driver: cfg.driver(), Bus: bus,
 		OpenBlobs: func(dir string) (blob.Store, error) { return fs.Open(dir) },
 		Egress:    refuseAll, AutoCheckpoint: cfg.AutoCheckpoint, MaxUpload: 1 << 20,
 		Patience:  Patience{Resend: 200 * time.Millisecond, Cancel: time.Second, Collect: cfg.Collect},

@@ -222,7 +222,7 @@ func (s *seat) publicKey() string {
 func (s *seat) spec() sandbox.Spec {
 	spec := sandbox.Spec{
 		Computer: s.c.cfg.ID, Role: s.role,
-		Doors: filepath.Join(s.dir, "doors"), Guest: s.c.cfg.Guest, UID: s.c.cfg.HostUID,
+		Doors: filepath.Join(s.dir, "doors"), Guest: s.c.cfg.Guest, UID: s.c.cfg.HostUIDs[s.role],
 		Limits: s.c.cfg.Limits, RequireLimits: s.c.cfg.RequireLimits,
 	}
 	if s.role == choir.RoleAssociate {

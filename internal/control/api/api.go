@@ -30,6 +30,7 @@ import (
 type System interface {
 	Computers() []*computer.Computer
 	Computer(id choir.ID) (*computer.Computer, error)
+	Failed() []FailedComputer
 	Health(ctx context.Context) Health
 	Doctor(ctx context.Context) Doctor
 	Models() ModelState

@@ -3,6 +3,8 @@ package api
 import (
 	"context"
 	"net/http"
+	"slices"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -20,6 +22,15 @@ type ComputerView struct {
 	Isolation []SandboxView `json:"isolation" doc:"Each sandbox and the level in force."`
 	Models    ModelState    `json:"models"`
 	ReadOnly  string        `json:"read_only,omitempty" doc:"Why the log takes no more events; empty when it does."`
+	Failed    string        `json:"failed,omitempty" doc:"Why the computer could not be opened; nothing of it can be asked for then."`
+}
+
+// FailedComputer is a computer that could not be opened.
+type FailedComputer struct {
+	ID   choir.ID
+	Name string
+	User choir.ID
+	Why  *choir.Error
 }
 
 // SandboxView is one sandbox of a computer.
@@ -61,6 +72,11 @@ func (a *API) system(h huma.API) {
 				}
 				out = append(out, v)
 			}
+			for _, f := range a.sys.Failed() {
+				out = append(out, f.view(a.sys.Models()))
+			}
+			// Ids begin with the time: the oldest stays the first, opened or not.
+			slices.SortStableFunc(out, func(a, b ComputerView) int { return strings.Compare(string(a.ID), string(b.ID)) })
 			return answer(out, nil)
 		})
 	huma.Register(h, op("getComputer", http.MethodGet, "/api/computers/{computer}", "Show a computer", 200),
@@ -119,4 +135,13 @@ func (a *API) view(ctx context.Context, id choir.ID) (ComputerView, error) {
 		v.Isolation = append(v.Isolation, SandboxView{Role: role, Running: running, Level: level, PublicKey: c.PublicKey(role)})
 	}
 	return v, nil
+}
+
+// view is what can be said of a computer that could not be opened.
+func (f FailedComputer) view(m ModelState) ComputerView {
+	v := ComputerView{ID: f.ID, Name: f.Name, User: f.User, Models: m, ReadOnly: f.Why.Error(), Failed: f.Why.Error()}
+	for _, role := range []choir.Role{choir.RoleDirector, choir.RoleAssociate} {
+		v.Isolation = append(v.Isolation, SandboxView{Role: role})
+	}
+	return v
 }

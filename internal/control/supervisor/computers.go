@@ -2,7 +2,6 @@ package supervisor
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
 	"io/fs"
@@ -23,14 +22,21 @@ import (
 	"choiros/internal/timeline"
 )
 
+// maxMaking is how many computers may be made at once, of which one from an
+// archive, whose manifest is held in memory.
+const maxMaking = 4
+
 // computers are those of the data folder that are open. One can be added while
 // the others run.
 type computers struct {
-	making sync.Mutex // held by whoever makes a new one
+	entering  sync.Mutex // held while owner.json gets an entry; before mu
+	importing sync.Mutex // held by the one import
 
-	mu    sync.Mutex // guards what follows, and the computers in owner.json
-	all   []*computer.Computer
-	serve *suture.Supervisor // nil until Serve
+	mu     sync.Mutex // guards what follows, and the computers in owner.json
+	all    []*computer.Computer
+	failed map[choir.ID]error  // those that could not be opened, and why
+	making map[choir.ID]string // those that are being made, and the names they will have
+	serve  *suture.Supervisor  // nil until Serve
 }
 
 func (c *computers) list() []*computer.Computer {
@@ -44,6 +50,7 @@ func (c *computers) add(one *computer.Computer) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.all = append(c.all, one)
+	delete(c.failed, one.ID())
 	if c.serve != nil {
 		c.serve.Add(one)
 	}
@@ -69,30 +76,50 @@ const maxName = 100
 // owner.json, which is the moment from which it exists, then under its own name.
 // A crash before that moment leaves nothing, one after it a whole computer.
 func (s *System) make(ctx context.Context, fill func(computer.NewComputer) (name string, err error)) (*computer.Computer, error) {
-	if !s.computers.making.TryLock() {
-		return nil, choir.E("computer.make", choir.CodeBusy, "another computer is being made").WithRemedy("try again when it is there")
-	}
-	defer s.computers.making.Unlock()
 	var e entry
 	var err error
 	if e.ID, err = choir.NewID(choir.TimeOf(s.cfg.Now()), s.cfg.Random); err != nil {
 		return nil, err
 	}
-	if IsRoot() {
-		e.HostUID = hostUID(e.ID)
+	if err := s.computers.start(e.ID); err != nil {
+		return nil, err
 	}
+	defer s.computers.made(e.ID)
 	if e.Name, err = s.folder.build(e, s.newComputer(e), fill); err != nil {
 		return nil, err
 	}
-	if err := s.enter(e); err != nil {
+	if e, err = s.enter(e); err != nil {
 		return nil, err
 	}
 	c, err := computer.Open(ctx, s.computerConfig(e, s.guest))
 	if err != nil {
+		s.computers.fail(e.ID, err)
 		return nil, choir.Wrap("computer.make", "", err, "computer %q was made and cannot be opened", e.Name)
 	}
 	s.computers.add(c)
 	return c, nil
+}
+
+// start counts a computer that is being made; code busy when there are as many
+// as may be.
+func (c *computers) start(id choir.ID) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.making) >= maxMaking {
+		return choir.E("computer.make", choir.CodeBusy, "%d computers are being made already", len(c.making)).WithRemedy("try again when one is there")
+	}
+	if c.making == nil {
+		c.making = map[choir.ID]string{}
+	}
+	c.making[id] = ""
+	return nil
+}
+
+// made ends start.
+func (c *computers) made(id choir.ID) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.making, id)
 }
 
 func (s *System) newComputer(e entry) computer.NewComputer {
@@ -103,22 +130,51 @@ func (s *System) newComputer(e entry) computer.NewComputer {
 	}
 }
 
-// enter makes the computer exist. The caller holds making.
-func (s *System) enter(e entry) error {
+// enter makes the computer exist, with host users of its own. Only it changes
+// the computers in owner.json, one at a time, so it may read them between.
+func (s *System) enter(e entry) (entry, error) {
+	s.computers.entering.Lock()
+	defer s.computers.entering.Unlock()
+	if IsRoot() {
+		users, err := newHostUsers(s.cfg.Random)
+		if err == nil {
+			_, err = users.give(&e, s.folder.owner.usedUIDs())
+		}
+		if err != nil {
+			return e, errors.Join(err, os.RemoveAll(s.folder.unfinished(e.ID)))
+		}
+	}
 	entered := append(slices.Clone(s.folder.owner.Computers), e)
 	if err := s.folder.enter(e.ID, owner{User: s.folder.owner.User, Computers: entered}); err != nil {
-		return err
+		return e, err
 	}
 	s.computers.mu.Lock()
 	s.folder.owner.Computers = entered
 	s.computers.mu.Unlock()
-	return s.folder.settle(e.ID)
+	return e, s.folder.settle(e.ID)
 }
 
 func (s *System) mayBeCalled(name string) error {
 	s.computers.mu.Lock()
 	defer s.computers.mu.Unlock()
 	return s.folder.owner.mayBeCalled(name)
+}
+
+// reserve keeps a name for a computer that is being made; code conflict when it
+// is taken, also by another that is being made.
+func (s *System) reserve(id choir.ID, name string) error {
+	s.computers.mu.Lock()
+	defer s.computers.mu.Unlock()
+	if err := s.folder.owner.mayBeCalled(name); err != nil {
+		return err
+	}
+	for other, taken := range s.computers.making {
+		if other != id && taken == name {
+			return choir.E("computer.make", choir.CodeConflict, "a computer called %q is being made already", name).WithRemedy("choose another name")
+		}
+	}
+	s.computers.making[id] = name
+	return nil
 }
 
 // mayBeCalled refuses a name that is taken or that nobody could read.
@@ -171,11 +227,7 @@ func (f *folder) makeUnfinished(id choir.ID) error {
 // enter writes owner.json with a new computer in it, or takes the computer's
 // folder away.
 func (f *folder) enter(id choir.ID, o owner) error {
-	raw, err := json.MarshalIndent(o, "", "  ")
-	if err == nil {
-		err = writeDurably(filepath.Join(f.path, "owner.json"), raw)
-	}
-	if err != nil {
+	if err := f.writeOwner(o); err != nil {
 		return errors.Join(err, os.RemoveAll(f.unfinished(id)))
 	}
 	return nil
@@ -210,20 +262,17 @@ func (f *folder) finish() error {
 			return err
 		}
 	}
-	return f.mustBeWhole()
+	return nil
 }
 
-// mustBeWhole refuses to go on without the folder of a computer: an empty
+// mustBeThere refuses to go on without the folder of a computer: an empty
 // computer would come to be in its place.
-func (f *folder) mustBeWhole() error {
-	for _, e := range f.owner.Computers {
-		if _, err := os.Stat(f.finished(e.ID)); errors.Is(err, fs.ErrNotExist) {
-			return f.owner.lost(e, f.finished(e.ID))
-		} else if err != nil {
-			return choir.Wrap("choir.data", choir.CodeUnavailable, err, "look at computer %q", e.Name)
-		}
+func (f *folder) mustBeThere(e entry) error {
+	_, err := os.Stat(f.finished(e.ID))
+	if errors.Is(err, fs.ErrNotExist) {
+		return f.owner.lost(e, f.finished(e.ID))
 	}
-	return nil
+	return choir.Wrap("choir.data", choir.CodeUnavailable, err, "look at computer %q", e.Name)
 }
 
 // lost says that the folder of a computer is gone.
@@ -250,7 +299,7 @@ func (s *System) Fork(ctx context.Context, c *computer.Computer, role choir.Role
 	}
 	fork, err := s.make(ctx, func(n computer.NewComputer) (string, error) {
 		n.Name = r.Name
-		if err := s.mayBeCalled(n.Name); err != nil {
+		if err := s.reserve(n.ID, n.Name); err != nil {
 			return "", err
 		}
 		return n.Name, c.ForkInto(ctx, point, n)
@@ -265,6 +314,10 @@ func (s *System) Fork(ctx context.Context, c *computer.Computer, role choir.Role
 // Import makes a computer of an archive. Without a name it is called what it was
 // called where it comes from.
 func (s *System) Import(ctx context.Context, name string, r io.Reader) (api.Imported, error) {
+	if !s.computers.importing.TryLock() {
+		return api.Imported{}, choir.E("computer.import", choir.CodeBusy, "another computer is being imported").WithRemedy("try again when it is there")
+	}
+	defer s.computers.importing.Unlock()
 	var a timeline.Archive
 	made, err := s.make(ctx, func(n computer.NewComputer) (string, error) {
 		var err error
@@ -272,7 +325,7 @@ func (s *System) Import(ctx context.Context, name string, r io.Reader) (api.Impo
 			if name == "" {
 				name = a.Name
 			}
-			return name, s.mayBeCalled(name)
+			return name, s.reserve(n.ID, name)
 		})
 		return name, err
 	})
@@ -289,21 +342,28 @@ func (s *System) Import(ctx context.Context, name string, r io.Reader) (api.Impo
 }
 
 // tellSources makes sure that the log of each computer says which others began
-// with its past: a crash may have come between the fork and that.
-func (s *System) tellSources(ctx context.Context) error {
+// with its past: a crash may have come between the fork and that. A log that
+// cannot be told is told at the next start, and stops no other.
+func (s *System) tellSources(ctx context.Context) {
 	for _, fork := range s.computers.list() {
-		from, seq, err := fork.ForkedFrom(ctx)
-		if err != nil {
-			return err
+		if err := s.tellSource(ctx, fork); err != nil {
+			s.cfg.Log.Error("the computer that a fork comes from does not say so", "fork", fork.ID(), "error", err)
 		}
-		source, err := s.Computer(from)
-		if from == "" || err != nil || source.Store().ReadOnly() != "" {
-			continue // it is not here, or can be told nothing
-		}
-		// Without its cluster a log takes this too, and choir starts.
-		if err := source.Forked(ctx, choir.RoleShell, fork.ID(), seq); err != nil && !errors.Is(err, eventstore.ErrNotReplicated) {
-			return err
-		}
+	}
+}
+
+func (s *System) tellSource(ctx context.Context, fork *computer.Computer) error {
+	from, seq, err := fork.ForkedFrom(ctx)
+	if err != nil || from == "" {
+		return err
+	}
+	source, err := find(s.computers.list(), from)
+	if err != nil || source.Store().ReadOnly() != "" {
+		return nil // it is not here, or can be told nothing
+	}
+	// Without its cluster a log takes this too, and choir starts.
+	if err := source.Forked(ctx, choir.RoleShell, fork.ID(), seq); err != nil && !errors.Is(err, eventstore.ErrNotReplicated) {
+		return err
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -221,7 +222,8 @@ func exportOf(t *testing.T, data string) []byte {
 	return b.Bytes()
 }
 
-// TestALostComputerIsNotAnEmptyOne removes the folder of each computer in turn.
+// TestALostComputerIsNotAnEmptyOne removes the folder of each computer in turn:
+// it is named, and the other goes on.
 func TestALostComputerIsNotAnEmptyOne(t *testing.T) {
 	data := newData(t)
 	with(t, data, func(s *supervisor.System) { fork(t, s, "second") })
@@ -230,10 +232,12 @@ func TestALostComputerIsNotAnEmptyOne(t *testing.T) {
 		if err := os.Rename(at, away); err != nil {
 			t.Fatal(err)
 		}
-		err := open(t, data)
-		if choir.CodeOf(err) != choir.CodeCorrupt || !strings.Contains(err.Error(), at) {
-			t.Errorf("without %s: %v", name, err)
-		}
+		with(t, data, func(s *supervisor.System) {
+			failed := s.Failed()
+			if len(failed) != 1 || string(failed[0].ID) != name || !strings.Contains(failed[0].Why.Error(), at) || len(s.Computers()) != 1 {
+				t.Errorf("without %s: %+v, and %d others", name, failed, len(s.Computers()))
+			}
+		})
 		if _, err := supervisor.OpenReader(t.Context(), controltest.Config(t, data)); choir.CodeOf(err) != choir.CodeCorrupt {
 			t.Errorf("read without %s: %v", name, err)
 		}
@@ -244,9 +248,11 @@ func TestALostComputerIsNotAnEmptyOne(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := open(t, data); err != nil {
-		t.Errorf("with all of them again: %v", err)
-	}
+	with(t, data, func(s *supervisor.System) {
+		if len(s.Failed()) != 0 || len(s.Computers()) != 2 {
+			t.Errorf("with all of them again: %v", s.Failed())
+		}
+	})
 }
 
 // TestGoingOnWithoutALostComputer does what the refusal says, with a computer
@@ -264,9 +270,11 @@ func TestGoingOnWithoutALostComputer(t *testing.T) {
 		t.Fatal(err)
 	}
 	var refused *choir.Error
-	if err := open(t, data); !errors.As(err, &refused) || !strings.Contains(refused.Remedy, "owner.json") {
-		t.Errorf("without the second: %v", err)
-	}
+	with(t, data, func(s *supervisor.System) {
+		if f := s.Failed(); len(f) != 1 || !strings.Contains(f[0].Why.Remedy, "owner.json") {
+			t.Errorf("without the second: %+v", f)
+		}
+	})
 	var owner map[string]json.RawMessage
 	var entries []json.RawMessage
 	if err := errors.Join(json.Unmarshal(raw, &owner), json.Unmarshal(owner["computers"], &entries)); err != nil {
@@ -286,4 +294,80 @@ func TestGoingOnWithoutALostComputer(t *testing.T) {
 	if err := open(t, data); !errors.As(err, &refused) || !strings.Contains(refused.Remedy, "--data") {
 		t.Errorf("without the only one: %v", err)
 	}
+}
+
+// TestAComputerThatCannotBeOpenedStopsNoOther puts a file where the second
+// computer's blobs lie.
+func TestAComputerThatCannotBeOpenedStopsNoOther(t *testing.T) {
+	data := newData(t)
+	var second choir.ID
+	with(t, data, func(s *supervisor.System) { second = fork(t, s, "second").ID })
+	blobs := filepath.Join(data, "computers", string(second), "blobs")
+	away := filepath.Join(t.TempDir(), "blobs")
+	if err := errors.Join(os.Rename(blobs, away), os.WriteFile(blobs, nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	p := controltest.StartWith(t, controltest.Config(t, data))
+	if _, err := p.Computer(second); choir.CodeOf(err) != choir.CodeUnavailable || !strings.Contains(err.Error(), `"second" could not be opened`) {
+		t.Errorf("asked for it: %v", err)
+	}
+	if why := p.Health(t.Context()).Failing["computer second"]; !strings.Contains(why, "blobs") {
+		t.Errorf("health says %q", why)
+	}
+	var list []api.ComputerView
+	if res, body := p.Do(controltest.Request{Method: "GET", Path: "/api/computers"}); res.StatusCode != 200 || json.Unmarshal(body, &list) != nil {
+		t.Fatalf("%s %s", res.Status, body)
+	}
+	if len(list) != 2 || list[0].Failed != "" || list[1].ID != second || list[1].Failed == "" {
+		t.Errorf("the list is %+v", list)
+	}
+	if res, _ := p.Do(controltest.Request{Method: "GET", Path: p.Base() + "/events"}); res.StatusCode != 200 {
+		t.Errorf("the first answers %s", res.Status)
+	}
+}
+
+// stalled reads up to a point, says so, and waits there.
+type stalled struct {
+	io.Reader
+	at   *bool
+	wait func()
+}
+
+func (s stalled) Read(b []byte) (int, error) {
+	n, err := s.Reader.Read(b)
+	if n == 0 && !*s.at {
+		*s.at = true
+		s.wait()
+	}
+	return n, err
+}
+
+// TestAnImportHoldsNobodyUp forks while an import waits for its file.
+func TestAnImportHoldsNobodyUp(t *testing.T) {
+	data := newData(t)
+	with(t, data, func(*supervisor.System) {})
+	file := exportOf(t, data)
+	with(t, data, func(s *supervisor.System) {
+		reached, goOn, done := make(chan struct{}), make(chan struct{}), make(chan error, 1)
+		slow := stalled{bytes.NewReader(file[:len(file)-1024]), new(bool), func() { close(reached); <-goOn }}
+		go func() {
+			_, err := s.Import(t.Context(), "third", io.MultiReader(slow, bytes.NewReader(file[len(file)-1024:])))
+			done <- err
+		}()
+		<-reached
+		fork(t, s, "second")
+		if _, err := s.Fork(t.Context(), s.Computers()[0], choir.RoleCLI, api.ForkRequest{Event: 1, Name: "third"}); choir.CodeOf(err) != choir.CodeConflict {
+			t.Errorf("a fork with the name of what is being imported: %v", err)
+		}
+		if _, err := s.Import(t.Context(), "fourth", bytes.NewReader(file)); choir.CodeOf(err) != choir.CodeBusy {
+			t.Errorf("a second import: %v", err)
+		}
+		close(goOn)
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+		if len(s.Computers()) != 3 {
+			t.Errorf("there are %d computers", len(s.Computers()))
+		}
+	})
 }

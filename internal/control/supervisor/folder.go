@@ -32,13 +32,16 @@ type owner struct {
 
 // entry is one computer of the data folder.
 type entry struct {
-	ID      choir.ID `json:"id"`
-	Name    string   `json:"name"`
-	HostUID int      `json:"host_uid,omitempty"`
+	ID   choir.ID `json:"id"`
+	Name string   `json:"name"`
+	// HostUID and DirectorUID are the host users of the Associate's and of the
+	// Director's sandbox when the control plane is root.
+	HostUID     int `json:"host_uid,omitempty"`
+	DirectorUID int `json:"director_uid,omitempty"`
 }
 
-// firstHostUID is the host user of the first computer of a data folder when the
-// control plane is root; it lies above what distributions give to people.
+// firstHostUID is the smallest number that a sandbox's host user ever had; what
+// is below belongs to people and services.
 const firstHostUID = 600_000
 
 // openFolder makes the data folder when it is absent, locks it, and reads or
@@ -173,7 +176,7 @@ func (o owner) check(path string) error {
 		return damaged
 	}
 	for _, c := range o.Computers {
-		if !c.ID.Valid() || c.HostUID != 0 && c.HostUID < firstHostUID {
+		if !c.ID.Valid() || c.HostUID != 0 && c.HostUID < firstHostUID || c.DirectorUID != 0 && c.DirectorUID < firstHostUID {
 			return damaged
 		}
 	}
@@ -196,7 +199,10 @@ func (o owner) mustBeOurs(path string) error {
 func (f *folder) readOwner(now func() time.Time, random io.Reader) (err error) {
 	f.owner, err = loadOwner(f.path)
 	if err == nil {
-		return f.owner.mustBeOurs(f.path)
+		if err = f.owner.mustBeOurs(f.path); err == nil {
+			err = f.completeOwner(random)
+		}
+		return err
 	}
 	if choir.CodeOf(err) != choir.CodeNotFound {
 		return err
@@ -209,13 +215,15 @@ func (f *folder) readOwner(now func() time.Time, random io.Reader) (err error) {
 	if first.ID, err = choir.NewID(at, random); err != nil {
 		return err
 	}
-	if IsRoot() {
-		first.HostUID = hostUID(first.ID)
-	}
 	f.owner.Computers = []entry{first}
-	raw, err := json.MarshalIndent(f.owner, "", "  ")
-	if err != nil {
-		return choir.Wrap("choir.data", choir.CodeInternal, err, "encode the owner")
+	if IsRoot() {
+		users, err := newHostUsers(random)
+		if err != nil {
+			return err
+		}
+		if _, err := f.owner.giveUIDs(users); err != nil {
+			return err
+		}
 	}
 	// As for every computer its folder comes first, and gets its name later.
 	if err = f.makeUnfinished(first.ID); err != nil {
@@ -224,14 +232,32 @@ func (f *folder) readOwner(now func() time.Time, random io.Reader) (err error) {
 	if err = syncFolder(f.computers()); err != nil {
 		return choir.Wrap("choir.data", choir.CodeUnavailable, err, "make the data folder %s", f.path)
 	}
-	return writeDurably(filepath.Join(f.path, "owner.json"), raw)
+	return f.writeOwner(f.owner)
 }
 
-// hostUID spreads computers over a range of host users of their own, so that
-// computers of several data folders on one host do not share one.
-func hostUID(id choir.ID) int {
-	sum := sha256.Sum256([]byte(id))
-	return firstHostUID + int(sum[0])<<16 + int(sum[1])<<8 + int(sum[2])
+// completeOwner gives host users to the sandboxes that an older choir gave none.
+func (f *folder) completeOwner(random io.Reader) error {
+	if !IsRoot() {
+		return nil
+	}
+	users, err := newHostUsers(random)
+	if err != nil {
+		return err
+	}
+	drawn, err := f.owner.giveUIDs(users)
+	if err != nil || !drawn {
+		return err
+	}
+	return f.writeOwner(f.owner)
+}
+
+// writeOwner replaces owner.json.
+func (f *folder) writeOwner(o owner) error {
+	raw, err := json.MarshalIndent(o, "", "  ")
+	if err != nil {
+		return choir.Wrap("choir.data", choir.CodeInternal, err, "encode the owner")
+	}
+	return writeDurably(filepath.Join(f.path, "owner.json"), raw)
 }
 
 // writeDurably makes a file appear whole, or not at all.

@@ -50,6 +50,9 @@ func (s *System) Health(context.Context) api.Health {
 			}
 		}
 	}
+	for _, f := range s.Failed() {
+		h.Failing["computer "+f.Name] = f.Why.Error()
+	}
 	if len(h.Failing) > 0 {
 		h.Status = "failing"
 	}
@@ -63,6 +66,10 @@ func (s *System) Doctor(ctx context.Context) api.Doctor {
 		p := c.Store().Checked()
 		d.Checks = append(d.Checks, sandbox.Check{Name: "log of " + c.Name(), OK: p.Err == nil && p.Holes == 0, Detail: p.String()})
 	}
+	for _, f := range s.Failed() {
+		d.Checks = append(d.Checks, sandbox.Check{Name: "computer " + f.Name, Detail: f.Why.Error(), Remedy: f.Why.Remedy})
+	}
+	d.Checks = append(d.Checks, s.hostUserChecks()...)
 	d.Checks = append(d.Checks, replicationChecks(s.computers.list())...)
 	return d
 }

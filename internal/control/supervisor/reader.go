@@ -64,6 +64,9 @@ func (r *Reader) Computers() []*computer.Computer { return r.computers }
 // Computer finds one; code not_found when there is none.
 func (r *Reader) Computer(id choir.ID) (*computer.Computer, error) { return find(r.computers, id) }
 
+// Failed lists none: a computer that cannot be read refuses the whole folder.
+func (r *Reader) Failed() []api.FailedComputer { return nil }
+
 // Health of something that only reads is that it does not run.
 func (r *Reader) Health(context.Context) api.Health {
 	return api.Health{Status: "failing", Version: r.cfg.Version, Failing: map[string]string{"choir": "it does not run"}}

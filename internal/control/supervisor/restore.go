@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -38,12 +39,12 @@ func RestoreFromCluster(ctx context.Context, cfg Config, id choir.ID) (name stri
 		return "", last, err
 	}
 	defer func() { err = errors.Join(err, f.close()) }()
-	return f.restore(ctx, *from, id)
+	return f.restore(ctx, *from, id, cfg.Random)
 }
 
 // restore makes the computer as every computer is made: beside, then in
 // owner.json, then under its name.
-func (f *folder) restore(ctx context.Context, from cluster.Config, id choir.ID) (name string, last choir.Event, err error) {
+func (f *folder) restore(ctx context.Context, from cluster.Config, id choir.ID, random io.Reader) (name string, last choir.Event, err error) {
 	dir := f.unfinished(id)
 	if err := os.RemoveAll(dir); err != nil { // of an attempt that was killed
 		return "", last, choir.Wrap("choir.restore", choir.CodeUnavailable, err, "remove %s", dir)
@@ -68,11 +69,17 @@ func (f *folder) restore(ctx context.Context, from cluster.Config, id choir.ID) 
 	if err != nil {
 		return "", last, errors.Join(err, os.RemoveAll(dir))
 	}
-	e := entry{ID: id, Name: name}
+	o := owner{User: last.User, Computers: []entry{{ID: id, Name: name}}}
 	if IsRoot() {
-		e.HostUID = hostUID(id)
+		users, err := newHostUsers(random)
+		if err == nil {
+			_, err = o.giveUIDs(users)
+		}
+		if err != nil {
+			return "", last, errors.Join(err, os.RemoveAll(dir))
+		}
 	}
-	if err := f.enter(id, owner{User: last.User, Computers: []entry{e}}); err != nil {
+	if err := f.enter(id, o); err != nil {
 		return "", last, err
 	}
 	return name, last, f.settle(id)

@@ -104,21 +104,19 @@ func (s *System) open(ctx context.Context) (err error) {
 	if err := s.folder.finish(); err != nil {
 		return err
 	}
-	for _, e := range s.folder.owner.Computers {
-		c, err := computer.Open(ctx, s.computerConfig(e, s.guest))
-		if err != nil {
-			return err
-		}
-		s.computers.add(c)
+	if err := s.openAll(ctx); err != nil {
+		return err
 	}
-	return s.tellSources(ctx)
+	s.tellSources(ctx)
+	return nil
 }
 
 func (s *System) computerConfig(e entry, guest string) computer.Config {
 	l := s.cfg.File.Limits
 	return computer.Config{
-		ID: e.ID, User: s.folder.owner.User, Name: e.Name, HostUID: e.HostUID,
-		Dir: filepath.Join(s.cfg.Data, "computers", string(e.ID)), Guest: guest,
+		ID: e.ID, User: s.folder.owner.User, Name: e.Name,
+		HostUIDs: map[choir.Role]int{choir.RoleDirector: e.DirectorUID, choir.RoleAssociate: e.HostUID},
+		Dir:      filepath.Join(s.cfg.Data, "computers", string(e.ID)), Guest: guest,
 		Driver: s.cfg.Driver, Bus: s.bus, OpenBlobs: s.cfg.OpenBlobs,
 		Limits: sandbox.Limits{
 			Processes: l.Processes, MemoryBytes: l.MemoryMB << 20, CPUMilli: l.CPUMilli,
@@ -190,9 +188,16 @@ func (s *System) Bus() *hub.Server { return s.bus }
 // Computers lists the computers.
 func (s *System) Computers() []*computer.Computer { return s.computers.list() }
 
-// Computer finds one; code not_found when there is none.
+// Computer finds one; code not_found when there is none, unavailable when it
+// could not be opened.
 func (s *System) Computer(id choir.ID) (*computer.Computer, error) {
-	return find(s.computers.list(), id)
+	c, err := find(s.computers.list(), id)
+	for _, f := range s.Failed() {
+		if err != nil && f.ID == id {
+			return nil, f.Why
+		}
+	}
+	return c, err
 }
 
 func find(all []*computer.Computer, id choir.ID) (*computer.Computer, error) {

@@ -1,0 +1,218 @@
+package supervisor
+
+import (
+	"bufio"
+	"encoding/binary"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"os/user"
+	"slices"
+	"strconv"
+	"strings"
+
+	"choiros/internal/choir"
+	"choiros/internal/sandbox"
+)
+
+// Host users of sandboxes are drawn from a range that nothing else hands out by
+// itself: sssd maps people up to 2000200000 by default, and systemd keeps what
+// begins at 2147352576 for images of other systems.
+const (
+	firstDrawnUID = 2_000_200_001
+	lastDrawnUID  = 2_147_352_575
+)
+
+// maxDraws is after how many numbers that are taken a host is given up.
+const maxDraws = 1000
+
+// idRange is a range of user or group numbers that a host gives to the user
+// namespaces of its people.
+type idRange struct{ first, count int }
+
+func (r idRange) has(id int) bool { return id >= r.first && id-r.first < r.count }
+
+// hostUsers draws numbers for the host users of sandboxes.
+type hostUsers struct {
+	// named reports whether the host has a user or a group of a number.
+	named    func(id int) (bool, error)
+	reserved []idRange // of /etc/subuid and /etc/subgid
+	random   io.Reader
+}
+
+// newHostUsers reads what this host gives out.
+func newHostUsers(random io.Reader) (hostUsers, error) {
+	h := hostUsers{named: namedOnHost, random: random}
+	for _, path := range []string{"/etc/subuid", "/etc/subgid"} {
+		f, err := os.Open(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return h, choir.Wrap("choir.hostuser", choir.CodeUnavailable, err, "read which user numbers this host gives out")
+		}
+		h.reserved = append(h.reserved, subordinate(f)...)
+		f.Close()
+	}
+	return h, nil
+}
+
+// subordinate reads the ranges of subuid(5). Lines that it cannot read give
+// nothing to anybody.
+func subordinate(r io.Reader) []idRange {
+	var out []idRange
+	for lines := bufio.NewScanner(r); lines.Scan(); {
+		fields := strings.Split(strings.TrimSpace(lines.Text()), ":")
+		if len(fields) != 3 {
+			continue
+		}
+		first, err := strconv.Atoi(fields[1])
+		count, err2 := strconv.Atoi(fields[2])
+		if err == nil && err2 == nil && first >= 0 && count > 0 {
+			out = append(out, idRange{first, count})
+		}
+	}
+	return out
+}
+
+// namedOnHost looks a number up among the host's users and groups.
+func namedOnHost(id int) (bool, error) {
+	text := strconv.Itoa(id)
+	_, err := user.LookupId(text)
+	var noUser user.UnknownUserIdError
+	if errors.As(err, &noUser) || errors.Is(err, fs.ErrNotExist) {
+		_, err = user.LookupGroupId(text)
+	}
+	var noGroup user.UnknownGroupIdError
+	if errors.As(err, &noGroup) || errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// draw returns a number that is nobody's: no user or group of the host, not
+// reserved for namespaces, and none of those in use. Code unavailable when none
+// is found.
+func (h hostUsers) draw(used map[int]bool) (int, error) {
+	for range maxDraws {
+		var b [4]byte
+		if _, err := io.ReadFull(h.random, b[:]); err != nil {
+			return 0, choir.Wrap("choir.hostuser", choir.CodeInternal, err, "draw the number of a host user")
+		}
+		id := firstDrawnUID + int(binary.LittleEndian.Uint32(b[:])%(lastDrawnUID-firstDrawnUID+1))
+		owner, err := h.ownerOf(id)
+		if err != nil {
+			return 0, err
+		}
+		if owner == "" && !used[id] {
+			return id, nil
+		}
+	}
+	return 0, choir.E("choir.hostuser", choir.CodeUnavailable, "all of %d user numbers drawn between %d and %d are taken on this host", maxDraws, firstDrawnUID, lastDrawnUID).
+		WithRemedy("free a part of that range in /etc/passwd, /etc/subuid or /etc/subgid")
+}
+
+// ownerOf says in words who has a number beside choir, or "" for nobody.
+func (h hostUsers) ownerOf(id int) (string, error) {
+	for _, r := range h.reserved {
+		if r.has(id) {
+			return "/etc/subuid or /etc/subgid", nil
+		}
+	}
+	named, err := h.named(id)
+	if err != nil {
+		return "", choir.Wrap("choir.hostuser", choir.CodeUnavailable, err, "look up user %d on this host", id)
+	}
+	if named {
+		return "a user or group of this host", nil
+	}
+	return "", nil
+}
+
+// give draws the numbers that a computer has not got: one for each of its
+// sandboxes. It reports whether there was any.
+func (h hostUsers) give(e *entry, used map[int]bool) (bool, error) {
+	drawn := false
+	for _, uid := range []*int{&e.HostUID, &e.DirectorUID} {
+		if *uid != 0 {
+			continue
+		}
+		id, err := h.draw(used)
+		if err != nil {
+			return drawn, err
+		}
+		*uid, used[id], drawn = id, true, true
+	}
+	return drawn, nil
+}
+
+// usedUIDs are the host users of all computers.
+func (o owner) usedUIDs() map[int]bool {
+	used := map[int]bool{}
+	for _, e := range o.Computers {
+		used[e.HostUID], used[e.DirectorUID] = true, true
+	}
+	return used
+}
+
+// giveUIDs gives host users to the computers that lack one, and reports whether
+// there was any. A number once given stays, because a workspace belongs to it.
+func (o owner) giveUIDs(h hostUsers) (bool, error) {
+	used, any := o.usedUIDs(), false
+	for i := range o.Computers {
+		drawn, err := h.give(&o.Computers[i], used)
+		if err != nil {
+			return any, err
+		}
+		any = any || drawn
+	}
+	return any, nil
+}
+
+// hostUserChecks finds workspaces whose host user is somebody else's too. It can
+// be in a data folder of an older choir, which gave out numbers unseen, and where
+// the host got a user after choir had.
+func (s *System) hostUserChecks() []sandbox.Check {
+	if !IsRoot() {
+		return nil
+	}
+	users, err := newHostUsers(s.cfg.Random)
+	if err != nil {
+		return []sandbox.Check{{Name: "host users", Detail: err.Error()}}
+	}
+	s.computers.mu.Lock()
+	all := slices.Clone(s.folder.owner.Computers)
+	s.computers.mu.Unlock()
+	return users.shared(all)
+}
+
+// shared says of each host user that is not one sandbox's alone whose it is.
+func (h hostUsers) shared(all []entry) []sandbox.Check {
+	var out []sandbox.Check
+	first := map[int]string{}
+	for _, e := range all {
+		for _, of := range []struct {
+			role choir.Role
+			uid  int
+		}{{choir.RoleAssociate, e.HostUID}, {choir.RoleDirector, e.DirectorUID}} {
+			owner, err := h.ownerOf(of.uid)
+			if err != nil {
+				owner = err.Error()
+			}
+			if other := first[of.uid]; owner == "" && other != "" {
+				owner = other
+			}
+			if first[of.uid] == "" {
+				first[of.uid] = "the " + string(of.role) + " of " + e.Name
+			}
+			if owner != "" {
+				out = append(out, sandbox.Check{
+					Name: "host user of " + e.Name, Detail: "user " + strconv.Itoa(of.uid) + " of its " + string(of.role) + " is also of " + owner,
+					Remedy: "export this computer and import it again: choir export, choir import",
+				})
+			}
+		}
+	}
+	return out
+}
