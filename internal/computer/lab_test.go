@@ -41,6 +41,8 @@ type labConfig struct {
 	Collect        time.Duration
 	Boot           string
 	Source         []byte
+	// wrap stands before the driver; nil for none.
+	wrap func(sandbox.Driver) sandbox.Driver
 }
 
 // lab is a real computer: bus, log, driver and both sandboxes.
@@ -122,7 +124,11 @@ func (cfg labConfig) open(ctx context.Context) (*Computer, *hub.Server, error) {
 }
 
 func (cfg labConfig) driver() sandbox.Driver {
-	return local.New(local.Config{StateDir: filepath.Join(cfg.Data, "sandbox")})
+	var d sandbox.Driver = local.New(local.Config{StateDir: filepath.Join(cfg.Data, "sandbox")})
+	if cfg.wrap != nil {
+		d = cfg.wrap(d)
+	}
+	return d
 }
 
 // refuseAll stands behind the egress door and records what was wanted.

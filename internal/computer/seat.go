@@ -180,33 +180,6 @@ func (s *seat) open(ctx context.Context) (*live, error) {
 	return l, nil
 }
 
-// findOrCreate takes the sandbox of the last session up again when it lives. One
-// that another build of choir left is ended: what runs inside speaks that
-// build's words.
-func (s *seat) findOrCreate(ctx context.Context, l *live) (recovered bool, err error) {
-	if note, err := s.readNote(); err == nil {
-		if l.sandbox, err = s.c.cfg.Driver.Recover(ctx, note.Handle); err == nil {
-			if note.Guest == s.c.cfg.guestBuild() {
-				s.setKey(note.PublicKey)
-				return true, nil
-			}
-			if err := l.sandbox.Destroy(ctx); err != nil {
-				return false, err
-			}
-		}
-	}
-	l.sandbox, err = s.c.cfg.Driver.Create(ctx, s.spec())
-	if err != nil {
-		return false, err
-	}
-	s.setKey("")
-	return false, s.writeNote(s.noteOf(l, ""))
-}
-
-func (s *seat) noteOf(l *live, key string) seatNote {
-	return seatNote{Handle: l.sandbox.Handle(), PublicKey: key, Guest: s.c.cfg.guestBuild()}
-}
-
 func (s *seat) setKey(key string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
