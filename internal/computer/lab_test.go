@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
-	"errors"
 	"log/slog"
 	"net/http"
 	"os"
@@ -51,6 +50,7 @@ type lab struct {
 	t    *testing.T
 	cfg  labConfig
 	wait time.Duration // patience, but for large trees
+	rest func()        // ends Serve in order; once for each wake
 	stop func()        // ends it in order; once
 }
 
@@ -89,18 +89,32 @@ func openLab(t *testing.T, cfg labConfig) *lab {
 		t.Fatal(err)
 	}
 	l := &lab{Computer: c, t: t, cfg: cfg}
-	served := make(chan error, 1)
-	go func() { served <- c.Serve(ctx) }()
+	l.wake()
 	l.stop = func() {
 		l.stop = func() {}
+		l.rest()
 		cancel()
-		if err := errors.Join(<-served, c.Close()); err != nil {
+		if err := c.Close(); err != nil {
 			t.Error(err)
 		}
 		bus.Close()
 	}
 	t.Cleanup(func() { l.stop() })
 	return l
+}
+
+// wake serves the computer until rest.
+func (l *lab) wake() {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(l.t.Context()))
+	served := make(chan error, 1)
+	go func() { served <- l.Serve(ctx) }()
+	l.rest = func() {
+		l.rest = func() {}
+		cancel()
+		if err := <-served; err != nil {
+			l.t.Error(err)
+		}
+	}
 }
 
 func (cfg labConfig) open(ctx context.Context) (*Computer, *hub.Server, error) {

@@ -13,7 +13,8 @@ import (
 )
 
 // Serve wakes the computer and runs it until the context ends: the relay, the
-// verbs, the dispatcher and both sandboxes, under one supervisor.
+// verbs, the dispatcher and both sandboxes, under one supervisor. It may be called
+// again once it has returned.
 func (c *Computer) Serve(ctx context.Context) error {
 	if why := c.store.ReadOnly(); why != "" {
 		// What is intact can be read; nothing may run on top of a damaged log.
@@ -63,7 +64,9 @@ func (c *Computer) Serve(ctx context.Context) error {
 	if c.cfg.Drain != nil {
 		err = errorsJoin(err, c.cfg.Drain(c))
 	}
-	return errorsJoin(c.sleep(ctx), err)
+	slept := c.sleep(ctx)
+	c.recovered = slept != nil // what a further Serve follows is this session
+	return errorsJoin(slept, err)
 }
 
 // sleep says in the log that the session ended in order.

@@ -164,8 +164,10 @@ func (s *Set) Stop(reason choir.TerminalReason, words string) (ended int, releas
 	}
 }
 
-// Shut ends every terminal for good.
+// Shut ends every terminal and returns when all that ran for them has ended.
+// Terminals can be opened again afterwards.
 func (s *Set) Shut(words string) {
-	s.Stop(choir.TerminalLost, words)
+	_, release := s.Stop(choir.TerminalLost, words)
+	defer release()
 	s.running.Wait()
 }
