@@ -9,7 +9,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"choiros/internal/choir"
 	"choiros/internal/fault"
@@ -48,7 +52,7 @@ const firstHostUID = 600_000
 // makes its owner. A folder that is refused is not made.
 func openFolder(path string, now func() time.Time, random io.Reader) (*folder, error) {
 	f := &folder{path: path}
-	if err := f.mustBeReachable(); err != nil {
+	if err := errors.Join(f.mustBePossible(), f.closeToOthers()); err != nil {
 		return nil, err
 	}
 	if err := f.makeFolders(); err != nil {
@@ -63,8 +67,7 @@ func openFolder(path string, now func() time.Time, random io.Reader) (*folder, e
 	return f, nil
 }
 
-// makeFolders sets each mode, whatever the umask was; only the data folder's own
-// is its owner's business once it is there.
+// makeFolders sets each mode, whatever the umask was.
 func (f *folder) makeFolders() error {
 	if _, err := os.Stat(f.path); errors.Is(err, fs.ErrNotExist) {
 		if err := os.MkdirAll(f.path, 0o711); err != nil {
@@ -110,44 +113,51 @@ func (f *folder) take() error {
 	return nil
 }
 
-// mustBeReachable refuses a folder that the sandboxes' users cannot enter. What
-// is not there yet will be made so that they can.
-func (f *folder) mustBeReachable() error {
-	if !IsRoot() {
-		return nil
-	}
-	abs, err := filepath.Abs(f.path)
-	if err != nil {
-		return choir.Wrap("choir.data", choir.CodeUnavailable, err, "find %s", f.path)
-	}
-	dir := abs
-	for {
-		real, err := filepath.EvalSymlinks(dir)
-		if err == nil {
-			dir = real
-			break
-		}
-		if !errors.Is(err, fs.ErrNotExist) || dir == filepath.Dir(dir) {
-			return choir.Wrap("choir.data", choir.CodeUnavailable, err, "look at %s", dir)
-		}
-		dir = filepath.Dir(dir)
-	}
-	for ; ; dir = filepath.Dir(dir) {
+// mustBePossible refuses a path on which a folder cannot be, before anything is
+// made. Whether sandboxes can be shown what lies there the driver has tried.
+func (f *folder) mustBePossible() error {
+	for dir := f.path; ; dir = filepath.Dir(dir) {
 		info, err := os.Stat(dir)
-		if err != nil {
-			return choir.Wrap("choir.data", choir.CodeUnavailable, err, "look at %s", dir)
-		}
-		if !info.IsDir() {
-			return choir.E("choir.data", choir.CodeUnavailable, "the data folder %s cannot be made: %s is no folder", abs, dir)
-		}
-		if info.Mode().Perm()&0o001 == 0 {
-			return choir.E("choir.data", choir.CodeUnavailable, "the data folder %s lies in %s, which the sandboxes' own users cannot enter", abs, dir).
-				WithRemedy("choose another with --data, or: chmod o+x %s", dir)
-		}
-		if dir == filepath.Dir(dir) {
+		if err == nil && info.IsDir() {
 			return nil
 		}
+		if err == nil {
+			return choir.E("choir.data", choir.CodeUnavailable, "the data folder %s cannot be made: %s is no folder", f.path, dir)
+		}
+		if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, unix.ENOTDIR) || dir == filepath.Dir(dir) {
+			return choir.Wrap("choir.data", choir.CodeUnavailable, err, "look at %s", dir)
+		}
 	}
+}
+
+// ours are the names of what choir puts into a data folder.
+var ours = []string{"choir.lock", "choir.sock", "choir.toml", "owner.json", "keys", "bus", "guest", "computers", "sandbox"}
+
+// closeToOthers takes from others, in a data folder that was there, the right to
+// list it and to write to it. A folder that choir shares with other things keeps
+// its mode, and is refused when others can write to it: they could put what they
+// like in the place of what choir made.
+func (f *folder) closeToOthers() error {
+	var st unix.Stat_t
+	err := unix.Stat(f.path, &st)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // it will be made as it must be
+	}
+	entries, readErr := os.ReadDir(f.path)
+	if err := errors.Join(err, readErr); err != nil {
+		return choir.Wrap("choir.data", choir.CodeUnavailable, err, "look at %s", f.path)
+	}
+	shared := int(st.Uid) != os.Geteuid() || slices.ContainsFunc(entries, func(e fs.DirEntry) bool {
+		return !slices.Contains(ours, e.Name()) && !strings.HasPrefix(e.Name(), ".new-")
+	})
+	switch {
+	case !shared && st.Mode&0o066 != 0:
+		return choir.Wrap("choir.data", choir.CodeUnavailable, os.Chmod(f.path, os.FileMode(st.Mode&0o711)), "close %s to others", f.path)
+	case shared && st.Mode&0o022 != 0:
+		return choir.E("choir.data", choir.CodeRefused, "others can write to the data folder %s, in which there are other things than choir's", f.path).
+			WithRemedy("give a folder of its own with --data, or: chmod go-w %s", f.path)
+	}
+	return nil
 }
 
 // loadOwner reads who the data folder belongs to; code not_found when it is not

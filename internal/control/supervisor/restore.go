@@ -29,7 +29,7 @@ func RestoreFromCluster(ctx context.Context, cfg Config, id choir.ID) (name stri
 	if _, err := os.Stat(filepath.Join(cfg.Data, "owner.json")); !errors.Is(err, fs.ErrNotExist) {
 		return "", last, choir.E("choir.restore", choir.CodeConflict, "%s is a data folder already", cfg.Data).WithRemedy("give a new one with --data")
 	}
-	if err := f.mustBeReachable(); err != nil {
+	if err := errors.Join(f.mustBePossible(), f.closeToOthers()); err != nil {
 		return "", last, err
 	}
 	if err := f.makeFolders(); err != nil {

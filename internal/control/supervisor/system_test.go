@@ -44,10 +44,9 @@ func TestASecondOneIsRefused(t *testing.T) {
 	}
 }
 
-func TestAFolderThatSandboxesCannotEnterIsRefusedAndNotMade(t *testing.T) {
-	if !supervisor.IsRoot() {
-		t.Skip("only root gives sandboxes users of their own")
-	}
+// TestADataFolderBelowAClosedOne starts a computer where only its own user may
+// go, as below what mktemp -d makes.
+func TestADataFolderBelowAClosedOne(t *testing.T) {
 	above := sandboxtest.DataDir(t)
 	shut := filepath.Join(above, "shut")
 	if err := os.Mkdir(shut, 0o700); err != nil {
@@ -56,21 +55,59 @@ func TestAFolderThatSandboxesCannotEnterIsRefusedAndNotMade(t *testing.T) {
 	if err := os.Symlink(shut, filepath.Join(above, "link")); err != nil {
 		t.Fatal(err)
 	}
-	for _, data := range []string{shut, filepath.Join(shut, "a", "b"), filepath.Join(above, "link", "a")} {
-		err := open(t, data)
-		if choir.CodeOf(err) != choir.CodeUnavailable || !strings.Contains(err.Error(), "chmod o+x "+shut) {
-			t.Errorf("%s: %v", data, err)
-		}
+	for _, data := range []string{filepath.Join(shut, "a", "b"), filepath.Join(above, "link", "c")} {
+		p := controltest.StartWith(t, controltest.Config(t, data))
+		p.Healthy()
 	}
-	if left, err := os.ReadDir(shut); err != nil || len(left) > 0 {
-		t.Errorf("it made %v, %v", left, err)
+	if info, err := os.Stat(shut); err != nil || info.Mode().Perm() != 0o700 {
+		t.Errorf("the closed folder is %v, %v", info.Mode(), err)
 	}
 	file := filepath.Join(above, "file")
 	if err := os.WriteFile(file, nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if err := open(t, file); choir.CodeOf(err) != choir.CodeUnavailable {
-		t.Errorf("a file: %v", err)
+	for _, data := range []string{file, filepath.Join(file, "below")} {
+		if err := open(t, data); choir.CodeOf(err) != choir.CodeUnavailable || !strings.Contains(err.Error(), "is no folder") {
+			t.Errorf("%s: %v", data, err)
+		}
+	}
+}
+
+// TestADataFolderThatIsThereIsClosedToOthers gives choir folders that were made
+// by others' means.
+func TestADataFolderThatIsThereIsClosedToOthers(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		mode fs.FileMode
+		with string // a file in it
+		want fs.FileMode
+		code choir.Code
+	}{
+		{"an empty one", 0o755, "", 0o711, ""},
+		{"with a configuration, open to all", 0o777, "choir.toml", 0o711, ""},
+		{"closed", 0o700, "choir.toml", 0o700, ""},
+		{"with other things", 0o755, "letter.txt", 0o755, ""},
+		{"with other things, open to all", 0o777, "letter.txt", 0o777, choir.CodeRefused},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			data := sandboxtest.DataDir(t)
+			if c.with != "" {
+				if err := os.WriteFile(filepath.Join(data, c.with), nil, 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := os.Chmod(data, c.mode); err != nil {
+				t.Fatal(err)
+			}
+			for range 2 { // the second finds what choir made there
+				if err := open(t, data); choir.CodeOf(err) != c.code {
+					t.Errorf("it says %v", err)
+				}
+			}
+			if info, err := os.Stat(data); err != nil || info.Mode().Perm() != c.want {
+				t.Errorf("it is %v, %v", info.Mode().Perm(), err)
+			}
+		})
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"iter"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 
@@ -25,6 +26,15 @@ const (
 	homeBytes = 1 << 30
 )
 
+// hiddenInProc are files of /proc that tell of the host and are empty inside: how
+// its kernel was started, its hardware, its modules, and the users with keys.
+var hiddenInProc = []string{
+	"/proc/cmdline", "/proc/interrupts", "/proc/diskstats", "/proc/partitions", "/proc/modules", "/proc/key-users",
+}
+
+// emptyFile is a file without content in a sandbox's root folder.
+const emptyFile = "etc/fstab"
+
 // commonArgs is the part of bubblewrap's command line that no spec changes. The
 // root folder comes first: the others are mounted over it.
 func commonArgs(root string) []string {
@@ -37,6 +47,11 @@ func commonArgs(root string) []string {
 		"--ro-bind", root, "/",
 		"--ro-bind", "/usr", "/usr",
 		"--proc", "/proc", "--dev", "/dev",
+	}
+	for _, name := range hiddenInProc {
+		if _, err := os.Stat(name); err == nil {
+			args = append(args, "--ro-bind", filepath.Join(root, emptyFile), name)
+		}
 	}
 	for _, name := range systemFolders {
 		if info, err := os.Lstat("/" + name); err == nil && info.IsDir() {

@@ -54,6 +54,8 @@ func expectations() []expectation {
 		expectation{"ioctl TIOCLINUX", unix.SYS_IOCTL, [3]uintptr{^uintptr(0), tiocLinux}, unix.EPERM},
 		expectation{"ioctl TIOCSETD", unix.SYS_IOCTL, [3]uintptr{^uintptr(0), tiocSetLineDisc}, unix.EPERM},
 		expectation{"ioctl TCGETS", unix.SYS_IOCTL, [3]uintptr{^uintptr(0), unix.TCGETS}, unix.EBADF},
+		expectation{"seccomp with a listener", unix.SYS_SECCOMP, [3]uintptr{unix.SECCOMP_SET_MODE_FILTER, unix.SECCOMP_FILTER_FLAG_NEW_LISTENER}, unix.EPERM},
+		expectation{"seccomp without one", unix.SYS_SECCOMP, [3]uintptr{unix.SECCOMP_SET_MODE_FILTER}, unix.EFAULT},
 		expectation{"socketpair unix", unix.SYS_SOCKETPAIR, [3]uintptr{unix.AF_UNIX, unix.SOCK_STREAM}, unix.EFAULT},
 		expectation{"socketpair tipc", unix.SYS_SOCKETPAIR, [3]uintptr{unix.AF_TIPC, unix.SOCK_STREAM}, unix.EAFNOSUPPORT},
 		socket("unix", unix.AF_UNIX, unix.SOCK_STREAM, 0, 0),

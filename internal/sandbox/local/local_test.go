@@ -202,20 +202,69 @@ func TestCloseLeavesSandboxes(t *testing.T) {
 	}
 }
 
-// TestUntraversableFolder checks that a data folder below a private one is
-// refused with what to do.
-func TestUntraversableFolder(t *testing.T) {
+// TestAFolderBelowAClosedOne makes sandboxes whose folders lie where their host
+// user cannot walk to, as below what mktemp -d makes for root.
+func TestAFolderBelowAClosedOne(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("an ordinary user's sandboxes run as that user")
 	}
-	dir := filepath.Join(sandboxtest.DataDir(t), "private")
-	if err := os.Mkdir(dir, 0o700); err != nil {
+	shut := filepath.Join(sandboxtest.DataDir(t), "shut")
+	data := filepath.Join(shut, "a", "data")
+	if err := os.MkdirAll(data, 0o711); err != nil {
 		t.Fatal(err)
 	}
-	d := local.New(local.Config{StateDir: sandboxtest.DataDir(t)})
+	for path, text := range map[string]string{filepath.Join(shut, "secret"): "s", filepath.Join(shut, "a", "secret"): "s"} {
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tool := filepath.Join(shut, "tools")
+	if err := os.MkdirAll(filepath.Join(tool, "bin"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(tool, "bin", "cargo"), []byte("#!/bin/sh\necho cargo of the test\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{filepath.Join(shut, "a"), shut} {
+		if err := os.Chmod(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	state := filepath.Join(data, "sandbox")
+	d := local.New(local.Config{StateDir: state, Modules: filepath.Join(state, "modules"), Toolchains: []string{tool}})
 	defer d.Close()
-	_, err := d.Create(t.Context(), sandboxtest.SpecIn(t, dir, sandboxtest.ProbeDir(t), choir.RoleAssociate))
-	if choir.CodeOf(err) != choir.CodeUnavailable || !strings.Contains(err.Error(), "chmod o+x") {
-		t.Errorf("%v", err)
+	if r := d.Probe(t.Context()); !r.Usable {
+		t.Errorf("the driver says %+v", r.Checks)
+	}
+	for _, role := range []choir.Role{choir.RoleAssociate, choir.RoleDirector} {
+		spec := sandboxtest.SpecIn(t, data, sandboxtest.ProbeDir(t), role)
+		b, err := d.Create(t.Context(), spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer b.Destroy(t.Context())
+		if got := shell(t, b, "cat "+shut+"/secret "+shut+"/a/secret 2>/dev/null || echo hidden"); got != "hidden\n" {
+			t.Errorf("what is closed is seen: %q", got)
+		}
+		if role == choir.RoleDirector {
+			continue
+		}
+		if got := shell(t, b, "cargo; echo x >/workspace/f; ls -d /node_modules"); got != "cargo of the test\n/node_modules\n" {
+			t.Errorf("inside: %q", got)
+		}
+		if raw, err := os.ReadFile(filepath.Join(spec.Workspace, "f")); err != nil || string(raw) != "x\n" {
+			t.Errorf("the workspace on the host: %q, %v", raw, err)
+		}
+	}
+	if mounts, err := os.ReadFile("/proc/self/mountinfo"); err != nil || strings.Contains(string(mounts), shut) {
+		t.Errorf("the host has a mount of it (%v):\n%s", err, mounts)
+	}
+	if info, err := os.Stat(shut); err != nil || info.Mode().Perm() != 0o700 {
+		t.Errorf("the closed folder is %v, %v", info.Mode(), err)
+	}
+	for _, c := range d.Tools(t.Context()) {
+		if c.Name == sandbox.ToolCargo && !strings.Contains(c.Detail, "cargo of the test") {
+			t.Errorf("%+v", c)
+		}
 	}
 }

@@ -29,6 +29,9 @@ func (d *Driver) Probe(ctx context.Context) sandbox.Report {
 	}
 	m := &machine{root: os.Geteuid() == 0, limits: findLimiter(d.cfg, groupLabel(d.cfg.StateDir))}
 	r.Checks = append(r.Checks, probeLimits(m), probeHostUser(m), probeLandlock())
+	if c, needed := probeReach(d.cfg, m.root); needed {
+		r.Checks = append(r.Checks, c)
+	}
 	r.Level = levelOf(m.limits.name(), m.root, hasLandlock())
 	for _, c := range r.Checks {
 		r.Usable = r.Usable && (c.OK || !c.Required)

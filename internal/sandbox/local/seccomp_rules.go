@@ -33,6 +33,8 @@ func rules() []rule {
 		rule{"ptrace", unix.SYS_PTRACE, denyWhenOneOf(0, unix.EPERM, ptraceAttach, ptraceSeize)},
 		rule{"personality", unix.SYS_PERSONALITY, allowOnly(0, unix.EPERM, 0, personalityQuery, personalityNoASLR)},
 		rule{"ioctl", unix.SYS_IOCTL, denyWhenOneOf(1, unix.EPERM, tiocPushBackOneKey, tiocLinux, tiocSetLineDisc)},
+		// Filters of a process's own are fine, answering another's calls is not.
+		rule{"seccomp", unix.SYS_SECCOMP, denyWhenBits(1, unix.SECCOMP_FILTER_FLAG_NEW_LISTENER, unix.EPERM)},
 		rule{"socket", unix.SYS_SOCKET, socketCheck()},
 		rule{"socketpair", unix.SYS_SOCKETPAIR, allowOnly(0, unix.EAFNOSUPPORT, unix.AF_UNIX)},
 	)
@@ -91,6 +93,9 @@ func denied() []denial {
 		{"quotactl", unix.SYS_QUOTACTL, unix.EPERM},
 		{"quotactl_fd", unix.SYS_QUOTACTL_FD, unix.EPERM},
 		{"fanotify_init", unix.SYS_FANOTIFY_INIT, unix.EPERM},
+		// Programs that ask for mounts this way read mountinfo where there is no such call.
+		{"statmount", unix.SYS_STATMOUNT, unix.ENOSYS},
+		{"listmount", unix.SYS_LISTMOUNT, unix.ENOSYS},
 		// No further namespaces: they open most of the kernel's code.
 		{"unshare", unix.SYS_UNSHARE, unix.EPERM},
 		{"setns", unix.SYS_SETNS, unix.EPERM},
@@ -107,6 +112,7 @@ func denied() []denial {
 		{"bpf", unix.SYS_BPF, unix.EPERM},
 		{"perf_event_open", unix.SYS_PERF_EVENT_OPEN, unix.EPERM},
 		{"userfaultfd", unix.SYS_USERFAULTFD, unix.EPERM},
+		{"memfd_secret", unix.SYS_MEMFD_SECRET, unix.ENOSYS},
 		{"keyctl", unix.SYS_KEYCTL, unix.EPERM},
 		{"add_key", unix.SYS_ADD_KEY, unix.EPERM},
 		{"request_key", unix.SYS_REQUEST_KEY, unix.EPERM},

@@ -84,8 +84,9 @@ func toolchainArgs(all []toolchain) []string {
 }
 
 // withView runs start, which starts bubblewrap for a spec, where the sources of
-// the toolchains are: in a mount namespace that ends with bubblewrap and that
-// nothing else is in, so that no crash leaves a mount behind.
+// the toolchains and folders below closed ones are: in a mount namespace that ends
+// with bubblewrap and that nothing else is in, so that no crash leaves a mount
+// behind.
 func (m *machine) withView(spec sandbox.Spec, start func() error) error {
 	var hidden []toolchain
 	for _, t := range m.toolchains {
@@ -93,30 +94,38 @@ func (m *machine) withView(spec sandbox.Spec, start func() error) error {
 			hidden = append(hidden, t)
 		}
 	}
-	if len(hidden) == 0 {
+	covers := m.coversFor(spec)
+	if len(hidden) == 0 && len(covers) == 0 {
 		return start()
 	}
 	return onOwnThread(func() error {
-		if err := view(hidden); err != nil {
-			e := choir.E("local.create", choir.CodeUnavailable, "cannot bring the toolchain %s into the sandbox: %v", hidden[0].path, err)
-			return e.WithRemedy("move the toolchain to a folder that everybody may enter, such as /opt")
+		if err := view(hidden, covers); err != nil {
+			return err
 		}
 		return start()
 	})
 }
 
 // view gives this thread a mount namespace in which the toolchains are bound to
-// their sources, without what is mounted below them.
-func view(all []toolchain) error {
-	if err := unix.Unshare(unix.CLONE_NEWNS); err != nil {
-		return os.NewSyscallError("unshare", err)
-	}
-	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
-		return os.NewSyscallError("mount", err)
-	}
+// their sources, without what is mounted below them, and closed folders are
+// covered. Toolchains come first: they may lie below what is covered.
+func view(all []toolchain, covers []cover) error {
+	err := ownView()
 	for _, t := range all {
-		if err := unix.Mount(t.path, t.source, "", unix.MS_BIND, ""); err != nil {
-			return os.NewSyscallError("mount", err)
+		if err == nil {
+			err = os.NewSyscallError("mount", unix.Mount(t.path, t.source, "", unix.MS_BIND, ""))
+		}
+		if err != nil {
+			e := choir.E("local.create", choir.CodeUnavailable, "cannot bring the toolchain %s into the sandbox: %v", t.path, err)
+			return e.WithRemedy("move the toolchain to a folder that everybody may enter, such as /opt")
+		}
+	}
+	for _, c := range covers {
+		if err == nil {
+			err = c.show()
+		}
+		if err != nil {
+			return notShown(c.closed, err)
 		}
 	}
 	return nil

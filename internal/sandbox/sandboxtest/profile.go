@@ -81,6 +81,7 @@ func (s suite) profile(t *testing.T) {
 			t.Errorf("/home has %q", homes)
 		}
 	})
+	t.Run("the host's start and hardware are hidden", func(t *testing.T) { b.procIsEmpty(t) })
 	t.Run("etc is made up", func(t *testing.T) { b.etcIsMadeUp(t) })
 	t.Run("guest binaries are unreadable", func(t *testing.T) {
 		b.refused(t, forbidden, "read", sandbox.GuestInside+"/choir-init")
@@ -176,5 +177,22 @@ func (s suite) director(t *testing.T) {
 	b.refused(t, readOnly, "write", "/x")
 	if f := b.facts(t); !strings.Contains(f.Processes[1], "choir-init") {
 		t.Errorf("process 1 is %q", f.Processes[1])
+	}
+}
+
+// procIsEmpty reads files of /proc that say something of the host on the host.
+func (b inside) procIsEmpty(t *testing.T) {
+	said := 0
+	for _, path := range []string{"/proc/cmdline", "/proc/interrupts", "/proc/diskstats", "/proc/partitions", "/proc/key-users"} {
+		if host, err := os.ReadFile(path); err == nil && len(host) > 0 {
+			said++
+		}
+		r := b.probe(t, "read", path)
+		if text := string(r.Value); r.Error == "" && text != `""` {
+			t.Errorf("%s says %s", path, text)
+		}
+	}
+	if said == 0 {
+		t.Error("none of the files says anything on the host, so nothing was checked")
 	}
 }

@@ -1,0 +1,187 @@
+package local
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"choiros/internal/choir"
+	"choiros/internal/sandbox"
+
+	"golang.org/x/sys/unix"
+)
+
+// reach says which folders a host user of a sandbox's own cannot walk to, below
+// which closed folder each lies. Folders are resolved once per value.
+type reach struct{ open map[string]bool }
+
+// closedAbove returns the topmost folder on the way to path that others may not
+// enter, or "" when everybody can walk to path. What is not there yet is open.
+func (r reach) closedAbove(path string) string {
+	real, err := filepath.EvalSymlinks(path)
+	for err != nil && errors.Is(err, fs.ErrNotExist) && path != filepath.Dir(path) {
+		path = filepath.Dir(path)
+		real, err = filepath.EvalSymlinks(path)
+	}
+	closed := ""
+	// The folder itself is the sandbox's to enter or not; its owner is set for it.
+	for dir := filepath.Dir(real); err == nil; dir = filepath.Dir(dir) {
+		if !r.entered(dir) {
+			closed = dir
+		}
+		if dir == filepath.Dir(dir) {
+			break
+		}
+	}
+	return closed
+}
+
+func (r reach) entered(dir string) bool {
+	open, known := r.open[dir]
+	if !known {
+		info, err := os.Stat(dir)
+		open = err != nil || info.Mode()&0o001 != 0
+		r.open[dir] = open
+	}
+	return open
+}
+
+// cover is a closed folder and the folders below it that a sandbox needs.
+type cover struct {
+	closed string
+	needed []string // real paths, those above others first
+}
+
+// coversFor lists what has to be shown to bubblewrap for a spec that its host user
+// could not walk to by itself.
+func (m *machine) coversFor(spec sandbox.Spec) []cover {
+	if !m.root {
+		return nil
+	}
+	r := reach{map[string]bool{}}
+	var out []cover
+	for _, path := range []string{m.cfg.StateDir, m.cfg.Modules, spec.Doors, spec.Guest, spec.Workspace} {
+		if path == "" {
+			continue
+		}
+		closed := r.closedAbove(path)
+		if closed == "" {
+			continue
+		}
+		real, err := filepath.EvalSymlinks(path)
+		if err != nil {
+			continue // bubblewrap says what is not there
+		}
+		out = addNeeded(out, closed, real)
+	}
+	return out
+}
+
+func addNeeded(all []cover, closed, path string) []cover {
+	for i := range all {
+		if all[i].closed != closed {
+			continue
+		}
+		for _, has := range all[i].needed {
+			if path == has || strings.HasPrefix(path, has+"/") {
+				return all
+			}
+		}
+		all[i].needed = append(all[i].needed, path)
+		return all
+	}
+	return append(all, cover{closed, []string{path}})
+}
+
+// show covers the closed folder, in this thread's own mount namespace, by one in
+// memory that everybody may enter and that has the needed folders and nothing
+// else.
+func (c cover) show() error {
+	held := make([]*os.File, len(c.needed))
+	defer func() {
+		for _, f := range held {
+			f.Close()
+		}
+	}()
+	for i, path := range c.needed {
+		f, err := os.OpenFile(path, unix.O_PATH|unix.O_DIRECTORY, 0)
+		if err != nil {
+			return err
+		}
+		held[i] = f
+	}
+	if err := unix.Mount("tmpfs", c.closed, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "mode=0711,size=1m"); err != nil {
+		return os.NewSyscallError("mount", err)
+	}
+	for i, path := range c.needed {
+		if err := makeWalkable(c.closed, path); err != nil {
+			return err
+		}
+		source := "/proc/self/fd/" + strconv.Itoa(int(held[i].Fd()))
+		if err := unix.Mount(source, path, "", unix.MS_BIND|unix.MS_REC, ""); err != nil {
+			return os.NewSyscallError("mount", err)
+		}
+	}
+	return nil
+}
+
+// makeWalkable makes the folders between a closed one and path, path too, so that
+// everybody may enter them, whatever the umask.
+func makeWalkable(closed, path string) error {
+	if path == closed {
+		return nil
+	}
+	if err := makeWalkable(closed, filepath.Dir(path)); err != nil {
+		return err
+	}
+	err := os.Mkdir(path, 0o711)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return os.Chmod(path, 0o711)
+}
+
+// ownView gives this thread a mount namespace of its own, from which nothing
+// spreads to the host's.
+func ownView() error {
+	if err := unix.Unshare(unix.CLONE_NEWNS); err != nil {
+		return os.NewSyscallError("unshare", err)
+	}
+	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
+		return os.NewSyscallError("mount", err)
+	}
+	return nil
+}
+
+// probeReach tries, where the data folder lies below a closed one, whether it can
+// be shown to sandboxes all the same.
+func probeReach(cfg Config, root bool) (sandbox.Check, bool) {
+	closed := reach{map[string]bool{}}.closedAbove(cfg.StateDir)
+	if !root || closed == "" {
+		return sandbox.Check{}, false
+	}
+	c := sandbox.Check{Name: "data folder", Required: true, OK: true, Detail: closed + " is closed to others, so sandboxes see the data folder through mounts of their own"}
+	err := onOwnThread(func() error {
+		if err := ownView(); err != nil {
+			return err
+		}
+		return cover{closed: closed}.show()
+	})
+	if err != nil {
+		c.OK, c.Detail = false, "the sandboxes' own users cannot enter "+closed+", and a mount namespace that shows it cannot be made: "+err.Error()
+		c.Remedy = "chmod o+x " + closed + ", or choose another data folder with --data"
+	}
+	return c, true
+}
+
+// notShown says that bubblewrap cannot be given what it needs.
+func notShown(closed string, err error) error {
+	e := choir.E("local.create", choir.CodeUnavailable, "cannot show the sandbox its folders in %s, which its host user cannot enter: %v", closed, err)
+	return e.WithRemedy("choose another data folder with --data, or: chmod o+x %s", closed)
+}
