@@ -156,6 +156,7 @@ func (s *server) servers() []*http.Server {
 }
 
 func runUp(ctx context.Context, a *app) error {
+	a.limitMemory()
 	s, listeners, err := openServer(ctx, a, true)
 	if err != nil {
 		return err

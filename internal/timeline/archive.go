@@ -42,8 +42,9 @@ const (
 	journalFolder = "journal/"
 	blobFolder    = "blobs/"
 	block         = 512
-	// maxArchive bounds the manifest of an archive, in bytes.
-	maxArchive = 1 << 30
+	// maxManifest bounds the manifest of an archive, in bytes. An import holds it in
+	// memory; it has room for a million members.
+	maxManifest = 192 << 20
 )
 
 // header is the tar header of a member, the only one that it may have.
@@ -117,6 +118,9 @@ func NewExport(ctx context.Context, log Source, blobs blob.Store, head Head, rea
 	}
 	if e.raw, err = choir.Canonical(e.Archive); err != nil {
 		return nil, err
+	}
+	if len(e.raw) > maxManifest {
+		return nil, manifestTooLarge("timeline.export", int64(len(e.raw))).WithRemedy("collect what nothing needs any more, or fork from a later moment and export the fork")
 	}
 	e.Digest = choir.DigestOf(e.raw)
 	return e, nil

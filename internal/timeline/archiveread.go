@@ -92,6 +92,9 @@ func (in *reading) manifest() (Archive, choir.Digest, error) {
 	if !ok {
 		return a, "", noExport()
 	}
+	if size > maxManifest {
+		return a, "", manifestTooLarge("timeline.import", size)
+	}
 	raw, err := in.full(size, "the manifest")
 	if err == nil {
 		err = in.zeros(padding(size), "the manifest")
@@ -110,6 +113,11 @@ func (in *reading) manifest() (Archive, choir.Digest, error) {
 	return a, digest, choir.Under("manifest", a.check())
 }
 
+// manifestTooLarge refuses a manifest by its size alone, before it is read.
+func manifestTooLarge(op string, size int64) *choir.Error {
+	return choir.E(op, choir.CodeTooLarge, "the list of what is in the archive has %d MiB, and at most %d MiB can be imported", size>>20, maxManifest>>20)
+}
+
 func noExport() error {
 	return choir.E("timeline.import", choir.CodeInvalid, "this is not a file that choir export made")
 }
@@ -119,7 +127,7 @@ func firstMember(head []byte) (name string, size int64, ok bool) {
 	name, _, _ = strings.Cut(string(head[:100]), "\x00")
 	text := strings.TrimRight(string(head[124:136]), "\x00 ")
 	size, err := strconv.ParseInt(text, 8, 64)
-	ok = err == nil && size > 0 && size <= maxArchive && strings.HasPrefix(name, "manifest-") && string(head[257:262]) == "ustar"
+	ok = err == nil && size > 0 && strings.HasPrefix(name, "manifest-") && string(head[257:262]) == "ustar"
 	return name, size, ok
 }
 

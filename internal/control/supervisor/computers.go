@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -318,6 +319,7 @@ func (s *System) Import(ctx context.Context, name string, r io.Reader) (api.Impo
 		return api.Imported{}, choir.E("computer.import", choir.CodeBusy, "another computer is being imported").WithRemedy("try again when it is there")
 	}
 	defer s.computers.importing.Unlock()
+	defer debug.FreeOSMemory() // a manifest may have been most of what this process holds
 	var a timeline.Archive
 	made, err := s.make(ctx, func(n computer.NewComputer) (string, error) {
 		var err error

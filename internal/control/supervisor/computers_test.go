@@ -1,12 +1,14 @@
 package supervisor_test
 
 import (
+	"archive/tar"
 	"bytes"
 	"encoding/json"
 	"errors"
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -371,3 +373,47 @@ func TestAnImportHoldsNobodyUp(t *testing.T) {
 		}
 	})
 }
+
+// counted counts what is read.
+type counted struct {
+	io.Reader
+	bytes int
+}
+
+func (c *counted) Read(b []byte) (int, error) {
+	n, err := c.Reader.Read(b)
+	c.bytes += n
+	return n, err
+}
+
+// TestAHugeManifestIsRefusedUnread imports a file whose first member claims, and
+// has, 300 MB.
+func TestAHugeManifestIsRefusedUnread(t *testing.T) {
+	const size = 300 << 20
+	data := newData(t)
+	with(t, data, func(s *supervisor.System) {
+		var head bytes.Buffer
+		err := tar.NewWriter(&head).WriteHeader(&tar.Header{
+			Typeflag: tar.TypeReg, Name: "manifest-" + strings.Repeat("a", 64) + ".json", Size: size, Mode: 0o600, Format: tar.FormatGNU,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		in := &counted{Reader: io.MultiReader(&head, io.LimitReader(endless{}, size))}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, err = s.Import(t.Context(), "huge", in)
+		runtime.ReadMemStats(&after)
+		if choir.CodeOf(err) != choir.CodeTooLarge || !strings.Contains(err.Error(), "300 MiB") {
+			t.Errorf("it says %v", err)
+		}
+		if took := after.TotalAlloc - before.TotalAlloc; in.bytes > 1<<20 || took > 16<<20 {
+			t.Errorf("%d bytes were read and %d taken from memory", in.bytes, took)
+		}
+	})
+}
+
+// endless is JSON that is costly to hold.
+type endless struct{}
+
+func (endless) Read(b []byte) (int, error) { return copy(b, "[],[],[],[],[],[],[],[],"), nil }
