@@ -181,9 +181,9 @@ func runUp(ctx context.Context, a *app) error {
 // printFailed says which computers are not there, and that the others are.
 func (a *app) printFailed(failed []api.FailedComputer) {
 	for _, f := range failed {
-		fmt.Fprintln(a.err, "choir: "+f.Why.Msg+"; the other computers go on")
+		a.errorf("choir: %s; the other computers go on\n", f.Why.Msg)
 		if f.Why.Remedy != "" {
-			fmt.Fprintln(a.err, "  "+f.Why.Remedy)
+			a.errorf("  %s\n", f.Why.Remedy)
 		}
 	}
 }
