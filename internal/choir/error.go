@@ -47,6 +47,7 @@ type Error struct {
 	Path   string // field or thing, such as "verify_profile.commands[0].argv"
 	Msg    string // what happened, to what
 	Remedy string // what to do next, or empty
+	First  *First // the event that is in the log in place of a refused one, or nil
 	Err    error  // cause, or nil
 }
 

@@ -11,6 +11,7 @@ type Problem struct {
 	Message string `json:"message" choir:"len=0..4000" doc:"What happened, to what."`
 	Path    string `json:"path,omitempty" choir:"len=1..4096" doc:"Field or thing it is about."`
 	Remedy  string `json:"remedy,omitempty" choir:"len=1..2000" doc:"What to do next."`
+	First   *First `json:"first,omitempty" doc:"For an append that is a conflict: the event that is in the log in its place."`
 }
 
 // ProblemOf is the problem an error is answered with; nil for nil. The cause of
@@ -30,7 +31,7 @@ func ProblemOf(err error) *Problem {
 		remedy = remedyOf(e)
 		message = strings.Replace(message, " ("+remedy+")", "", 1)
 	}
-	return &Problem{Code: e.Code, Message: cut(message, 4000), Path: cut(e.Path, 4096), Remedy: cut(remedy, 2000)}
+	return &Problem{Code: e.Code, Message: cut(message, 4000), Path: cut(e.Path, 4096), Remedy: cut(remedy, 2000), First: FirstOf(err)}
 }
 
 // remedyOf is what the cause says to do, while it is the cause's code that is told.
@@ -53,5 +54,5 @@ func (p *Problem) Err() error {
 	if p == nil {
 		return nil
 	}
-	return &Error{Code: p.Code, Path: p.Path, Msg: p.Message, Remedy: p.Remedy}
+	return &Error{Code: p.Code, Path: p.Path, Msg: p.Message, Remedy: p.Remedy, First: p.First}
 }

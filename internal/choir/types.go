@@ -46,6 +46,15 @@ type TypeInfo struct {
 	Class Class
 	// Run says whether the event must name a run.
 	Run bool
+	// Once names the fields that say what the event is about, where the log has
+	// one event of the type about each subject, whoever appends it: "run", "task"
+	// and "cause" are the event's own, "payload.x" is a text in its payload. Where
+	// one of them is absent there is no rule. The store refuses a second as
+	// conflict and names the first, see FirstOf.
+	Once []string
+	// After is the type of the event about the same subject and of the same run
+	// that must be in the log before.
+	After Type
 	// Roles that may append it.
 	Roles []Role
 	// Sample is a zero payload; New returns a pointer to a fresh one.
@@ -78,38 +87,38 @@ var types = []TypeInfo{
 	{Type: "session.ended", Class: ClassFact, Roles: control, Sample: SessionEnded{}, Doc: "The computer went to sleep."},
 	{Type: "sandbox.started", Class: ClassFact, Roles: control, Sample: SandboxStarted{}, Doc: "A sandbox runs, at the isolation level that is really in force."},
 	{Type: "sandbox.stopped", Class: ClassFact, Roles: control, Sample: SandboxStopped{}, Doc: "A sandbox ended or was ended."},
-	{Type: "prompt.submitted", Class: ClassFact, Run: true, Roles: person, Sample: PromptSubmitted{}, Doc: "A person asked for something; a run begins."},
+	{Type: "prompt.submitted", Class: ClassFact, Run: true, Once: []string{"run"}, Roles: person, Sample: PromptSubmitted{}, Doc: "A person asked for something; a run begins."},
 	{Type: "steering.submitted", Class: ClassFact, Run: true, Roles: person, Sample: SteeringSubmitted{}, Doc: "A person added to a run while it works; taken up at the next step."},
 	{Type: "run.cancel_requested", Class: ClassFact, Run: true, Roles: person, Sample: RunCancelRequested{}, Doc: "A person stopped a run."},
-	{Type: "run.finished", Class: ClassFact, Run: true, Roles: []Role{RoleDirector, RoleControl}, Sample: RunFinished{}, Doc: "A run ended, with the Director's signed answer or the reason it failed."},
-	{Type: "plan.made", Class: ClassFact, Run: true, Roles: director, Sample: PlanMade{}, Doc: "The Director accepted a plan."},
+	{Type: "run.finished", Class: ClassFact, Run: true, Once: []string{"run"}, After: "prompt.submitted", Roles: []Role{RoleDirector, RoleControl}, Sample: RunFinished{}, Doc: "A run ended, with the Director's signed answer or the reason it failed."},
+	{Type: "plan.made", Class: ClassFact, Run: true, Once: []string{"run"}, Roles: director, Sample: PlanMade{}, Doc: "The Director accepted a plan."},
 	{Type: "plan.refused", Class: ClassFact, Run: true, Roles: director, Sample: PlanRefused{}, Doc: "A plan did not hold; the model is told why."},
-	{Type: "task.dispatched", Class: ClassFact, Run: true, Roles: []Role{RoleDirector, RoleShell, RoleDesktop, RoleCLI, RoleControl}, Sample: TaskDispatched{}, Doc: "A DirectorTask is to be executed."},
+	{Type: "task.dispatched", Class: ClassFact, Run: true, Once: []string{"task"}, Roles: []Role{RoleDirector, RoleShell, RoleDesktop, RoleCLI, RoleControl}, Sample: TaskDispatched{}, Doc: "A DirectorTask is to be executed."},
 	{Type: "task.started", Class: ClassFact, Run: true, Roles: control, Sample: TaskStarted{}, Doc: "The Associate took a task up; the workspace as it was then."},
 	{Type: "task.progressed", Class: ClassFact, Run: true, Roles: associate, Sample: TaskProgressed{}, Doc: "The Associate speaks to the Conductor while it works."},
-	{Type: "task.returned", Class: ClassFact, Run: true, Roles: []Role{RoleAssociate, RoleControl}, Sample: TaskReturned{}, Doc: "The one AssociateResult of a task."},
-	{Type: "task.judged", Class: ClassFact, Run: true, Roles: director, Sample: TaskJudged{}, Doc: "The Director held a result against the acceptance criteria."},
-	{Type: "question.asked", Class: ClassFact, Run: true, Roles: director, Sample: QuestionAsked{}, Doc: "Only the user can answer this; the run waits."},
-	{Type: "question.answered", Class: ClassFact, Run: true, Roles: person, Sample: QuestionAnswered{}, Doc: "The user answered."},
-	{Type: "toast.shown", Class: ClassFact, Run: true, Roles: director, Sample: ToastShown{}, Doc: "A short signed answer that needs no document."},
-	{Type: "tool.called", Class: ClassFact, Run: true, Roles: associate, Sample: ToolCalled{}, Doc: "A tool call is about to run."},
-	{Type: "tool.returned", Class: ClassFact, Run: true, Roles: associate, Sample: ToolReturned{}, Doc: "A tool call ended, or was refused."},
+	{Type: "task.returned", Class: ClassFact, Run: true, Once: []string{"task"}, After: "task.dispatched", Roles: []Role{RoleAssociate, RoleControl}, Sample: TaskReturned{}, Doc: "The one AssociateResult of a task."},
+	{Type: "task.judged", Class: ClassFact, Run: true, Once: []string{"payload.task"}, Roles: director, Sample: TaskJudged{}, Doc: "The Director held a result against the acceptance criteria."},
+	{Type: "question.asked", Class: ClassFact, Run: true, Once: []string{"run", "payload.question.id"}, Roles: director, Sample: QuestionAsked{}, Doc: "Only the user can answer this; the run waits."},
+	{Type: "question.answered", Class: ClassFact, Run: true, Once: []string{"run", "payload.question"}, After: "question.asked", Roles: person, Sample: QuestionAnswered{}, Doc: "The user answered."},
+	{Type: "toast.shown", Class: ClassFact, Run: true, Once: []string{"run"}, Roles: director, Sample: ToastShown{}, Doc: "A short signed answer that needs no document."},
+	{Type: "tool.called", Class: ClassFact, Run: true, Once: []string{"payload.call"}, Roles: associate, Sample: ToolCalled{}, Doc: "A tool call is about to run."},
+	{Type: "tool.returned", Class: ClassFact, Run: true, Once: []string{"payload.call"}, Roles: associate, Sample: ToolReturned{}, Doc: "A tool call ended, or was refused."},
 	{Type: "model.called", Class: ClassFact, Roles: control, Sample: ModelCalled{}, Doc: "A model call left through the gateway; the exact request is a blob."},
-	{Type: "model.returned", Class: ClassFact, Roles: control, Sample: ModelReturned{}, Doc: "A model call ended; the exact response is a blob."},
+	{Type: "model.returned", Class: ClassFact, Once: []string{"cause"}, Roles: control, Sample: ModelReturned{}, Doc: "A model call ended; the exact response is a blob."},
 	{Type: "file.written", Class: ClassState, Roles: anyWriter, Sample: FileWritten{}, Doc: "Files are new or changed, seen by comparing the tree."},
 	{Type: "file.removed", Class: ClassState, Roles: anyWriter, Sample: FileRemoved{}, Doc: "Files are gone, seen by comparing the tree."},
 	{Type: "snapshot.taken", Class: ClassFact, Roles: control, Sample: SnapshotTaken{}, Doc: "The whole workspace, exactly, is in the store."},
 	{Type: "caches.left_out", Class: ClassFact, Roles: control, Sample: CachesLeftOut{}, Doc: "Snapshots leave other caches out than before: those with more than storage.cache_mb."},
-	{Type: "document.created", Class: ClassState, Roles: writer, Sample: DocumentCreated{}, Doc: "A document exists: a run's living one, or a person's."},
+	{Type: "document.created", Class: ClassState, Once: []string{"payload.document"}, Roles: writer, Sample: DocumentCreated{}, Doc: "A document exists: a run's living one, or a person's."},
 	{Type: "document.versioned", Class: ClassState, Roles: writer, Sample: DocumentVersioned{}, Doc: "A document has a new immutable version."},
 	{Type: "document.renamed", Class: ClassState, Roles: person, Sample: DocumentRenamed{}, Doc: "A document has another title."},
 	{Type: "document.removed", Class: ClassState, Roles: person, Sample: DocumentRemoved{}, Doc: "A document is gone; its versions stay."},
 	{Type: "overlay.added", Class: ClassState, Roles: writer, Sample: OverlayAdded{}, Doc: "A proposal or a comment, of a person or of a run, lies over a version of a document."},
 	{Type: "overlay.settled", Class: ClassState, Roles: person, Sample: OverlaySettled{}, Doc: "A proposal was accepted or rejected, a comment resolved, or either opened again."},
-	{Type: "checkpoint.created", Class: ClassFact, Roles: []Role{RoleAssociate}, Sample: CheckpointCreated{}, Doc: "A snapshot with a name, and its git commits."},
+	{Type: "checkpoint.created", Class: ClassFact, Once: []string{"payload.checkpoint"}, Roles: []Role{RoleAssociate}, Sample: CheckpointCreated{}, Doc: "A snapshot with a name, and its git commits."},
 	{Type: "timeline.rewound", Class: ClassFact, Roles: []Role{RoleShell, RoleCLI, RoleControl}, Sample: TimelineRewound{}, Doc: "What can be rewound is again as it was at an earlier moment."},
 	{Type: "timeline.undone", Class: ClassFact, Roles: owner, Sample: TimelineUndone{}, Doc: "What one action changed was taken back."},
-	{Type: "timeline.forked", Class: ClassFact, Roles: owner, Sample: TimelineForked{}, Doc: "Another computer begins with this one's past."},
+	{Type: "timeline.forked", Class: ClassFact, Once: []string{"payload.computer"}, Roles: owner, Sample: TimelineForked{}, Doc: "Another computer begins with this one's past."},
 	{Type: "computer.forked", Class: ClassFact, Roles: control, Sample: ComputerForked{}, Doc: "This computer begins here; what is before it is another's past."},
 	{Type: "computer.imported", Class: ClassFact, Roles: control, Sample: ComputerImported{}, Doc: "This computer came in a file; what is before it is another's past."},
 	{Type: "computer.exported", Class: ClassFact, Roles: owner, Sample: ComputerExported{}, Doc: "The whole computer was written into a file."},

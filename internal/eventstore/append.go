@@ -5,19 +5,20 @@ import (
 	"fmt"
 	"slices"
 
-	"zombiezen.com/go/sqlite"
-
 	"choiros/internal/choir"
-	"choiros/internal/journal"
 )
 
 // Append adds events, all or none, and returns when they are durable; receipts
-// are in the order of the drafts. A draft whose id is in the log already adds
-// nothing and gets the receipt of the first, marked as duplicate. What a draft
-// says is held against its type: code invalid, forbidden or too_large, with the
-// path of the field. Code no_space: nothing was added, try again when there is
-// room. Code corrupt or unavailable: the log takes no appends; but an error that
-// is ErrNotReplicated is about events that are in the log.
+// are in the order of the drafts. A draft that repeats an event, with its id, its
+// source and everything it says, adds nothing and gets the receipt of the first,
+// marked as duplicate. Code conflict: the id is held by an event that says
+// something else, or the log has one event of the type about the subject, see
+// choir.TypeInfo.Once; choir.FirstOf names it. Code not_found: what the draft
+// answers, see choir.TypeInfo.After, is not in the log. What a draft says is held
+// against its type: code invalid, forbidden or too_large, with the path of the
+// field. Code no_space: nothing was added, try again when there is room. Code
+// corrupt or unavailable: the log takes no appends; but an error that is
+// ErrNotReplicated is about events that are in the log.
 func (s *Store) Append(ctx context.Context, role choir.Role, drafts ...choir.Draft) ([]choir.Receipt, error) {
 	if len(s.opened.holes) > 0 {
 		return nil, choir.E("eventstore.append", choir.CodeCorrupt, "the log takes no appends: %s", s.opened.readOnly).
@@ -36,6 +37,10 @@ func (s *Store) Append(ctx context.Context, role choir.Role, drafts ...choir.Dra
 			return nil, underDraft(i, len(drafts), err)
 		}
 		a.payloads = append(a.payloads, payload)
+		d := &a.drafts[i]
+		var keys onceKeys
+		keys.own, keys.after = choir.OnceKeys(d.Type, d.Run, d.Task, d.Cause, d.Payload)
+		a.keys = append(a.keys, keys)
 	}
 	receipts, err := a.admit(ctx)
 	if err != nil || s.cfg.Replica == nil || role == choir.RoleControl {
@@ -75,6 +80,11 @@ func (s *Store) check(ctx context.Context, role choir.Role, d *choir.Draft) (cho
 	if err := checkTask(d, payload); err != nil {
 		return nil, err
 	}
+	if len(info.Once) > 0 {
+		if err := canonical(d); err != nil {
+			return nil, err
+		}
+	}
 	if d.Blob != "" && s.cfg.Blobs != nil {
 		if _, err := s.cfg.Blobs.Size(ctx, d.Blob); err != nil {
 			return nil, choir.Under("blob", err)
@@ -110,17 +120,6 @@ func checkTask(d *choir.Draft, payload choir.Payload) error {
 	return nil
 }
 
-// appending is one call of Append on its way through the journal.
-type appending struct {
-	store    *Store
-	source   choir.Source
-	drafts   []choir.Draft
-	payloads []choir.Payload
-	receipts []choir.Receipt
-	earlier  map[choir.ID]bool // ids found in the database
-	sealed   int
-}
-
 // admit is run while no repair runs.
 func (a *appending) admit(ctx context.Context) ([]choir.Receipt, error) {
 	if err := a.store.barrier.Enter(ctx); err != nil {
@@ -133,105 +132,13 @@ func (a *appending) admit(ctx context.Context) ([]choir.Receipt, error) {
 	return a.run(ctx)
 }
 
-func (a *appending) run(ctx context.Context) ([]choir.Receipt, error) {
-	if err := a.findEarlier(ctx); err != nil {
-		return nil, err
-	}
-	err := a.store.journal.Append(a.seal)
+// canonical makes the payload of a draft canonical, because the keys of its event
+// are read from it.
+func canonical(d *choir.Draft) error {
+	raw, err := choir.Canonicalize(d.Payload)
 	if err != nil {
-		a.forget()
-		return nil, err
+		return choir.Under("payload", err)
 	}
-	if a.sealed == len(a.drafts) {
-		return a.receipts, nil
-	}
-	return a.receipts, a.fillDuplicates(ctx)
-}
-
-// findEarlier asks the database for ids that are not remembered and not newer
-// than all that are forgotten.
-func (a *appending) findEarlier(ctx context.Context) error {
-	ask := a.store.pool.use
-	if head, _ := a.store.journal.Head(); a.store.applier.reached()+recentEvents <= head {
-		ask = a.store.read // the database lacks events that are forgotten
-	}
-	for i := range a.drafts {
-		id := a.drafts[i].ID
-		if _, ok := a.store.recent.seq(id); ok || a.store.recent.unknown(id) {
-			continue
-		}
-		err := ask(ctx, func(conn *sqlite.Conn) error {
-			return query(conn, "SELECT seq FROM events WHERE id = ?", func(*sqlite.Stmt) error {
-				if a.earlier == nil {
-					a.earlier = map[choir.ID]bool{}
-				}
-				a.earlier[id] = true
-				return nil
-			}, id)
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// seal is called by the journal, which holds its lock.
-func (a *appending) seal(next uint64, prev choir.Digest) ([]journal.Record, error) {
-	a.receipts, a.sealed = make([]choir.Receipt, len(a.drafts)), 0
-	records := make([]journal.Record, 0, len(a.drafts))
-	for i := range a.drafts {
-		d := &a.drafts[i]
-		if _, known := a.store.recent.seq(d.ID); known || a.earlier[d.ID] {
-			a.receipts[i] = choir.Receipt{ID: d.ID, Duplicate: true}
-			continue
-		}
-		e := choir.Event{
-			Seq: next, ID: d.ID, Time: a.store.cfg.Now(), Computer: a.store.cfg.Computer, User: a.store.cfg.User,
-			Source: a.source, Type: d.Type, Run: d.Run, Task: d.Task, Cause: d.Cause, Payload: d.Payload, Blob: d.Blob,
-		}
-		raw, err := choir.SealEvent(&e, prev)
-		if err != nil {
-			a.receipts = a.receipts[:i]
-			a.forget()
-			return nil, underDraft(i, len(a.drafts), err)
-		}
-		a.receipts[i] = choir.Receipt{Seq: next, ID: e.ID, Hash: e.Hash}
-		a.store.recent.add(e.ID, next)
-		records = append(records, journal.Record{Seq: next, Event: raw, Hash: e.Hash, Value: item{event: e, payload: a.payloads[i]}})
-		next, prev = next+1, e.Hash
-		a.sealed++
-	}
-	return records, nil
-}
-
-// forget takes back that the sealed drafts are in the log.
-func (a *appending) forget() {
-	for _, r := range a.receipts {
-		if !r.Duplicate {
-			a.store.recent.remove(r.ID)
-		}
-	}
-	a.receipts = nil
-}
-
-// fillDuplicates looks the first receipts up. The journal has waited for those
-// that were on their way; one that failed then is not in the log.
-func (a *appending) fillDuplicates(ctx context.Context) error {
-	for i := range a.receipts {
-		r := &a.receipts[i]
-		if !r.Duplicate {
-			continue
-		}
-		first, err := a.store.Event(ctx, r.ID)
-		if choir.CodeOf(err) == choir.CodeNotFound {
-			return choir.E("eventstore.append", choir.CodeBusy, "the first append of event %s has just failed", r.ID).
-				WithRemedy("append it again")
-		}
-		if err != nil {
-			return err
-		}
-		r.Seq, r.Hash = first.Seq, first.Hash
-	}
+	d.Payload = raw
 	return nil
 }

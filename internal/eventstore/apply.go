@@ -19,6 +19,8 @@ type item struct {
 	event   choir.Event
 	payload choir.Payload // decoded, or nil
 	raw     []byte
+	once    choir.OnceKey // once keyed says so, see onceKey
+	keyed   bool
 }
 
 // applier writes durable events to the SQLite copy in order, in groups: a
@@ -199,6 +201,7 @@ func (a *applier) write(group []item) (err error) {
 		return err
 	}
 	for i := range group {
+		a.view.addFirst(&group[i])
 		if err := a.view.reduce(&group[i].event, group[i].payload); err != nil {
 			return err
 		}

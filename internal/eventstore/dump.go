@@ -24,6 +24,7 @@ var dumped = []dumpedTable{
 	{"documents", "key, from_seq, to_seq, value", "key, from_seq"},
 	{"events", "seq, id, type, run, event", "seq"},
 	{"files", "key, from_seq, to_seq, value", "key, from_seq"},
+	{"firsts", "key, seq", "key"},
 	{"messages", "key, seq, value", "key, seq"},
 	{"overlays", "key, from_seq, to_seq, value", "key, from_seq"},
 	{"runs", "key, seq, state, value", "key"},

@@ -23,8 +23,8 @@ var memoryNames atomic.Uint64
 // OpenReadOnly opens a log for reading only; it changes no event on disk and may
 // be used beside a computer that runs. It uses both copies: what is damaged in
 // one is read from the other and told by Damaged, what is damaged in both is told
-// by Holes. When the SQLite copy is not up to date it is left alone and the
-// projections are made in memory.
+// by Holes. When the SQLite copy is not up to date, or of an older schema, it is
+// left alone and the projections are made in memory.
 func OpenReadOnly(ctx context.Context, dir string) (*Store, error) {
 	s := &Store{dir: dir, opened: opened{readOnly: OnlyReading}}
 	s.barrier = recovery.NewBarrier(s.drain)

@@ -140,6 +140,7 @@ func replay(ctx context.Context, conn *sqlite.Conn, from source, have, to uint64
 					return choir.E("eventstore.rebuild", choir.CodeCorrupt, "event %d does not follow from the one before", e.Seq)
 				}
 				last = choir.Event{Seq: e.Seq, Hash: e.Hash}
+				v.addFirst(&c.items[i])
 				if err := v.reduce(e, c.items[i].payload); err != nil {
 					return err
 				}
@@ -272,6 +273,7 @@ func (c *chunk) decode() {
 			c.err = choir.Wrap("eventstore.rebuild", choir.CodeCorrupt, err, "the journal is damaged")
 			return
 		}
+		it.onceKey()
 		if _, ok := reducers[it.event.Type]; ok {
 			if it.payload, err = choir.ReadPayload(it.event.Type, it.event.Payload); err != nil {
 				c.err = choir.Wrap("eventstore.rebuild", choir.CodeCorrupt, err, "event %d", it.event.Seq)

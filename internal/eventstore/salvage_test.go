@@ -201,9 +201,8 @@ func TestNewIdsNeedNoQuestion(t *testing.T) {
 		t.Errorf("%+v %v", r, err)
 	}
 	var forgetful recent
-	forgetful.newest = beforeAll
 	for range 3 * recentEvents {
-		forgetful.add(newID(), 1)
+		forgetful.add(&choir.Event{ID: newID(), Seq: 1}, "")
 	}
 	if forgetful.unknown(newID()) || !forgetful.unknown(later) {
 		t.Error("what is forgotten may be in the log, what is newer may not")

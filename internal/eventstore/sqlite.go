@@ -32,6 +32,9 @@ var overlayTable string
 //go:embed migration_6.sql
 var nowIndexes string
 
+//go:embed migration_7.sql
+var firstsTableSchema string
+
 //go:embed migration_4.sql
 var cacheIndex string
 
@@ -39,7 +42,7 @@ var cacheIndex string
 // projections follow from the journal, one that changes a projection may drop
 // and create it: Open sees by the stamp that they are another choir's and
 // rebuilds them.
-var migrations = []string{schema, desktopTables, projectIndex, cacheIndex, overlayTable, nowIndexes}
+var migrations = []string{schema, desktopTables, projectIndex, cacheIndex, overlayTable, nowIndexes, firstsTableSchema}
 
 const readers = 4
 
@@ -233,7 +236,11 @@ var errNewerCopy = choir.E("eventstore.open", choir.CodeUnavailable, "the SQLite
 // application id.
 func stamp() int32 {
 	types := slices.Sorted(maps.Keys(reducers))
-	sum := crc32.ChecksumIEEE(fmt.Appendf(nil, "%d %v", len(migrations), types))
+	said := fmt.Appendf(nil, "%d %v", len(migrations), types)
+	for _, info := range choir.Types() {
+		said = fmt.Appendf(said, " %v", info.Once)
+	}
+	sum := crc32.ChecksumIEEE(said)
 	return int32(sum>>1) | 1
 }
 

@@ -67,15 +67,19 @@ var (
 	usageTable            = &table{"usage", "REPLACE INTO usage VALUES (?, ?)", keyValue}
 	documentHeadsTable    = &table{"document_heads", "REPLACE INTO document_heads VALUES (?, ?)", keyValue}
 	documentVersionsTable = &table{"document_versions", "REPLACE INTO document_versions VALUES (?, ?, ?)", keySeqValue}
-	filesTable            = &table{"files", "REPLACE INTO files VALUES (?, ?, ?, ?)", versionRow}
-	documentsTable        = &table{"documents", "REPLACE INTO documents VALUES (?, ?, ?, ?)", versionRow}
-	settingsTable         = &table{"settings", "REPLACE INTO settings VALUES (?, ?, ?, ?)", versionRow}
-	overlaysTable         = &table{"overlays", "REPLACE INTO overlays VALUES (?, ?, ?, ?)", versionRow}
-	windowsTable          = &table{"windows", "REPLACE INTO windows VALUES (?, ?, ?, ?)", versionRow}
+	firstsTable           = &table{"firsts", "INSERT OR IGNORE INTO firsts VALUES (?, ?)", func(st *sqlite.Stmt, r *row) {
+		st.BindText(1, r.key)
+		st.BindInt64(2, int64(r.seq))
+	}}
+	filesTable     = &table{"files", "REPLACE INTO files VALUES (?, ?, ?, ?)", versionRow}
+	documentsTable = &table{"documents", "REPLACE INTO documents VALUES (?, ?, ?, ?)", versionRow}
+	settingsTable  = &table{"settings", "REPLACE INTO settings VALUES (?, ?, ?, ?)", versionRow}
+	overlaysTable  = &table{"overlays", "REPLACE INTO overlays VALUES (?, ?, ?, ?)", versionRow}
+	windowsTable   = &table{"windows", "REPLACE INTO windows VALUES (?, ?, ?, ?)", versionRow}
 )
 
 var projections = []*table{
-	checkpointsTable, conversationsTable, documentHeadsTable, documentVersionsTable, documentsTable, filesTable,
+	checkpointsTable, conversationsTable, documentHeadsTable, documentVersionsTable, documentsTable, filesTable, firstsTable,
 	messagesTable, overlaysTable, runsTable, settingsTable, snapshotsTable, tasksTable, usageTable, windowsTable,
 }
 

@@ -1,0 +1,86 @@
+package eventstore
+
+import (
+	"context"
+
+	"zombiezen.com/go/sqlite"
+
+	"choiros/internal/choir"
+)
+
+// First finds the event of a type about a subject, of which the log has one: the
+// values of the fields in choir.TypeInfo.Once, in their order. Code not_found.
+func (s *Store) First(ctx context.Context, t choir.Type, subject ...string) (choir.Event, error) {
+	key := choir.NewOnceKey(t, subject...)
+	seq, ok := s.recent.first(key)
+	if !ok && !s.applier.static && s.recent.unheard(key) {
+		return choir.Event{}, notFound("event", string(t))
+	}
+	if !ok {
+		var err error
+		if seq, err = s.firstSeq(ctx, key); err != nil {
+			return choir.Event{}, err
+		}
+	}
+	if seq == 0 {
+		return choir.Event{}, notFound("event", string(t))
+	}
+	return s.eventAt(ctx, seq)
+}
+
+// firstSeq asks the database for the event of a key that is not remembered; 0 when
+// there is none.
+func (s *Store) firstSeq(ctx context.Context, key choir.OnceKey) (seq uint64, err error) {
+	err = s.askEarlier(ctx, func(conn *sqlite.Conn) error {
+		return query(conn, "SELECT seq FROM firsts WHERE key = ?", func(st *sqlite.Stmt) error {
+			seq = uint64(st.ColumnInt64(0))
+			return nil
+		}, string(key))
+	})
+	return seq, err
+}
+
+// askEarlier runs fn with a connection that sees every event that is no longer
+// remembered by recent.
+func (s *Store) askEarlier(ctx context.Context, fn func(*sqlite.Conn) error) error {
+	if head, _ := s.journal.Head(); s.applier.reached()+recentEvents <= head {
+		return s.read(ctx, fn) // the database lacks events that are forgotten
+	}
+	return s.pool.use(ctx, fn)
+}
+
+// eventAt reads one event by its number. Code not_found.
+func (s *Store) eventAt(ctx context.Context, seq uint64) (choir.Event, error) {
+	if e, ok := s.tail.at(seq); ok {
+		return e, nil
+	}
+	var found []choir.Event
+	err := s.read(ctx, func(conn *sqlite.Conn) error {
+		return query(conn, "SELECT event FROM events WHERE seq = ?", decoded(&found), seq)
+	})
+	if err == nil && len(found) == 0 {
+		err = notFound("event", itoa(int(seq)))
+	}
+	if err != nil {
+		return choir.Event{}, err
+	}
+	return found[0], nil
+}
+
+// onceKey is the key of an event of which the log has one; empty for others. It
+// is computed at the first use.
+func (it *item) onceKey() choir.OnceKey {
+	if !it.keyed {
+		e := &it.event
+		it.once, _ = choir.OnceKeys(e.Type, e.Run, e.Task, e.Cause, e.Payload)
+		it.keyed = true
+	}
+	return it.once
+}
+
+// addFirst notes the event of a key; an earlier one of the same key stays.
+func (v *view) addFirst(it *item) {
+	if key := it.onceKey(); key != "" {
+		v.add(firstsTable, row{key: string(key), seq: it.event.Seq})
+	}
+}

@@ -1,0 +1,189 @@
+package eventstore
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"choiros/internal/choir"
+)
+
+// dispatched puts a task into the log and gives its ids.
+func dispatched(t testing.TB, s *Store) (run, task choir.ID) {
+	t.Helper()
+	run, task = newID(), newID()
+	add(t, s, run, task, choir.TaskDispatched{Task: choir.DirectorTask{
+		Version: 1, TaskID: task, RunID: run, Kind: choir.TaskRun, Instruction: "x",
+	}})
+	return run, task
+}
+
+func returned(t testing.TB, run, task choir.ID, summary string) choir.Draft {
+	t.Helper()
+	return draft(t, choir.TaskReturned{Result: choir.AssociateResult{
+		Version: 1, TaskID: task, RunID: run, Status: choir.StatusFailed, Code: choir.ResultCrashed, Summary: summary,
+		FilesChanged: []choir.FileChange{}, CommandsRun: []choir.CommandRun{}, Artifacts: []choir.BlobRef{},
+		Verify: choir.VerifyOutcome{Mode: choir.VerifyNone, Status: choir.VerifyUnknown}, Questions: []choir.Question{},
+	}}, run, task)
+}
+
+func TestAnIdThatAnotherRoleTookIsAConflictAndNoDuplicate(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	dir := t.TempDir()
+	s := open(t, dir)
+	run, task := dispatched(t, s)
+	squat := draft(t, choir.TaskProgressed{Kind: "progress", Text: "mine"}, run, task)
+	squat.ID = choir.DeriveID(task, "returned")
+	first := must[[]choir.Receipt](t)(s.Append(ctx, choir.RoleAssociate, squat))[0]
+	check := func(s *Store) {
+		t.Helper()
+		head, _ := s.Head()
+		real := returned(t, run, task, "stood in")
+		real.ID = squat.ID
+		other := draft(t, choir.SnapshotTaken{Snapshot: choir.DigestOf(nil), Reason: "created"}, "", "")
+		_, err := s.Append(ctx, choir.RoleControl, other, real)
+		wantCode(t, err, choir.CodeConflict)
+		at := choir.FirstOf(err)
+		if at == nil || at.Seq != first.Seq || at.ID != squat.ID || at.Source != choir.SourceAssociate || at.Type != "task.progressed" || at.Hash != first.Hash {
+			t.Errorf("%v names %+v", err, at)
+		}
+		if e := new(choir.Error); !errors.As(err, &e) || e.Path != "drafts[1].source" {
+			t.Errorf("the path is %q", e.Path)
+		}
+		if now, _ := s.Head(); now != head {
+			t.Errorf("%d events of a refused append are in the log", now-head)
+		}
+	}
+	check(s)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s = open(t, dir)
+	check(s)
+	must[[]choir.Receipt](t)(s.Append(ctx, choir.RoleControl, returned(t, run, task, "stood in")))
+}
+
+func TestADuplicateSaysTheSameInEveryField(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	dir := t.TempDir()
+	s := open(t, dir)
+	run, task := newID(), newID()
+	d := draft(t, choir.TaskProgressed{Kind: "progress", Text: "one"}, run, task).CausedBy(run)
+	must[[]choir.Receipt](t)(s.Append(ctx, choir.RoleAssociate, d))
+	spaced := d
+	spaced.Payload = []byte(`{ "text" : "one", "kind" : "progress" }`)
+	changes := map[string]func(*choir.Draft){
+		"run":     func(d *choir.Draft) { d.Run = newID() },
+		"task":    func(d *choir.Draft) { d.Task = newID() },
+		"cause":   func(d *choir.Draft) { d.Cause = "" },
+		"payload": func(d *choir.Draft) { d.Payload = []byte(`{"kind":"progress","text":"two"}`) },
+		"blob":    func(d *choir.Draft) { d.Blob = choir.DigestOf(nil) },
+		"type": func(d *choir.Draft) {
+			d.Type, d.Payload = "tool.returned", []byte(`{"call":"`+string(run)+`","duration_ms":0,"ok":true}`)
+		},
+	}
+	for range 2 {
+		if r := must[[]choir.Receipt](t)(s.Append(ctx, choir.RoleAssociate, spaced))[0]; !r.Duplicate || r.Seq != 1 {
+			t.Errorf("the same in other white space: %+v", r)
+		}
+		for field, change := range changes {
+			other := d
+			change(&other)
+			_, err := s.Append(ctx, choir.RoleAssociate, other)
+			wantCode(t, err, choir.CodeConflict)
+			if e := new(choir.Error); !errors.As(err, &e) || e.Path != field || e.Remedy == "" {
+				t.Errorf("another %s: %v", field, err)
+			}
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		s = open(t, dir)
+	}
+	other := draft(t, choir.TaskProgressed{Kind: "progress", Text: "x"}, run, task)
+	twin := draft(t, choir.TaskProgressed{Kind: "progress", Text: "y"}, run, task)
+	twin.ID = other.ID
+	_, err := s.Append(ctx, choir.RoleAssociate, other, twin)
+	wantCode(t, err, choir.CodeConflict)
+	if seq, _ := s.Head(); seq != 1 {
+		t.Errorf("head is %d", seq)
+	}
+}
+
+func TestATaskReturnsOnceWhoeverSaysIt(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	dir := t.TempDir()
+	s := open(t, dir)
+	run, task := dispatched(t, s)
+	var first choir.Receipt
+	var won atomic.Int64
+	var wg sync.WaitGroup
+	for i := range 32 {
+		role := choir.RoleAssociate
+		if i%2 == 0 {
+			role = choir.RoleControl
+		}
+		d := returned(t, run, task, "one of many")
+		wg.Go(func() {
+			r, err := s.Append(ctx, role, d)
+			if err == nil {
+				won.Add(1)
+				first = r[0]
+				return
+			}
+			if choir.CodeOf(err) != choir.CodeConflict || choir.FirstOf(err) == nil {
+				t.Errorf("refused as %v", err)
+			}
+		})
+	}
+	wg.Wait()
+	if won.Load() != 1 {
+		t.Fatalf("%d results of one task", won.Load())
+	}
+	check := func(s *Store) {
+		t.Helper()
+		_, err := s.Append(ctx, choir.RoleControl, returned(t, run, task, "once more"))
+		wantCode(t, err, choir.CodeConflict)
+		if at := choir.FirstOf(err); at == nil || at.Receipt() != first {
+			t.Errorf("%v names %+v, the first is %+v", err, at, first)
+		}
+		e, err := s.First(ctx, "task.returned", string(task))
+		if err != nil || e.Seq != first.Seq {
+			t.Errorf("First found event %d, %v", e.Seq, err)
+		}
+	}
+	check(s)
+	if err := s.Rebuild(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s = open(t, dir)
+	check(s)
+}
+
+func TestWhatAnswersNothingIsRefused(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	s := open(t, t.TempDir())
+	run, task := newID(), newID()
+	_, err := s.Append(ctx, choir.RoleAssociate, returned(t, run, task, "too early"))
+	wantCode(t, err, choir.CodeNotFound)
+	_, err = s.Append(ctx, choir.RoleDirector, draft(t, choir.RunFinished{Outcome: choir.OutcomeDone}, run, ""))
+	wantCode(t, err, choir.CodeNotFound)
+	_, err = s.Append(ctx, choir.RoleDesktop, draft(t, choir.QuestionAnswered{Question: "q1", Text: "x"}, run, ""))
+	wantCode(t, err, choir.CodeNotFound)
+	// A result for another run would leave the task's own run waiting for ever.
+	run, task = dispatched(t, s)
+	other := add(t, s, newID(), "", choir.PromptSubmitted{Text: "x"})
+	e := must[choir.Event](t)(s.Event(ctx, other.ID))
+	_, err = s.Append(ctx, choir.RoleAssociate, returned(t, e.Run, task, "of another run"))
+	wantCode(t, err, choir.CodeNotFound)
+	must[[]choir.Receipt](t)(s.Append(ctx, choir.RoleAssociate, returned(t, run, task, "in time")))
+}
