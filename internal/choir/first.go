@@ -49,7 +49,7 @@ func AppendAs(ctx context.Context, source Source, drafts []Draft, fresh func(tak
 			return receipts, 0, err
 		}
 		i := draftIndex(err, len(drafts))
-		if first.ID != drafts[i].ID || first.Source == source && first.Type == drafts[i].Type {
+		if first.ID != drafts[i].ID || first.Says(source, drafts[i].Type) {
 			return nil, i, err
 		}
 		id, ferr := fresh(first)
@@ -78,3 +78,6 @@ func draftIndex(err error, n int) int {
 	}
 	return 0
 }
+
+// Says reports whether the event is of a source and a type.
+func (f *First) Says(source Source, t Type) bool { return f.Source == source && f.Type == t }

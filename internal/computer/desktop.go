@@ -175,7 +175,7 @@ func (c *Computer) place(ctx context.Context, role choir.Role, key choir.ID, pay
 			drafts[i].ID = choir.DeriveID(key, strconv.Itoa(i))
 		}
 	}
-	receipts, err := c.store.Append(ctx, role, drafts...)
+	receipts, err := c.appendAs(ctx, role, drafts...)
 	if err != nil {
 		return 0, err
 	}

@@ -287,6 +287,9 @@ func (w *markWalk) call(g *fileGroup, m Mark) error {
 		return nil
 	}
 	e, err := w.c.store.Event(w.ctx, g.event.Cause)
+	if choir.CodeOf(err) == choir.CodeNotFound || err == nil && (e.Type != "tool.called" || e.Source != choir.SourceAssociate) {
+		return nil
+	}
 	if err != nil {
 		return err
 	}
@@ -294,10 +297,7 @@ func (w *markWalk) call(g *fileGroup, m Mark) error {
 	if err != nil {
 		return err
 	}
-	called, ok := p.(*choir.ToolCalled)
-	if !ok {
-		return nil
-	}
+	called := p.(*choir.ToolCalled)
 	m.Kind, m.Source, m.Call, m.Text = MarkCall, e.Source, called.Call, timeline.SayCall(called)
 	w.marks = append(w.marks, m)
 	return nil

@@ -104,9 +104,9 @@ func (c *Computer) furnish(ctx context.Context, client *guest.Client) error {
 func (c *Computer) Forked(ctx context.Context, role choir.Role, fork choir.ID, seq uint64) error {
 	d, err := choir.NewDraft(choir.DeriveID(fork, "forked"), choir.TimelineForked{Computer: fork, Seq: seq})
 	if err == nil {
-		_, err = c.store.Append(ctx, role, d)
+		_, err = c.appendAs(ctx, role, d)
 	}
-	return err
+	return unlessSaid(err, role, "timeline.forked")
 }
 
 // ForkedFrom is the computer that this one was forked from, and the last event

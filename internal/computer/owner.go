@@ -75,7 +75,7 @@ func (c *Computer) Answer(ctx context.Context, role choir.Role, run choir.ID, qu
 	if r.Question == nil || question != "" && r.Question.ID != question {
 		return choir.E("computer.answer", choir.CodeConflict, "run %s waits for no such question", run).WithRemedy("choir run %s shows what it waits for", run)
 	}
-	// One answer per question: the id follows from it, so a second is a duplicate.
+	// There is one answer per question; the same one again gets its receipt.
 	id := choir.DeriveID(run, "answer", r.Question.ID)
 	_, err = c.appendToRun(ctx, role, id, run, "", choir.QuestionAnswered{Question: r.Question.ID, Text: text})
 	return err
@@ -165,7 +165,7 @@ func (c *Computer) appendToRun(ctx context.Context, role choir.Role, id, run, ta
 	if err != nil {
 		return choir.Receipt{}, err
 	}
-	receipts, err := c.store.Append(ctx, role, d.ForRun(run, task))
+	receipts, err := c.appendAs(ctx, role, d.ForRun(run, task))
 	if err != nil {
 		return choir.Receipt{}, err
 	}

@@ -52,14 +52,9 @@ func (c *Computer) action(ctx context.Context, of choir.ID) (before, after choir
 	return before, after, err
 }
 
-// callEvent is one of the two events of a tool call. Their ids follow from the
-// call's, as the Associate makes them.
+// callEvent is one of the two events of a tool call: called or returned.
 func (c *Computer) callEvent(ctx context.Context, call choir.ID, which string) (choir.Event, error) {
-	e, err := c.store.Event(ctx, choir.DeriveID(call, which))
-	if err == nil && e.Type != choir.Type("tool."+which) {
-		err = choir.E("computer.undo", choir.CodeNotFound, "%s is no tool call", call)
-	}
-	return e, err
+	return c.store.First(ctx, choir.Type("tool."+which), string(call))
 }
 
 // taskAction is what a task changed: without what the owner wrote meanwhile,

@@ -88,20 +88,29 @@ func openLog(t *testing.T) *countedLog {
 // grow appends so many events of runs that are over.
 func (l *countedLog) grow(t *testing.T, events int) {
 	t.Helper()
-	for n := 0; n < events; {
-		drafts := make([]choir.Draft, 0, choir.MaxDrafts)
-		for ; len(drafts) < choir.MaxDrafts && n < events; n++ {
-			old := choir.DeriveID(runID, "old", strconv.Itoa(n))
-			d, err := choir.NewDraft(choir.DeriveID(old, "finished"), &choir.RunFinished{Outcome: choir.OutcomeDone, Answer: "Done."})
-			if err != nil {
-				t.Fatal(err)
-			}
-			drafts = append(drafts, d.ForRun(old, ""))
+	for n := 0; n < events; n += 2 * choir.MaxDrafts {
+		var prompts, ends []choir.Draft
+		for k := range choir.MaxDrafts {
+			old := choir.DeriveID(runID, "old", strconv.Itoa(n+k))
+			prompts = append(prompts, draftOf(t, old, "prompt", &choir.PromptSubmitted{Text: "x"}))
+			ends = append(ends, draftOf(t, old, "finished", &choir.RunFinished{Outcome: choir.OutcomeDone, Answer: "Done."}))
 		}
-		if _, err := l.Store.Append(t.Context(), choir.RoleControl, drafts...); err != nil {
+		if _, err := l.Store.Append(t.Context(), choir.RoleCLI, prompts...); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := l.Store.Append(t.Context(), choir.RoleControl, ends...); err != nil {
 			t.Fatal(err)
 		}
 	}
+}
+
+func draftOf(t *testing.T, run choir.ID, name string, p choir.Payload) choir.Draft {
+	t.Helper()
+	d, err := choir.NewDraft(choir.DeriveID(run, name), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d.ForRun(run, "")
 }
 
 // longLog makes TestALongLogDoesNotSlowTheStart take so many events.

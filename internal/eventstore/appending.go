@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"slices"
 
 	"zombiezen.com/go/sqlite"
 
@@ -176,10 +177,13 @@ func (a *appending) repeats(i int) (bool, error) {
 	} else if e, ok := a.earlier[id]; ok {
 		same, known = a.differs(i, &e) == "", true
 	}
-	if known && !same {
-		return false, a.clashes(func(ctx context.Context) error { return a.taken(ctx, i) })
+	switch {
+	case !known || same:
+		return known, nil
+	case slices.ContainsFunc(a.receipts, func(r choir.Receipt) bool { return r.ID == id && !r.Duplicate }):
+		return false, a.twin(i, "id")
 	}
-	return known, nil
+	return false, a.clashes(func(ctx context.Context) error { return a.taken(ctx, i) })
 }
 
 // allowed refuses the second event of which the log has one, and the answer to
@@ -192,6 +196,9 @@ func (a *appending) allowed(i int) error {
 	seq, known := a.store.recent.first(own)
 	if !known {
 		seq, known = a.firsts[own]
+	}
+	if _, twin := a.inBatch[own]; twin {
+		return a.twin(i, lastOf(a.drafts[i].Type))
 	}
 	if known {
 		return a.clashes(func(ctx context.Context) error { return a.second(ctx, i, seq) })
@@ -212,6 +219,20 @@ func (a *appending) allowed(i int) error {
 	return underDraft(i, len(a.drafts), unanswered(&a.drafts[i]))
 }
 
+// twin refuses a draft that collides with another of the same append.
+func (a *appending) twin(i int, path string) error {
+	return underDraft(i, len(a.drafts), &choir.Error{
+		Op: "eventstore.append", Code: choir.CodeConflict, Path: path,
+		Msg: "is that of another draft of the same append, which says something else", Remedy: "append only one of the two",
+	})
+}
+
+// lastOf is the field that names the subject of a type most closely.
+func lastOf(t choir.Type) string {
+	info, _ := choir.LookupType(t)
+	return info.Once[len(info.Once)-1]
+}
+
 func (a *appending) clashes(say func(context.Context) error) error {
 	a.clash = say
 	return errClash
@@ -221,7 +242,7 @@ func (a *appending) clashes(say func(context.Context) error) error {
 func unanswered(d *choir.Draft) error {
 	info, _ := choir.LookupType(d.Type)
 	return &choir.Error{
-		Op: "eventstore.append", Code: choir.CodeNotFound, Path: info.Once[len(info.Once)-1],
+		Op: "eventstore.append", Code: choir.CodeNotFound, Path: lastOf(d.Type),
 		Msg:    "names what no " + string(info.After) + " of run " + string(d.Run) + " is about, so " + string(d.Type) + " answers nothing",
 		Remedy: "append it after that event, with the same run",
 	}
@@ -246,9 +267,8 @@ func (a *appending) second(ctx context.Context, i int, seq uint64) error {
 	if err != nil {
 		return err
 	}
-	info, _ := choir.LookupType(e.Type)
 	return underDraft(i, len(a.drafts), &choir.Error{
-		Op: "eventstore.append", Code: choir.CodeConflict, Path: info.Once[len(info.Once)-1], First: firstOf(&e),
+		Op: "eventstore.append", Code: choir.CodeConflict, Path: lastOf(e.Type), First: firstOf(&e),
 		Msg:    "has its one " + string(e.Type) + " already: event " + itoa(int(e.Seq)) + " of the source " + string(e.Source),
 		Remedy: "read that event; there is no second",
 	})

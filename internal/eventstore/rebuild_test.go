@@ -72,7 +72,9 @@ func TestARebuildGivesTheSameDump(t *testing.T) {
 		defer s.Close()
 		roles, drafts := history(rt, len(choir.Types())+40)
 		for i, d := range drafts {
-			if _, err := s.Append(ctx, roles[i], d); err != nil {
+			// What the log has already, and answers to nothing, are refused.
+			_, err := s.Append(ctx, roles[i], d)
+			if info, _ := choir.LookupType(d.Type); err != nil && (len(info.Once) == 0 || choir.CodeOf(err) != choir.CodeConflict && choir.CodeOf(err) != choir.CodeNotFound) {
 				rt.Fatalf("%s: %v", d.Type, err)
 			}
 		}

@@ -195,16 +195,16 @@ func TestNewIdsNeedNoQuestion(t *testing.T) {
 	if s.recent.unknown(first.ID) || !s.recent.unknown(later) {
 		t.Error("old and new ids are not told apart")
 	}
-	d := draft(t, choir.PromptSubmitted{Text: "x"}, newID(), "")
-	d.ID = first.ID
+	d := choir.Draft{ID: first.ID, Type: first.Type, Run: first.Run, Task: first.Task, Cause: first.Cause, Payload: first.Payload, Blob: first.Blob}
 	if r, err := s.Append(ctx, choir.RoleCLI, d); err != nil || !r[0].Duplicate || r[0].Seq != 1 {
 		t.Errorf("%+v %v", r, err)
 	}
 	var forgetful recent
-	for range 3 * recentEvents {
-		forgetful.add(&choir.Event{ID: newID(), Seq: 1}, "")
+	forgotten := newID()
+	for id, n := forgotten, 0; n < 3*recentEvents; id, n = newID(), n+1 {
+		forgetful.add(&choir.Event{ID: id, Seq: 1}, "")
 	}
-	if forgetful.unknown(newID()) || !forgetful.unknown(later) {
+	if forgetful.unknown(forgotten) || !forgetful.unknown(later) {
 		t.Error("what is forgotten may be in the log, what is newer may not")
 	}
 }

@@ -198,7 +198,7 @@ func TestABadDraftIsRefusedWithItsFieldAndNothingIsStored(t *testing.T) {
 	t.Parallel()
 	s := open(t, t.TempDir())
 	run := newID()
-	good := draft(t, choir.PromptSubmitted{Text: "good"}, run, "")
+	good := draft(t, choir.PromptSubmitted{Text: "good"}, newID(), "")
 	with := func(change func(*choir.Draft)) choir.Draft {
 		d := draft(t, choir.PromptSubmitted{Text: "x"}, run, "")
 		change(&d)

@@ -131,15 +131,19 @@ func (g *Gateway) tellReached(ctx context.Context, a *asked, over *lacked) error
 		names = append(names, number(float64(g.cfg.Now().Std().Unix()/int64(DesktopSpan.Seconds()))))
 	}
 	id := choir.DeriveID(over.of, names...)
-	if found, err := g.event(ctx, id, &choir.BudgetReached{}); found || err != nil {
-		return err
+	e, err := g.cfg.Log.Event(ctx, id)
+	if err == nil && e.Type == over.BudgetReached.EventType() && e.Source == choir.SourceSystem {
+		return nil
+	}
+	if err != nil && choir.CodeOf(err) != choir.CodeNotFound {
+		return choir.Wrap("modelgw.budget", "", err, "look whether a reached budget is recorded")
 	}
 	draft, err := choir.NewDraft(id, over.BudgetReached)
 	if err != nil {
 		return err
 	}
-	_, err = g.cfg.Log.Append(ctx, choir.RoleControl, draft.ForRun(a.info.Run, a.info.Task))
-	if choir.CodeOf(err) == choir.CodeConflict {
+	_, err = g.appendAs(ctx, choir.SourceSystem, draft.ForRun(a.info.Run, a.info.Task))
+	if first := choir.FirstOf(err); first != nil && first.Says(choir.SourceSystem, draft.Type) {
 		return nil // another call said it at the same time
 	}
 	return choir.Wrap("modelgw.budget", "", err, "record that a budget was reached")

@@ -39,6 +39,15 @@ type flight struct {
 	leaving *time.Timer // ends the flight; nil while it has readers
 }
 
+// flightKey tells calls apart: callers choose their ids, and one may choose
+// another's.
+type flightKey struct {
+	caller string
+	call   choir.ID
+}
+
+func keyOf(info model.CallInfo) flightKey { return flightKey{info.Caller, info.Call} }
+
 // piece hands a piece to the readers; it is called by the provider.
 func (f *flight) piece(d model.Delta) {
 	f.mu.Lock()
@@ -145,7 +154,7 @@ func (g *Gateway) call(ctx context.Context, info model.CallInfo, allowed *choir.
 func (g *Gateway) board(a *asked) (f *flight, started bool, err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if f, ok := g.flights[a.info.Call]; ok {
+	if f, ok := g.flights[keyOf(a.info)]; ok {
 		return f, false, nil
 	}
 	if g.closed {
@@ -160,12 +169,12 @@ func (g *Gateway) board(a *asked) (f *flight, started bool, err error) {
 	if a.info.Caller == AliasTool {
 		f.linger = g.cfg.Linger
 	}
-	g.flights[a.info.Call] = f
+	g.flights[keyOf(a.info)] = f
 	g.work.Go(func() {
 		defer cancel()
 		resp, err := g.fly(ctx, a, f.piece)
 		g.mu.Lock()
-		delete(g.flights, a.info.Call)
+		delete(g.flights, keyOf(a.info))
 		g.mu.Unlock()
 		f.finish(resp, err)
 	})

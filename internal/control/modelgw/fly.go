@@ -11,7 +11,7 @@ import (
 // else from the provider, with its beginning in the log before the caller hears
 // the first piece of the answer, and its end before the caller hears of that.
 func (g *Gateway) fly(ctx context.Context, a *asked, on func(model.Delta)) (model.Response, error) {
-	past, err := g.recall(ctx, a.info.Call, a.digest)
+	past, err := g.recall(ctx, a.info, a.digest)
 	if err != nil || past.answered {
 		return past.resp, err
 	}
@@ -38,7 +38,7 @@ func (g *Gateway) fly(ctx context.Context, a *asked, on func(model.Delta)) (mode
 	case <-ctx.Done():
 		return model.Response{}, choir.Wrap("modelgw.call", choir.CodeCancelled, ctx.Err(), "wait for a free slot")
 	}
-	r := &record{g: g, info: a.info, route: route, attempt: past.attempts + 1, began: g.cfg.Now()}
+	r := &record{g: g, info: a.info, route: route, attempt: past.attempts + 1, before: past.last, began: g.cfg.Now()}
 	return g.ask(ctx, r, a, t, held, on)
 }
 

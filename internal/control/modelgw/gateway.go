@@ -81,7 +81,7 @@ type Gateway struct {
 	work sync.WaitGroup // the flights
 
 	mu      sync.Mutex // guards what follows
-	flights map[choir.ID]*flight
+	flights map[flightKey]*flight
 	closed  bool
 }
 
@@ -99,7 +99,7 @@ func New(books Books, cfg Config) *Gateway {
 		books:   books,
 		mux:     http.NewServeMux(),
 		slots:   make(chan struct{}, cfg.Concurrent),
-		flights: map[choir.ID]*flight{},
+		flights: map[flightKey]*flight{},
 	}
 	g.ctx, g.stop = context.WithCancel(context.Background())
 	g.ledger = newLedger(cfg.Now)

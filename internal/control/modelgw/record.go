@@ -34,6 +34,8 @@ type record struct {
 	began   choir.Time
 	first   choir.Time // of the first piece; zero before it
 	bytes   int        // of the answer, as far as it came
+	before  choir.ID   // model.called of the attempt before; empty for the first
+	event   choir.ID   // model.called of this attempt, once it is in the log
 }
 
 // called writes model.called, whose request is durable before it.
@@ -48,9 +50,10 @@ func (r *record) called(ctx context.Context, canonical []byte, digest choir.Dige
 		return err
 	}
 	if r.attempt > 1 {
-		draft = draft.CausedBy(calledID(r.info.Call, r.attempt-1))
+		draft = draft.CausedBy(r.before)
 	}
-	return r.append(ctx, draft)
+	r.event, err = r.append(ctx, draft)
+	return err
 }
 
 // heard notes a piece of the answer.
@@ -115,17 +118,46 @@ func (r *record) finish(ctx context.Context, end choir.ModelReturned) error {
 	if err != nil {
 		return err
 	}
-	return r.append(ctx, draft.CausedBy(calledID(r.info.Call, r.attempt)))
+	_, err = r.append(ctx, draft.CausedBy(r.event))
+	return err
 }
 
-func (r *record) append(ctx context.Context, draft choir.Draft) error {
-	_, err := r.g.cfg.Log.Append(ctx, choir.RoleControl, draft.ForRun(r.info.Run, r.info.Task))
-	return choir.Wrap("modelgw.record", "", err, "record a model call")
+// append gives the id under which the event is in the log: another than the
+// draft's where another event has that. It is never one of this attempt, which
+// recall has not found and which one flight makes.
+func (r *record) append(ctx context.Context, draft choir.Draft) (choir.ID, error) {
+	receipts, err := r.g.appendAs(ctx, "", draft.ForRun(r.info.Run, r.info.Task))
+	if err != nil {
+		return "", choir.Wrap("modelgw.record", "", err, "record a model call")
+	}
+	return receipts[0].ID, nil
+}
+
+// maxTaken is how many ids in a row that follow from each other may be taken.
+const maxTaken = 16
+
+// appendAs appends an event whose id follows from what guests know, under another
+// where an event has that one which is not of the source and the type: an id that
+// follows from that event, so that the next append finds it, and a random one
+// after a few.
+func (g *Gateway) appendAs(ctx context.Context, source choir.Source, draft choir.Draft) ([]choir.Receipt, error) {
+	n := 0
+	fresh := func(taken *choir.First) (choir.ID, error) {
+		if n++; n > maxTaken {
+			return g.cfg.NewID()
+		}
+		return choir.DeriveID(taken.ID, string(taken.Hash)), nil
+	}
+	receipts, _, err := choir.AppendAs(ctx, source, []choir.Draft{draft}, fresh, func(ctx context.Context, drafts ...choir.Draft) ([]choir.Receipt, error) {
+		return g.cfg.Log.Append(ctx, choir.RoleControl, drafts...)
+	})
+	return receipts, err
 }
 
 // past is what the log says of a call.
 type past struct {
 	attempts int
+	last     choir.ID // model.called of the last attempt
 	answered bool
 	resp     model.Response
 	failed   error // the provider's failure, answered as it was
@@ -133,24 +165,26 @@ type past struct {
 
 // recall looks a call up in the log. An attempt that never returned, or whose
 // caller had gone, has no answer: the call is made again.
-func (g *Gateway) recall(ctx context.Context, call choir.ID, digest choir.Digest) (past, error) {
+func (g *Gateway) recall(ctx context.Context, info model.CallInfo, digest choir.Digest) (past, error) {
 	var p past
 	for p.attempts < maxAttempts {
 		var called choir.ModelCalled
-		if found, err := g.event(ctx, calledID(call, p.attempts+1), &called); err != nil || !found {
+		id, err := g.event(ctx, info, calledID(info.Call, p.attempts+1), p.attempts+1, &called)
+		if err != nil || id == "" {
 			return p, err
 		}
 		if called.Request != digest {
-			return p, otherRequest(call)
+			return p, otherRequest(info.Call)
 		}
 		p.attempts++
+		p.last = id
 		var end choir.ModelReturned
-		found, err := g.event(ctx, returnedID(call, p.attempts), &end)
+		found, err := g.event(ctx, info, returnedID(info.Call, p.attempts), p.attempts, &end)
 		if err != nil {
 			return p, err
 		}
 		switch {
-		case !found || end.Code == choir.CodeCancelled:
+		case found == "" || end.Code == choir.CodeCancelled:
 		case end.Code != "":
 			p.failed = choir.E("modelgw.recall", end.Code, "%s", end.Error)
 			return p, nil
@@ -160,22 +194,74 @@ func (g *Gateway) recall(ctx context.Context, call choir.ID, digest choir.Digest
 			return p, err
 		}
 	}
-	return p, choir.E("modelgw.recall", choir.CodeProvider, "call %s was begun %d times and never returned", call, p.attempts)
+	return p, choir.E("modelgw.recall", choir.CodeProvider, "call %s was begun %d times and never returned", info.Call, p.attempts)
 }
 
-// event reads the payload of an event; false when there is no such event.
-func (g *Gateway) event(ctx context.Context, id choir.ID, payload choir.Payload) (bool, error) {
+// event reads an event of an attempt of a call, by the id that follows from both,
+// or, where an event of somebody else has that, from the run. It gives the
+// event's id; empty when there is no such event.
+func (g *Gateway) event(ctx context.Context, info model.CallInfo, id choir.ID, attempt int, payload choir.Payload) (choir.ID, error) {
 	e, err := g.cfg.Log.Event(ctx, id)
 	if choir.CodeOf(err) == choir.CodeNotFound {
-		return false, nil
+		return "", nil
 	}
 	if err != nil {
-		return false, choir.Wrap("modelgw.recall", "", err, "look a model call up")
+		return "", choir.Wrap("modelgw.recall", "", err, "look a model call up")
 	}
-	if err := json.Unmarshal(e.Payload, payload); err != nil {
-		return false, choir.Wrap("modelgw.recall", choir.CodeCorrupt, err, "event %d", e.Seq)
+	ours, err := isOf(e, info, payload)
+	if err != nil || ours {
+		return e.ID, err
 	}
-	return true, nil
+	return g.eventOfRun(ctx, info, attempt, payload)
+}
+
+// isOf decodes an event of a call; false when it is something else, also the call
+// of another caller under the same id.
+func isOf(e choir.Event, info model.CallInfo, payload choir.Payload) (bool, error) {
+	if e.Type != payload.EventType() || e.Source != choir.SourceSystem {
+		return false, nil
+	}
+	var of struct {
+		Call   choir.ID `json:"call"`
+		Caller string   `json:"caller"`
+	}
+	err := json.Unmarshal(e.Payload, &of)
+	if err == nil && (of.Call != info.Call || of.Caller != info.Caller) {
+		return false, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(e.Payload, payload)
+	}
+	return err == nil, choir.Wrap("modelgw.recall", choir.CodeCorrupt, err, "event %d", e.Seq)
+}
+
+// eventOfRun finds the event of an attempt among those of the run: each attempt
+// but the last one has both.
+func (g *Gateway) eventOfRun(ctx context.Context, info model.CallInfo, attempt int, payload choir.Payload) (choir.ID, error) {
+	begun, last := 0, choir.ID("")
+	for after := uint64(0); ; {
+		events, err := g.cfg.Log.EventsOfRun(ctx, info.Run, after, pageOfRun)
+		if err != nil || len(events) == 0 {
+			return "", choir.Wrap("modelgw.recall", "", err, "look a model call up in run %s", info.Run)
+		}
+		for _, e := range events {
+			after = e.Seq
+			var called choir.ModelCalled
+			if ours, err := isOf(e, info, &called); err != nil {
+				return "", err
+			} else if ours {
+				begun, last = begun+1, e.ID
+			}
+			if begun != attempt {
+				continue
+			}
+			if ours, err := isOf(e, info, payload); err != nil {
+				return "", err
+			} else if ours && (e.ID == last || e.Cause == last) {
+				return e.ID, nil
+			}
+		}
+	}
 }
 
 // maxResponse bounds a stored answer, in bytes.

@@ -49,7 +49,7 @@ func (l *memLog) Append(_ context.Context, role choir.Role, drafts ...choir.Draf
 			out = append(out, choir.Receipt{Seq: l.events[i].Seq, ID: d.ID, Duplicate: true})
 			continue
 		}
-		e := choir.Event{Seq: uint64(len(l.events) + 1), ID: d.ID, Type: d.Type, Run: d.Run, Task: d.Task, Cause: d.Cause, Payload: d.Payload}
+		e := choir.Event{Seq: uint64(len(l.events) + 1), ID: d.ID, Source: role.Source(), Type: d.Type, Run: d.Run, Task: d.Task, Cause: d.Cause, Payload: d.Payload}
 		l.events = append(l.events, e)
 		out = append(out, choir.Receipt{Seq: e.Seq, ID: e.ID})
 	}

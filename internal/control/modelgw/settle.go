@@ -23,7 +23,7 @@ func (g *Gateway) Settle(ctx context.Context) error {
 		if err := decode(e, &p); err != nil {
 			return err
 		}
-		if g.flying(p.Call) {
+		if g.flying(model.CallInfo{Call: p.Call, Caller: p.Caller}) {
 			continue
 		}
 		if err := g.settleCall(ctx, e, &p); err != nil {
@@ -34,10 +34,10 @@ func (g *Gateway) Settle(ctx context.Context) error {
 }
 
 // flying reports whether a call is being made by this gateway.
-func (g *Gateway) flying(call choir.ID) bool {
+func (g *Gateway) flying(info model.CallInfo) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	_, ok := g.flights[call]
+	_, ok := g.flights[keyOf(info)]
 	return ok
 }
 
@@ -62,7 +62,10 @@ func (g *Gateway) settleCall(ctx context.Context, e choir.Event, p *choir.ModelC
 	if err != nil {
 		return err
 	}
-	_, err = g.cfg.Log.Append(ctx, choir.RoleControl, draft.CausedBy(e.ID).ForRun(e.Run, e.Task))
+	_, err = g.appendAs(ctx, "", draft.CausedBy(e.ID).ForRun(e.Run, e.Task))
+	if first := choir.FirstOf(err); first != nil && first.Type == draft.Type {
+		return nil // it has returned meanwhile
+	}
 	return choir.Wrap("modelgw.settle", "", err, "record the end of model call %s", p.Call)
 }
 
