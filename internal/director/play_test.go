@@ -31,6 +31,7 @@ type play struct {
 
 	killAt uint64 // the Director is killed once the log is this long; 0 never
 	killed bool   // it was; only the Director's owner uses it
+	before func() // runs before the prompt comes; nil for nothing
 }
 
 // killLog is the log as the Director sees it; it can kill the Director.
@@ -70,6 +71,9 @@ func (p *play) run() []choir.Event {
 	for i, name := range p.script.Repos() {
 		p.append(ctx, choir.RoleCLI, "", choir.DeriveID(runID, "repo", name), &choir.RepoAdded{Name: name, Files: int64(i)})
 	}
+	if p.before != nil {
+		p.before()
+	}
 	actors, stop := context.WithCancel(ctx)
 	var group sync.WaitGroup
 	for _, actor := range []func(context.Context) error{p.associate, p.user, p.director} {
@@ -102,7 +106,7 @@ func (p *play) append(ctx context.Context, role choir.Role, run, id choir.ID, pa
 	p.t.Helper()
 	d, err := choir.NewDraft(id, payload)
 	if err == nil {
-		_, err = p.ground.Append(ctx, role, d.ForRun(run, ""))
+		_, err = p.ground.Append(ctx, role, d.ForRun(run, taskOf(run, payload)))
 	}
 	p.must(err)
 }

@@ -28,7 +28,7 @@ func (j *job) call(ctx context.Context, kit *tools.Kit, call model.Block) (agent
 	if err != nil {
 		return agentloop.Result{}, err
 	}
-	if _, err := j.cfg.Log.Append(j.life, called); err != nil {
+	if err := j.say(called); err != nil {
 		return agentloop.Result{}, err
 	}
 	began := j.cfg.Now()
@@ -39,7 +39,7 @@ func (j *job) call(ctx context.Context, kit *tools.Kit, call model.Block) (agent
 	// Whatever ended the call is told to the log before it ends the task.
 	returned, rerr := j.returned(id, out, int64(j.cfg.Now()-began))
 	if rerr == nil {
-		_, rerr = j.cfg.Log.Append(j.life, returned)
+		rerr = j.say(returned)
 	}
 	if out.Code == choir.CodeRefused {
 		j.egress = true
@@ -63,8 +63,7 @@ func (j *job) recordRefusal(call model.Block, out tools.Output) error {
 	if err != nil {
 		return err
 	}
-	_, err = j.cfg.Log.Append(j.life, called, returned)
-	return err
+	return j.say(called, returned)
 }
 
 func (j *job) nextCall() choir.ID {

@@ -32,25 +32,17 @@ func (r *run) commit(effects ...effect) error {
 }
 
 func (r *run) append(effects []effect) error {
-	drafts := make([]choir.Draft, 0, len(effects)+1)
 	for _, e := range effects {
-		d, err := choir.NewDraft(e.id, e.payload)
-		if err != nil {
-			return err
-		}
-		drafts = append(drafts, d.ForRun(r.rec.run, e.task).CausedBy(e.cause))
 		r.tell(e.payload)
 	}
-	if version, err := r.nextVersion(); err != nil {
+	version, err := r.nextVersion()
+	if err != nil {
 		return err
-	} else if version != nil {
-		drafts = append(drafts, *version)
 	}
-	if len(drafts) == 0 {
-		return nil
+	if version != nil {
+		effects = append(effects, *version)
 	}
-	_, err := r.cfg.Log.Append(r.life, drafts...)
-	return err
+	return r.say(effects)
 }
 
 // tell adds to the story what others or this run did.
@@ -60,29 +52,21 @@ func (r *run) tell(p choir.Payload) {
 	}
 }
 
-// nextVersion is the draft of the document's next version; nil when there is no
+// nextVersion is the effect of the document's next version; nil when there is no
 // document or nothing new in it.
-func (r *run) nextVersion() (*choir.Draft, error) {
+func (r *run) nextVersion() (*effect, error) {
 	if r.document == "" || !r.untold {
 		return nil, nil
 	}
 	r.untold = false
 	r.version++
 	payload := &choir.DocumentVersioned{Document: r.document, Version: r.version, Content: r.story.Markdown()}
-	d, err := r.draftVersion(payload)
-	if err == nil && len(d.Payload) > choir.InlineLimit {
-		if payload.Blob, err = r.cfg.Log.PutBlob(r.life, []byte(payload.Content)); err != nil {
-			return nil, err
-		}
+	raw, err := choir.Canonical(payload)
+	if err == nil && len(raw) > choir.InlineLimit {
+		payload.Blob, err = r.cfg.Log.PutBlob(r.life, []byte(payload.Content))
 		payload.Content = ""
-		d, err = r.draftVersion(payload)
 	}
-	return &d, err
-}
-
-func (r *run) draftVersion(p *choir.DocumentVersioned) (choir.Draft, error) {
-	d, err := choir.NewDraft(r.id("document.versioned", p.Version), p)
-	return d.ForRun(r.rec.run, "").CausedBy(r.rec.cause), err
+	return &effect{id: r.id("document.versioned", r.version), cause: r.rec.cause, payload: payload}, err
 }
 
 // open is the effect that creates the run's document, or none when there is

@@ -68,13 +68,12 @@ func (r *run) dispatch(ctx context.Context) (string, error) {
 	a := &attempt{step: r.plan.steps[i], number: r.plan.tries[i]}
 	a.task = newTask(r.id("task", a.step.ID, a.number), r.rec.run, r.rec.prompt.Repo, a.step)
 	a.task.TokenBudget = int(min(left, maxTokenBudget))
-	sent := effect{
-		id: r.id("task.dispatched", a.task.TaskID), task: a.task.TaskID, cause: r.id("plan.made"),
-		payload: &choir.TaskDispatched{Task: a.task, Step: a.step.ID},
-	}
-	if err := r.commit(sent); err != nil {
+	sent := &choir.TaskDispatched{Task: a.task, Step: a.step.ID}
+	err := r.commit(effect{id: r.id("task.dispatched", a.task.TaskID), task: a.task.TaskID, cause: r.id("plan.made"), payload: sent})
+	if err != nil {
 		return "", err
 	}
+	a.task.TaskID = sent.Task.TaskID // another one where somebody took it
 	return r.collect(ctx, a)
 }
 

@@ -116,6 +116,9 @@ func (s *Story) task(id choir.ID, change func(*task)) {
 	}
 }
 
+// Rename gives a task another id.
+func (s *Story) Rename(old, id choir.ID) { s.task(old, func(t *task) { t.id = id }) }
+
 func (s *Story) answer(p choir.QuestionAnswered) {
 	for i := range s.dialogue {
 		if s.dialogue[i].question.ID == p.Question && s.dialogue[i].answer == "" {
