@@ -148,7 +148,10 @@ func TestATaskIsDispatchedOnce(t *testing.T) {
 	first := l.result(task)
 	other := task
 	other.Commands = []choir.Command{{Shell: "exit 1"}}
-	must(l.appendToRun(l.within(), choir.RoleCLI, newTestID(t), task.RunID, task.TaskID, choir.TaskDispatched{Task: other}))(t)
+	_, err := l.appendToRun(l.within(), choir.RoleCLI, newTestID(t), task.RunID, task.TaskID, choir.TaskDispatched{Task: other})
+	if choir.CodeOf(err) != choir.CodeConflict {
+		t.Errorf("dispatched with other commands: %v", err)
+	}
 	if r := l.result(l.commands(choir.TaskRun, "true")); r.Status != choir.StatusOK {
 		t.Errorf("%s %s", r.Code, r.Summary)
 	}
