@@ -30,6 +30,14 @@ func (s *Store) Append(ctx context.Context, role choir.Role, drafts ...choir.Dra
 	if err := ctx.Err(); err != nil {
 		return nil, choir.Wrap("eventstore.append", choir.CodeCancelled, err, "stopped before anything was appended")
 	}
+	receipts, err := s.inTurn(ctx, role, drafts, func() ([]choir.Receipt, error) { return s.append(ctx, role, drafts) })
+	if err != nil || s.cfg.Replica == nil || role == choir.RoleControl {
+		return receipts, err
+	}
+	return s.replicated(ctx, receipts)
+}
+
+func (s *Store) append(ctx context.Context, role choir.Role, drafts []choir.Draft) ([]choir.Receipt, error) {
 	a := appending{store: s, source: role.Source(), drafts: slices.Clone(drafts)}
 	for i := range a.drafts {
 		payload, err := s.check(ctx, role, &a.drafts[i])
@@ -42,11 +50,10 @@ func (s *Store) Append(ctx context.Context, role choir.Role, drafts ...choir.Dra
 		keys.own, keys.after = choir.OnceKeys(d.Type, d.Run, d.Task, d.Cause, d.Payload)
 		a.keys = append(a.keys, keys)
 	}
-	receipts, err := a.admit(ctx)
-	if err != nil || s.cfg.Replica == nil || role == choir.RoleControl {
-		return receipts, err
+	if err := s.applier.retry(); err != nil {
+		return nil, err
 	}
-	return s.replicated(ctx, receipts)
+	return a.admit(ctx)
 }
 
 func underDraft(i, n int, err error) error {

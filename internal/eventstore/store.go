@@ -65,6 +65,7 @@ type Store struct {
 	barrier  *recovery.Barrier
 	pool     *pool
 	recent   recent
+	turns    turns
 	tail     tail
 	applier  applier
 	opened   opened

@@ -1,0 +1,143 @@
+package eventstore
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"choiros/internal/choir"
+)
+
+// Bounds of what one role appends at a time. Others share each sync with at most
+// that much, and the SQLite copy is never behind by much more for a role.
+const (
+	turnWidth   = 64        // appends
+	turnBytes   = 128 << 10 // bytes of their payloads; one append may have more
+	turnQueue   = 256       // appends that wait; more are refused as busy
+	turnBacklog = 64 << 10  // bytes that the SQLite copy may lack, where others append too
+	turnRecent  = 1000      // milliseconds for which a role counts as one that appends
+)
+
+// turns lets each role append beside the others: a flood from one waits for
+// itself. The control plane, which appends for all, does not wait.
+type turns struct {
+	mu    sync.Mutex // guards what follows
+	roles map[choir.Role]*turn
+}
+
+// turn is what one role has under way.
+type turn struct {
+	running int
+	bytes   int        // of those that run
+	lacking int        // bytes appended since the SQLite copy was waited for
+	at      choir.Time // of the last append
+	waiting []*place
+}
+
+// place is one append that waits.
+type place struct {
+	bytes int
+	ready chan struct{} // closed when it may run
+}
+
+var errTurns = choir.E("eventstore.append", choir.CodeBusy, "too many appends of this role wait already").WithRemedy("append it again a little later")
+
+// begin waits until the role may append so many bytes.
+func (t *turns) begin(ctx context.Context, role choir.Role, bytes int) error {
+	t.mu.Lock()
+	if t.roles == nil {
+		t.roles = map[choir.Role]*turn{}
+	}
+	own := t.roles[role]
+	if own == nil {
+		own = &turn{}
+		t.roles[role] = own
+	}
+	if len(own.waiting) == 0 && own.fits(bytes) {
+		own.running, own.bytes = own.running+1, own.bytes+bytes
+		t.mu.Unlock()
+		return nil
+	}
+	if len(own.waiting) >= turnQueue {
+		t.mu.Unlock()
+		return errTurns
+	}
+	p := &place{bytes, make(chan struct{})}
+	own.waiting = append(own.waiting, p)
+	t.mu.Unlock()
+	select {
+	case <-p.ready:
+		return nil
+	case <-ctx.Done():
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if i := slices.Index(own.waiting, p); i >= 0 {
+		own.waiting = slices.Delete(own.waiting, i, i+1)
+	} else {
+		own.end(p.bytes)
+	}
+	return choir.Wrap("eventstore.append", choir.CodeCancelled, ctx.Err(), "stopped before anything was appended")
+}
+
+func (o *turn) fits(bytes int) bool {
+	return o.running == 0 || o.running < turnWidth && o.bytes+bytes <= turnBytes
+}
+
+// end makes room for those that wait. The caller holds mu.
+func (o *turn) end(bytes int) {
+	o.running, o.bytes = o.running-1, o.bytes-bytes
+	for len(o.waiting) > 0 && o.fits(o.waiting[0].bytes) {
+		next := o.waiting[0]
+		o.waiting = slices.Delete(o.waiting, 0, 1)
+		o.running, o.bytes = o.running+1, o.bytes+next.bytes
+		close(next.ready)
+	}
+}
+
+func (t *turns) end(role choir.Role, bytes int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.roles[role].end(bytes)
+}
+
+// behind reports whether a role that appended so many bytes more must wait for
+// the SQLite copy, which it then is taken to have done: writing that takes the disk
+// and the processor from the appends of others.
+func (t *turns) behind(role choir.Role, bytes int, now choir.Time) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	own := t.roles[role]
+	own.at = now
+	if own.lacking += bytes; own.lacking < turnBacklog {
+		return false
+	}
+	own.lacking = 0
+	for other, o := range t.roles {
+		if other != role && (o.running > 0 || now-o.at < turnRecent) {
+			return true
+		}
+	}
+	return false
+}
+
+// inTurn appends when it is the role's turn.
+func (s *Store) inTurn(ctx context.Context, role choir.Role, drafts []choir.Draft, add func() ([]choir.Receipt, error)) ([]choir.Receipt, error) {
+	if role == choir.RoleControl {
+		return add()
+	}
+	bytes := 0
+	for i := range drafts {
+		bytes += len(drafts[i].Payload) + eventOverhead
+	}
+	if err := s.turns.begin(ctx, role, bytes); err != nil {
+		return nil, err
+	}
+	defer s.turns.end(role, bytes)
+	receipts, err := add()
+	if err == nil && s.turns.behind(role, bytes, s.cfg.Now()) {
+		// What is appended stays appended, whatever keeps the copy behind.
+		_ = s.applier.reach(ctx, receipts[len(receipts)-1].Seq)
+	}
+	return receipts, err
+}
