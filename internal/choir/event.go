@@ -35,8 +35,8 @@ const ZeroHash Digest = "0000000000000000000000000000000000000000000000000000000
 
 // Draft is an event before the log has accepted it: what a client asks to
 // append. Source, seq, time and chain are stamped by the store. ID is the
-// idempotency key: a second draft with the same id appends nothing and gets the
-// first receipt.
+// idempotency key: the same draft of the same source once more appends nothing and
+// gets the first receipt; another with the same id is code conflict.
 type Draft struct {
 	ID      ID              `json:"id" choir:"id7" doc:"UUIDv7; the idempotency key of the append."`
 	Type    Type            `json:"type" choir:"len=3..64" doc:"What happened."`

@@ -51,11 +51,17 @@ func (v *vocabulary) markdown() []byte {
 }
 
 func (v *vocabulary) events(b *bytes.Buffer) {
-	b.WriteString("\n## Event types\n\nA `fact` is never rewound; of `state` a rewind writes the earlier version again. Only the roles named may append an event of a type.\n")
+	b.WriteString("\n## Event types\n\nA `fact` is never rewound; of `state` a rewind writes the earlier version again. Only the roles named may append an event of a type. Of a type that is once per something the log has one event about each, whoever appends it: a second is refused as `conflict`, and the problem's `first` names the one that is there. A draft whose id is in the log is a duplicate only when source, type, run, task, cause, payload and blob are the same too, else it is a `conflict` as well.\n")
 	for _, info := range choir.Types() {
 		run := ""
 		if info.Run {
 			run = " · names a run"
+		}
+		if len(info.Once) > 0 {
+			run += " · once per `" + strings.Join(info.Once, "`, `") + "`"
+		}
+		if info.After != "" {
+			run += " · after the `" + string(info.After) + "` of the same"
 		}
 		fmt.Fprintf(b, "\n### `%s`\n\n%s\n\n%s · appended by %s%s\n\n", info.Type, info.Doc, info.Class, list(info.Roles), run)
 		fieldTable(b, reflect.TypeOf(info.Sample))
