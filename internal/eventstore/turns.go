@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"time"
 
 	"choiros/internal/choir"
 )
@@ -11,11 +12,11 @@ import (
 // Bounds of what one role appends at a time. Others share each sync with at most
 // that much, and the SQLite copy is never behind by much more for a role.
 const (
-	turnWidth   = 64        // appends
-	turnBytes   = 128 << 10 // bytes of their payloads; one append may have more
-	turnQueue   = 256       // appends that wait; more are refused as busy
-	turnBacklog = 64 << 10  // bytes that the SQLite copy may lack, where others append too
-	turnRecent  = 1000      // milliseconds for which a role counts as one that appends
+	turnWidth   = 64          // appends
+	turnBytes   = 128 << 10   // bytes of their payloads; one append may have more
+	turnQueue   = 256         // appends that wait; more are refused as busy
+	turnBacklog = 64 << 10    // bytes that the SQLite copy may lack, where others append too
+	turnRecent  = time.Second // for which a role counts as one that appends
 )
 
 // turns lets each role append beside the others: a flood from one waits for
@@ -28,9 +29,9 @@ type turns struct {
 // turn is what one role has under way.
 type turn struct {
 	running int
-	bytes   int        // of those that run
-	lacking int        // bytes appended since the SQLite copy was waited for
-	at      choir.Time // of the last append
+	bytes   int       // of those that run
+	lacking int       // bytes appended since the SQLite copy was waited for
+	at      time.Time // of the last append
 	waiting []*place
 }
 
@@ -104,7 +105,7 @@ func (t *turns) end(role choir.Role, bytes int) {
 // behind reports whether a role that appended so many bytes more must wait for
 // the SQLite copy, which it then is taken to have done: writing that takes the disk
 // and the processor from the appends of others.
-func (t *turns) behind(role choir.Role, bytes int, now choir.Time) bool {
+func (t *turns) behind(role choir.Role, bytes int, now time.Time) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	own := t.roles[role]
@@ -114,7 +115,7 @@ func (t *turns) behind(role choir.Role, bytes int, now choir.Time) bool {
 	}
 	own.lacking = 0
 	for other, o := range t.roles {
-		if other != role && (o.running > 0 || now-o.at < turnRecent) {
+		if other != role && (o.running > 0 || now.Sub(o.at) < turnRecent) {
 			return true
 		}
 	}
@@ -135,7 +136,7 @@ func (s *Store) inTurn(ctx context.Context, role choir.Role, drafts []choir.Draf
 	}
 	defer s.turns.end(role, bytes)
 	receipts, err := add()
-	if err == nil && s.turns.behind(role, bytes, s.cfg.Now()) {
+	if err == nil && s.turns.behind(role, bytes, time.Now()) {
 		// What is appended stays appended, whatever keeps the copy behind.
 		_ = s.applier.reach(ctx, receipts[len(receipts)-1].Seq)
 	}
