@@ -50,9 +50,6 @@ func (s *Store) append(ctx context.Context, role choir.Role, drafts []choir.Draf
 		keys.own, keys.after = choir.OnceKeys(d.Type, d.Run, d.Task, d.Cause, d.Payload)
 		a.keys = append(a.keys, keys)
 	}
-	if err := s.applier.retry(); err != nil {
-		return nil, err
-	}
 	return a.admit(ctx)
 }
 
