@@ -107,10 +107,25 @@ func (r *rig) program(t *testing.T, cut bool) (int, string) {
 }
 
 // pace lets a biller hand out so many pieces.
-func pace(b *wiretest.Biller, pieces int) {
+func pace(t *testing.T, b *wiretest.Biller, pieces int) {
 	for range pieces {
-		b.Pace <- struct{}{}
+		select {
+		case b.Pace <- struct{}{}:
+		case <-t.Context().Done():
+			return
+		}
 	}
+}
+
+// hangUp makes the call of a program that hears one piece and hangs up, and
+// returns once the gateway has noticed.
+func (r *rig) hangUp(t *testing.T, b *wiretest.Biller) int {
+	t.Helper()
+	before := r.ended.Load()
+	go pace(t, b, 1)
+	status, _ := r.program(t, true)
+	until(func() bool { return r.ended.Load() > before })
+	return status
 }
 
 func TestTheLogCostsWhatTheProviderBilled(t *testing.T) {
@@ -122,7 +137,7 @@ func TestTheLogCostsWhatTheProviderBilled(t *testing.T) {
 			exact  bool
 		}{
 			{"whole", nil, func(t *testing.T, r *rig, b *wiretest.Biller) {
-				go pace(b, 60)
+				go pace(t, b, 60)
 				for range 3 {
 					if err := r.director(t, id(t), 300, -1); err != nil {
 						t.Fatal(err)
@@ -130,19 +145,19 @@ func TestTheLogCostsWhatTheProviderBilled(t *testing.T) {
 				}
 			}, true},
 			{"the reader of a role goes", nil, func(t *testing.T, r *rig, b *wiretest.Biller) {
-				go pace(b, 5)
+				go pace(t, b, 5)
 				wantCode(t, r.director(t, id(t), 300, 5), choir.CodeCancelled)
 			}, false},
 			{"a program hangs up", nil, func(t *testing.T, r *rig, b *wiretest.Biller) {
-				go pace(b, 20)
-				r.program(t, true)
+				r.hangUp(t, b)
+				go pace(t, b, 19)
 			}, true},
 			{"the provider breaks in the middle", func(int) int { return 7 }, func(t *testing.T, r *rig, b *wiretest.Biller) {
-				go pace(b, 7)
+				go pace(t, b, 7)
 				wantCode(t, r.director(t, id(t), 300, -1), choir.CodeProvider)
 			}, false},
 			{"the provider breaks before the first piece and answers then", func(n int) int { return 100 * max(0, n-2) }, func(t *testing.T, r *rig, b *wiretest.Biller) {
-				go pace(b, 20)
+				go pace(t, b, 20)
 				if err := r.director(t, id(t), 300, -1); err != nil {
 					t.Fatal(err)
 				}
@@ -153,13 +168,13 @@ func TestTheLogCostsWhatTheProviderBilled(t *testing.T) {
 					go func() { done <- r.director(t, id(t), 300, -1) }()
 				}
 				until(func() bool { return b.Asked() == 2 })
-				pace(b, 4)
+				pace(t, b, 4)
 				until(func() bool { return r.heard.Load() == 4 }) // nothing is on its way
 				r.gw.Close()
 				r.http.Close()
 				r.settled(b)
 				r.open(t)
-				go pace(b, 40) // the roles ask again
+				go pace(t, b, 40) // the roles ask again
 				for range 2 {
 					if err := <-done; err != nil {
 						t.Fatal(err)
@@ -197,8 +212,13 @@ func TestProgramsThatHangUpPayForTheirCalls(t *testing.T) {
 		work := modelgw.Work{Run: id(t), Task: id(t), Allowed: &choir.ModelBudget{CostUSD: 3600}} // one reserves about 3030
 		c.Running = func(*http.Request) (modelgw.Work, error) { return work, nil }
 	})
+	b.Pace = make(chan struct{})
 	accepted := 0
-	for range 25 {
+	if r.hangUp(t, b) == http.StatusOK {
+		accepted++
+	}
+	go pace(t, b, 79+24*80)
+	for range 24 {
 		if status, _ := r.program(t, true); status == http.StatusOK {
 			accepted++
 		}
@@ -261,12 +281,12 @@ func TestAReservationWaitsForTheOpenCallsBeforeItIsRefused(t *testing.T) {
 	until(func() bool { return b.Asked() == 1 })
 	go func() { done <- r.director(t, run, 300, -1) }()
 	until(func() bool { return r.gw.InFlight() == 2 })
-	pace(b, 5)
+	pace(t, b, 5)
 	if b.Asked() != 1 {
 		t.Error("the second call left while there was no room beside the first")
 	}
-	pace(b, 5)
-	go pace(b, 10)
+	pace(t, b, 5)
+	go pace(t, b, 10)
 	for range 2 {
 		if err := <-done; err != nil {
 			t.Error(err)

@@ -145,6 +145,7 @@ func (b memBooks) Unreturned(context.Context) ([]choir.Event, error) {
 type rig struct {
 	books memBooks
 	heard atomic.Int64 // pieces that the callers of director heard
+	ended atomic.Int64 // requests that the gateway does not serve any more
 	log   *memLog
 	blobs blob.Store
 	cfg   modelgw.Config
@@ -193,7 +194,10 @@ func newRig(t testing.TB, change func(*modelgw.Config)) *rig {
 
 func (r *rig) open(testing.TB) {
 	r.gw = modelgw.New(r.books, r.cfg)
-	r.http = httptest.NewServer(r.gw)
+	r.http = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		defer r.ended.Add(1)
+		r.gw.ServeHTTP(w, req)
+	}))
 	r.addr.Store(strings.TrimPrefix(r.http.URL, "http://"))
 }
 
