@@ -31,15 +31,16 @@ const (
 // everyone is more than ever hold a semaphore at once.
 const everyone = 1 << 40
 
-// Barrier keeps appends, readers of files and repairs of one log apart. It
-// serves in the order of arrival, so a repair that waits holds later appends
-// back and is not starved. All methods may be called at once.
+// Barrier keeps appends, readers of files and repairs of one log apart. A repair
+// that waits for appends under way holds later ones back, so it is not starved.
+// All methods may be called at once.
 type Barrier struct {
 	files   *semaphore.Weighted // one for each reader of files, all for a repair
-	appends *semaphore.Weighted // one for each append, all for a repair
 	drain   func(context.Context) error
 	closing context.Context
 	close   context.CancelFunc
+
+	appends gate
 }
 
 // NewBarrier makes a barrier. drain is called when appends are held and none is
@@ -47,8 +48,8 @@ type Barrier struct {
 func NewBarrier(drain func(context.Context) error) *Barrier {
 	closing, cancel := context.WithCancel(context.Background())
 	return &Barrier{
-		files: semaphore.NewWeighted(everyone), appends: semaphore.NewWeighted(everyone),
-		drain: drain, closing: closing, close: cancel,
+		files: semaphore.NewWeighted(everyone), drain: drain, closing: closing, close: cancel,
+		appends: gate{emptied: make(chan struct{}, 1)},
 	}
 }
 
@@ -56,7 +57,7 @@ func NewBarrier(drain func(context.Context) error) *Barrier {
 // waits while a repair runs; code cancelled when the context ends first.
 func (b *Barrier) Enter(ctx context.Context) error {
 	lockorder.Acquire[lockorder.Appends]()
-	if err := b.appends.Acquire(ctx, 1); err != nil {
+	if err := b.appends.enterGate(ctx); err != nil {
 		lockorder.Release[lockorder.Appends]()
 		return choir.Wrap("recovery.append", choir.CodeCancelled, err, "stopped while the log is repaired; nothing was appended")
 	}
@@ -65,7 +66,7 @@ func (b *Barrier) Enter(ctx context.Context) error {
 
 // Leave ends what Enter began.
 func (b *Barrier) Leave() {
-	b.appends.Release(1)
+	b.appends.leaveGate()
 	lockorder.Release[lockorder.Appends]()
 }
 
@@ -83,10 +84,10 @@ func (b *Barrier) Alone(ctx context.Context, action Action, fn func(context.Cont
 	return b.hold(ctx, action, everyone, func(ctx context.Context) error {
 		lockorder.Acquire[lockorder.Appends]()
 		defer lockorder.Release[lockorder.Appends]()
-		if err := b.appends.Acquire(ctx, everyone); err != nil {
+		defer b.appends.reopen()
+		if err := b.appends.shut(ctx); err != nil {
 			return b.stopped(action, err)
 		}
-		defer b.appends.Release(everyone)
 		if err := b.drain(ctx); err != nil {
 			return err
 		}
