@@ -26,6 +26,7 @@ import (
 	"choiros/internal/bus"
 	"choiros/internal/choir"
 	"choiros/internal/fault"
+	"choiros/internal/guest/roledoor"
 	"choiros/internal/inherited"
 	"choiros/internal/model/gateway"
 	"choiros/internal/sandbox"
@@ -48,7 +49,10 @@ func main() {
 		err = proctree.Serve(os.NewFile(owner, "owner"), os.Args[2])
 	default:
 		ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
-		err = run(ctx, os.Stdin, os.Environ(), log)
+		var door *roledoor.Dialer
+		if door, err = roledoor.Inherited(); err == nil {
+			err = run(ctx, os.Stdin, door, os.Environ(), log)
+		}
 		stop()
 	}
 	if err != nil && !errors.Is(err, context.Canceled) {
@@ -65,11 +69,11 @@ func lastHanded(tree bool) int {
 	if tree {
 		return owner
 	}
-	return inherited.Standard
+	return roledoor.FD
 }
 
 // run works until ctx ends.
-func run(ctx context.Context, stdin io.Reader, env []string, log *slog.Logger) error {
+func run(ctx context.Context, stdin io.Reader, door *roledoor.Dialer, env []string, log *slog.Logger) error {
 	if err := fault.FollowFile(sandbox.GuestInside + "/fault"); err != nil {
 		return err
 	}
@@ -79,7 +83,7 @@ func run(ctx context.Context, stdin io.Reader, env []string, log *slog.Logger) e
 		return err
 	}
 	client, err := bus.Dial(ctx, bus.DialConfig{
-		Dial: dialer(sandbox.BusSocket), Credentials: boot.Credentials,
+		Dial: door.To(roledoor.Bus), Credentials: boot.Credentials,
 		User: boot.User, Computer: boot.Computer, Role: choir.RoleAssociate,
 	})
 	if err != nil {
@@ -91,7 +95,7 @@ func run(ctx context.Context, stdin io.Reader, env []string, log *slog.Logger) e
 	// the process after this one too.
 	scratch := path.Join(os.TempDir(), "choir-associate")
 	runner, err := taskrunner.New(taskrunner.Config{
-		Log: client, Tree: associate.Control{Bus: client}, Models: gateway.New(egress()), Blobs: client,
+		Log: client, Tree: associate.Control{Bus: client}, Models: gateway.New(egress(door)), Blobs: client,
 		// Nobody may be watching; what matters is in the events.
 		Live:      func(run choir.ID, text string) { _ = client.Live(run, text) },
 		Now:       func() choir.Time { return choir.TimeOf(time.Now()) },

@@ -22,6 +22,7 @@ import (
 	"choiros/internal/bus"
 	"choiros/internal/choir"
 	"choiros/internal/director/conductor"
+	"choiros/internal/guest/roledoor"
 	"choiros/internal/inherited"
 	"choiros/internal/model/gateway"
 )
@@ -29,9 +30,13 @@ import (
 func main() {
 	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
-	err := inherited.Close(inherited.Standard)
+	err := inherited.Close(roledoor.FD)
+	var door *roledoor.Dialer
 	if err == nil {
-		err = run(ctx, os.Stdin, log)
+		door, err = roledoor.Inherited()
+	}
+	if err == nil {
+		err = run(ctx, os.Stdin, door, log)
 	}
 	stop()
 	if err != nil && !errors.Is(err, context.Canceled) {
@@ -41,7 +46,7 @@ func main() {
 }
 
 // run works until ctx ends.
-func run(ctx context.Context, stdin io.Reader, log *slog.Logger) error {
+func run(ctx context.Context, stdin io.Reader, door *roledoor.Dialer, log *slog.Logger) error {
 	// Before anything secret is read: no tool process may trace this one.
 	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
 		return choir.Wrap("director.start", choir.CodeUnavailable, err, "make the process not dumpable")
@@ -56,7 +61,7 @@ func run(ctx context.Context, stdin io.Reader, log *slog.Logger) error {
 		return choir.Wrap("director.start", choir.CodeInternal, err, "make the key that signs answers")
 	}
 	client, err := bus.Dial(ctx, bus.DialConfig{
-		Dial: dialer(busSocket), Credentials: boot.Credentials,
+		Dial: door.To(roledoor.Bus), Credentials: boot.Credentials,
 		User: boot.User, Computer: boot.Computer, Role: choir.RoleDirector,
 	})
 	if err != nil {
@@ -69,7 +74,7 @@ func run(ctx context.Context, stdin io.Reader, log *slog.Logger) error {
 		return err
 	}
 	return conductor.New(conductor.Config{
-		Log: client, Models: gateway.New(egress()), Key: private, Logger: log,
+		Log: client, Models: gateway.New(egress(door)), Key: private, Logger: log,
 		Limits: boot.Limits, After: boot.Start.After, Projects: boot.Start.Projects,
 		Now: func() choir.Time { return choir.TimeOf(time.Now()) },
 		// Nobody may be watching; the text is in the answer's event anyway.

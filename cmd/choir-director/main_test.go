@@ -18,13 +18,13 @@ func TestABadBootLineIsRefusedByItsField(t *testing.T) {
 		`{"user":1}` + "\n":     "user",
 		`{"secret":"x"}` + "\n": "secret",
 	} {
-		err := run(t.Context(), strings.NewReader(line), slog.New(slog.DiscardHandler))
+		err := run(t.Context(), strings.NewReader(line), nil, slog.New(slog.DiscardHandler))
 		var e *choir.Error
 		if !errors.As(err, &e) || e.Code != choir.CodeInvalid || e.Path != want {
 			t.Errorf("%q: %v", line, err)
 		}
 	}
-	if err := run(t.Context(), strings.NewReader(""), slog.New(slog.DiscardHandler)); !errors.Is(err, io.EOF) {
+	if err := run(t.Context(), strings.NewReader(""), nil, slog.New(slog.DiscardHandler)); !errors.Is(err, io.EOF) {
 		t.Errorf("no line: %v", err)
 	}
 }
@@ -35,7 +35,7 @@ func TestTheProcessIsNotDumpableBeforeItReads(t *testing.T) {
 		seen, _ = unix.PrctlRetInt(unix.PR_GET_DUMPABLE, 0, 0, 0, 0)
 		return 0, io.EOF
 	})
-	_ = run(t.Context(), read, slog.New(slog.DiscardHandler)) // ends at once: nothing to read
+	_ = run(t.Context(), read, nil, slog.New(slog.DiscardHandler)) // ends at once: nothing to read
 	if seen != 0 {
 		t.Errorf("dumpable is %d", seen)
 	}

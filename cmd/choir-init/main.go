@@ -97,7 +97,7 @@ func serve(args []string) error {
 		Version: version, Listener: listener, Workspace: *workspace, GuestDir: sandbox.GuestInside,
 		Orphan: *orphan, Allow: guest.OutsideOnly, Env: guest.Environment(toolchains), Reaper: guest.NewReaper(true),
 		Session: []string{"/proc/self/exe", sessionArg},
-		Proxy:   guest.ProxyAddress, Egress: sandbox.DoorsInside + "/" + sandbox.EgressSocket,
+		Proxy:   guest.ProxyAddress,
 	}).Serve(ctx)
 	// What still runs ends with this process: the kernel kills a pid namespace
 	// whose first process is gone.

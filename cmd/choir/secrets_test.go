@@ -42,7 +42,7 @@ func TestKeysStayOutside(t *testing.T) {
 		t.Skip("curl is not in the sandbox: apt-get install curl")
 	}
 	inside := o.ends(t, shellTask("run", "tally", tryDoors, ""), 0, choir.StatusOK, "").CommandsRun[0]
-	if got := strings.Fields(inside.StdoutTail); strings.Join(got, " ") != "gateway 403 anthropic pong openai pong bus silent outside 403 keys none" {
+	if got := strings.Fields(inside.StdoutTail); strings.Join(got, " ") != "gateway 403 anthropic pong openai pong bus hidden outside 403 keys none" {
 		t.Errorf("inside: %q\n%s", got, inside.StderrTail)
 	}
 	if !provider.sawBoth() {
@@ -69,7 +69,7 @@ pong() { grep -o pong | head -1; }
 echo gateway $($q -o /dev/null -w '%{http_code}' -H "$json" -d '{}' $at/choir/v1/model)
 echo anthropic $($q -H "$json" -H 'x-api-key: choir' -d "$body" $ANTHROPIC_BASE_URL/v1/messages | pong)
 echo openai $($q -H "$json" -H 'authorization: Bearer choir' -d "$body" $OPENAI_BASE_URL/chat/completions | pong)
-case $($q --http0.9 --unix-socket /run/choir/bus.sock http://bus/ 2>&1) in *INFO*) echo bus talks;; *) echo bus silent;; esac
+if find / /tmp /workspace -xdev -type s 2>/dev/null | grep -q .; then echo bus found; else echo bus hidden; fi
 echo outside $(curl -s -o /dev/null --max-time 20 -w '%{http_code}' http://example.com/)
 if cat /proc/*/environ /proc/*/cmdline 2>/dev/null | tr '\0' '\n' | grep -q sk-ant-in[-]; then echo keys found; else echo keys none; fi
 `

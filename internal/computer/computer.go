@@ -87,6 +87,8 @@ type Patience struct {
 	Resend time.Duration // until a task without an answer is sent again; default 3 s
 	Cancel time.Duration // until a stopped task is answered in the Associate's place; default 10 s
 	Guest  time.Duration // for a sandbox that does not run; default 20 s
+	// Identity is how long one identity of a role lives; default 10 min.
+	Identity time.Duration
 	// Collect is between collections; default a day.
 	Collect time.Duration
 }

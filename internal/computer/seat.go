@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"choiros/internal/bus"
-	"choiros/internal/bus/hub"
 	"choiros/internal/choir"
 	"choiros/internal/fault"
 	"choiros/internal/guest"
@@ -20,9 +19,9 @@ import (
 	"choiros/internal/sandbox"
 )
 
-// credentialsTTL is how long one identity of a role lives; half of it later the
+// identityLife is how long one identity of a role lives; half of it later the
 // role gets the next.
-const credentialsTTL = 10 * time.Minute
+func (c *Config) identityLife() time.Duration { return cmp.Or(c.Patience.Identity, 10*time.Minute) }
 
 // seat keeps one role of a computer running: its sandbox, its doors and the
 // role's process. It is a service under the computer's supervisor.
@@ -39,9 +38,6 @@ type seat struct {
 	failed  error         // why the sandbox did not start the last time it was tried
 
 	rolePID atomic.Int64 // pid of the role process inside, 0 when there is none
-	// starting is closed while no role is being started: a role may knock at a
-	// door before init's answer has told its pid.
-	starting atomic.Pointer[chan struct{}]
 }
 
 // live is a sandbox that runs.
@@ -49,16 +45,12 @@ type live struct {
 	sandbox sandbox.Sandbox
 	client  *guest.Client
 	attach  *guest.Attachment
-	doors   []func() error
+	doors   *doors
 	logged  bool // that it runs is in the log
 }
 
 func newSeat(c *Computer, role choir.Role) *seat {
-	s := &seat{c: c, role: role, dir: filepath.Join(c.cfg.Dir, string(role)), waiters: make(chan struct{})}
-	idle := make(chan struct{})
-	close(idle)
-	s.starting.Store(&idle)
-	return s
+	return &seat{c: c, role: role, dir: filepath.Join(c.cfg.Dir, string(role)), waiters: make(chan struct{})}
 }
 
 func (s *seat) String() string { return "sandbox of the " + string(s.role) }
@@ -158,11 +150,11 @@ func (s *seat) Serve(ctx context.Context) error {
 	return errors.Join(err, s.close(ctx, l))
 }
 
-// open makes the doors and finds or creates the sandbox behind them.
+// open finds or creates the sandbox, opens the doors for it and starts its role.
 func (s *seat) open(ctx context.Context) (*live, error) {
 	l := &live{}
-	if err := s.openDoors(ctx, l); err != nil {
-		return nil, errorsJoin(err, l.closeDoors())
+	if err := s.makeFolders(); err != nil {
+		return nil, choir.Wrap("computer.doors", choir.CodeUnavailable, err, "make the folders of the %s's sandbox", s.role)
 	}
 	recovered, err := s.findOrCreate(ctx, l)
 	if err != nil {
@@ -172,6 +164,7 @@ func (s *seat) open(ctx context.Context) (*live, error) {
 	l.client = guest.NewClient(l.sandbox.Dial)
 	l.client.LimitCaches(s.c.cfg.CacheLimit)
 	if l.attach, err = l.client.Attach(ctx); err == nil {
+		l.doors = s.serveDoors(ctx, l.client)
 		err = s.start(ctx, l, recovered)
 	}
 	if err != nil {
@@ -195,7 +188,7 @@ func (s *seat) publicKey() string {
 func (s *seat) spec() sandbox.Spec {
 	spec := sandbox.Spec{
 		Computer: s.c.cfg.ID, Role: s.role,
-		Doors: filepath.Join(s.dir, "doors"), Guest: s.c.cfg.Guest, UID: s.c.cfg.HostUIDs[s.role],
+		Doors: s.doorsFolder(), Guest: s.c.cfg.Guest, UID: s.c.cfg.HostUIDs[s.role],
 		Limits: s.c.cfg.Limits, RequireLimits: s.c.cfg.RequireLimits,
 	}
 	if s.role == choir.RoleAssociate {
@@ -231,11 +224,11 @@ func (s *seat) start(ctx context.Context, l *live, recovered bool) error {
 	}
 	if info.RolePID != 0 {
 		s.rolePID.Store(int64(info.RolePID))
-		if err := s.renew(ctx, l); err != nil {
-			return err
-		}
-	} else if err := s.startRole(ctx, l); err != nil {
+		s.renewOrWarn(ctx, l)
+	} else if err := s.startRole(ctx, l); err != nil && !recovered {
 		return err
+	} else if err != nil {
+		s.warnNotStarted(err) // attend tries again
 	}
 	if s.role == choir.RoleDirector && info.RolePID == 0 {
 		return nil
@@ -258,7 +251,7 @@ func (s *seat) logStarted(ctx context.Context, l *live, recovered bool) error {
 
 // startRole starts the role's process with a fresh identity.
 func (s *seat) startRole(ctx context.Context, l *live) error {
-	creds, err := s.c.cfg.Bus.Mint(s.role, s.c.cfg.User, s.c.cfg.ID, credentialsTTL)
+	creds, err := s.c.cfg.Bus.Mint(s.role, s.c.cfg.User, s.c.cfg.ID, s.c.cfg.identityLife())
 	if err != nil {
 		return err
 	}
@@ -276,9 +269,6 @@ func (s *seat) startRole(ctx context.Context, l *live) error {
 	if s.role == choir.RoleAssociate {
 		name = guestbin.Associate
 	}
-	started := make(chan struct{})
-	defer close(started)
-	s.starting.Store(&started)
 	pid, err := l.client.StartRole(ctx, guest.RoleSpec{Name: name, Credentials: boot})
 	s.rolePID.Store(int64(pid))
 	return err
@@ -286,7 +276,7 @@ func (s *seat) startRole(ctx context.Context, l *live) error {
 
 // renew hands the role its next identity.
 func (s *seat) renew(ctx context.Context, l *live) error {
-	creds, err := s.c.cfg.Bus.Mint(s.role, s.c.cfg.User, s.c.cfg.ID, credentialsTTL)
+	creds, err := s.c.cfg.Bus.Mint(s.role, s.c.cfg.User, s.c.cfg.ID, s.c.cfg.identityLife())
 	if err != nil {
 		return err
 	}
@@ -297,15 +287,35 @@ func (s *seat) renew(ctx context.Context, l *live) error {
 	return l.client.SendCredentials(ctx, line)
 }
 
+// renewOrWarn renews the role's identity and returns when to do it again. A role
+// that takes none is ended by init and started again by attend. Nothing else in
+// the sandbox is ended for it.
+func (s *seat) renewOrWarn(ctx context.Context, l *live) (next time.Duration) {
+	err := s.renew(ctx, l)
+	// A role that has just exited gets an identity when it starts again.
+	if err == nil || choir.CodeOf(err) == choir.CodeNotFound {
+		return s.c.cfg.identityLife() / 2
+	}
+	s.c.cfg.Log.Warn("role got no new identity", "computer", s.c.cfg.ID, "role", s.role, "error", err)
+	return s.c.cfg.identityLife() / 10
+}
+
+func (s *seat) warnNotStarted(err error) {
+	s.c.cfg.Log.Warn("role did not start", "computer", s.c.cfg.ID, "role", s.role, "error", err)
+}
+
 // attend watches a running sandbox: it restarts the role when it exits, renews
 // its identity, and returns when the sandbox or the context ends.
 func (s *seat) attend(ctx context.Context, l *live) error {
-	renew := time.NewTicker(credentialsTTL / 2)
+	renew := time.NewTimer(s.c.cfg.identityLife() / 2)
 	defer renew.Stop()
 	restart := time.NewTimer(time.Hour)
 	restart.Stop()
 	defer restart.Stop()
 	delay := 100 * time.Millisecond
+	if s.rolePID.Load() == 0 {
+		restart.Reset(delay)
+	}
 	for {
 		select {
 		case <-ctx.Done():
@@ -316,6 +326,7 @@ func (s *seat) attend(ctx context.Context, l *live) error {
 			if !ok {
 				return choir.E("computer.sandbox", choir.CodeUnavailable, "the sandbox of the %s no longer answers", s.role)
 			}
+			l.doors.endRole(n.Launch)
 			// An earlier role's end may be told after the next one was started.
 			if n.Kind == guest.NoticeRoleExited && (n.PID == 0 || int64(n.PID) == s.rolePID.Load()) {
 				s.c.cfg.Log.Warn("role exited", "computer", s.c.cfg.ID, "role", s.role, "exit", n.Exit, "output", n.Output)
@@ -326,16 +337,13 @@ func (s *seat) attend(ctx context.Context, l *live) error {
 		case <-restart.C:
 			// What else runs in the sandbox must not end with its role.
 			if err := s.startRole(ctx, l); err != nil {
-				s.c.cfg.Log.Warn("role did not start", "computer", s.c.cfg.ID, "role", s.role, "error", err)
+				s.warnNotStarted(err)
 				restart.Reset(delay)
 				delay = min(2*delay, 10*time.Second)
 			}
 		case <-renew.C:
 			delay = 100 * time.Millisecond
-			// A role that has just exited gets an identity when it starts again.
-			if err := s.renew(ctx, l); err != nil && choir.CodeOf(err) != choir.CodeNotFound {
-				return err
-			}
+			renew.Reset(s.renewOrWarn(ctx, l))
 		}
 	}
 }
@@ -357,7 +365,9 @@ func (s *seat) close(ctx context.Context, l *live) error {
 	if l.sandbox != nil {
 		errs = append(errs, s.destroy(ctx, l))
 	}
-	errs = append(errs, l.closeDoors())
+	if l.doors != nil {
+		errs = append(errs, l.doors.close(ctx))
+	}
 	s.mu.Lock()
 	logged := l.logged
 	s.mu.Unlock()
@@ -379,23 +389,6 @@ func (s *seat) destroy(ctx context.Context, l *live) error {
 		return choir.Wrap("computer.note", choir.CodeUnavailable, err, "remove the handle of the %s's sandbox", s.role)
 	}
 	return nil
-}
-
-// fromRole reports whether a process of the host is this seat's role.
-func (s *seat) fromRole(hostPID int32) bool {
-	<-*s.starting.Load()
-	inside := s.rolePID.Load()
-	return inside != 0 && hub.IsGuest(hostPID, int(inside))
-}
-
-// closeDoors closes the doors, last opened first.
-func (l *live) closeDoors() error {
-	var errs []error
-	for i := len(l.doors) - 1; i >= 0; i-- {
-		errs = append(errs, l.doors[i]())
-	}
-	l.doors = nil
-	return errors.Join(errs...)
 }
 
 // errorsJoin joins errors as errors.Join does, but keeps a single error as it is

@@ -14,6 +14,15 @@ type Info struct {
 	Role    string `json:"role,omitempty"`
 }
 
+// Caller says who opened a stream.
+type Caller string
+
+// The callers.
+const (
+	CallerRole Caller = "role" // the role's own process
+	CallerTool Caller = "tool" // any other program in the sandbox
+)
+
 // NoticeKind says what a notice is about.
 type NoticeKind string
 
@@ -27,7 +36,9 @@ type Notice struct {
 	Kind NoticeKind `json:"kind"`
 	Role string     `json:"role,omitempty"`
 	PID  int        `json:"pid,omitempty"`
-	Exit *Exit      `json:"exit,omitempty"`
+	// Launch is the how-manieth start of a role in this sandbox it was, from 1.
+	Launch int   `json:"launch,omitempty"`
+	Exit   *Exit `json:"exit,omitempty"`
 	// Output is the end of what the role wrote to its standard error.
 	Output string `json:"output,omitempty"`
 }

@@ -27,22 +27,9 @@ func (s *Server) forward(ctx context.Context, listener net.Listener) {
 		}
 		s.handlers.Go(func() {
 			defer func() { <-slots }()
-			forwardOne(ctx, conn, s.cfg.Egress)
+			s.forwardOne(ctx, conn)
 		})
 	}
-}
-
-func forwardOne(ctx context.Context, in net.Conn, door string) {
-	defer in.Close()
-	var d net.Dialer
-	out, err := d.DialContext(ctx, "unix", door)
-	if err != nil {
-		return // the tool sees its connection closed; there is no one else to tell
-	}
-	defer out.Close()
-	stop := context.AfterFunc(ctx, func() { in.Close(); out.Close() })
-	defer stop()
-	join(in, out)
 }
 
 // join copies both ways until both directions have ended.

@@ -14,6 +14,9 @@ const sessionArg = "-run-session"
 func sessionHelper() []string { return []string{"/proc/self/exe", sessionArg} }
 
 func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == playArg {
+		os.Exit(play(os.Args[2:]))
+	}
 	if len(os.Args) > 3 && os.Args[1] == sessionArg {
 		code, err := RunSession(os.Args[2], os.Args[3:], os.Environ())
 		if err != nil {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"path/filepath"
 	"testing"
 
 	"choiros/internal/choir"
@@ -76,31 +75,4 @@ func TestDialPort(t *testing.T) {
 	wantCode(t, err, choir.CodeInvalid)
 	_, err = in.DialPort(within(t), 70000)
 	wantCode(t, err, choir.CodeInvalid)
-}
-
-func TestForwarderLeadsToTheEgressDoor(t *testing.T) {
-	t.Parallel()
-	door := filepath.Join(t.TempDir(), "egress.sock")
-	l, err := net.Listen("unix", door)
-	if err != nil {
-		t.Fatal(err)
-	}
-	echo(t, l)
-	free, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := free.Addr().String()
-	free.Close()
-	in := serve(t, func(c *Config) { c.Proxy, c.Egress = address, door })
-	if _, err := in.Hello(within(t)); err != nil {
-		t.Fatal(err)
-	}
-	c, err := net.Dial("tcp", address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := exchange(t, c, "out"); got != "out" {
-		t.Errorf("got %q", got)
-	}
 }

@@ -104,6 +104,16 @@ func (r *Reaper) Start(path string, argv []string, attr *syscall.ProcAttr) (int,
 	return pid, ch, nil
 }
 
+// kill ends a process that Start started, unless it has ended already: its
+// number may then be another's.
+func (r *Reaper) kill(pid int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.all || r.waiting[pid] != nil {
+		syscall.Kill(pid, syscall.SIGKILL)
+	}
+}
+
 func awaitOne(pid int, ch chan<- Ended) {
 	var e Ended
 	for {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"choiros/internal/choir"
+	"choiros/internal/guest/roledoor"
 )
 
 // op names an operation of the protocol.
@@ -29,6 +30,7 @@ const (
 	opFind        op = "find"
 	opUnpack      op = "unpack"
 	opDial        op = "dial"
+	opAccept      op = "accept"
 )
 
 // request is the first frame of every connection. Which fields count follows
@@ -50,6 +52,8 @@ type request struct {
 	CacheLimit  int64           `json:"cache_limit,omitempty" choir:"range=0..9007199254740991"`
 	Target      choir.Digest    `json:"target,omitempty" choir:"digest"`
 	Find        *FindSpec       `json:"find,omitempty"`
+	Door        roledoor.Door   `json:"door,omitempty" choir:"len=0..40"`
+	Caller      Caller          `json:"caller,omitempty" choir:"len=0..40"`
 }
 
 // control is what is said while an operation runs: exactly one field is set.
@@ -59,6 +63,11 @@ type control struct {
 	Resize  *Size   `json:"resize,omitempty"`
 	Started int     `json:"started,omitempty" choir:"range=0..4194304"` // pid
 	Notice  *Notice `json:"notice,omitempty"`
+}
+
+// streamBegins is the reply to accept: what follows it is the stream.
+type streamBegins struct {
+	Launch int `json:"launch,omitempty"` // of the role that opened it, 0 for a tool
 }
 
 // done is the reply of operations that answer nothing else.

@@ -9,7 +9,10 @@ import (
 	"syscall"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"choiros/internal/choir"
+	"choiros/internal/guest/roledoor"
 )
 
 const (
@@ -27,6 +30,8 @@ type roleProcess struct {
 	pid   int
 	stdin *os.File
 	done  chan struct{} // closed when it has ended and its end was told
+	// launch counts the starts of roles in this sandbox.
+	launch int
 }
 
 // roles holds the one role of the sandbox.
@@ -34,6 +39,7 @@ type roles struct {
 	mu       sync.Mutex // guards what follows
 	current  *roleProcess
 	starting bool
+	launches int
 }
 
 func (r *roles) running() *roleProcess {
@@ -42,15 +48,16 @@ func (r *roles) running() *roleProcess {
 	return r.current
 }
 
-// claim reserves the right to start a role.
-func (r *roles) claim() error {
+// claim reserves the right to start a role, and counts the start.
+func (r *roles) claim() (launch int, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.starting || r.current != nil {
-		return choir.E("guest.role", choir.CodeBusy, "a role is running").WithRemedy("stop it first")
+		return 0, choir.E("guest.role", choir.CodeBusy, "a role is running").WithRemedy("stop it first")
 	}
 	r.starting = true
-	return nil
+	r.launches++
+	return r.launches, nil
 }
 
 func (r *roles) set(p *roleProcess) {
@@ -63,10 +70,11 @@ func (s *Server) startRole(ctx context.Context, _ *wire, r *request) (any, error
 	if r.Role == nil {
 		return nil, choir.Invalid("request.role", "is required")
 	}
-	if err := s.roles.claim(); err != nil {
+	launch, err := s.roles.claim()
+	if err != nil {
 		return nil, err
 	}
-	p, err := s.launchRole(ctx, r.Role)
+	p, err := s.launchRole(ctx, r.Role, launch)
 	s.roles.set(p)
 	if err != nil {
 		return nil, err
@@ -74,32 +82,51 @@ func (s *Server) startRole(ctx context.Context, _ *wire, r *request) (any, error
 	return &done{PID: p.pid}, nil
 }
 
-func (s *Server) launchRole(ctx context.Context, spec *RoleSpec) (*roleProcess, error) {
-	files, err := openStreams(&ExecSpec{Stdin: true})
+// launchRole starts the process with its door, and hands it its identity. When it
+// does not get that, it is ended.
+func (s *Server) launchRole(ctx context.Context, spec *RoleSpec, launch int) (*roleProcess, error) {
+	door, itsEnd, err := roledoor.Listen()
 	if err != nil {
 		return nil, err
 	}
-	path := filepath.Join(s.cfg.GuestDir, spec.Name)
-	pid, ended, err := s.cfg.Reaper.Start(path, []string{spec.Name}, &syscall.ProcAttr{
-		Dir: "/", Env: s.cfg.Env, Files: files.childFDs(), Sys: &syscall.SysProcAttr{Setsid: true},
-	})
-	files.closeChild()
+	p, err := s.forkRole(ctx, spec, launch, door, itsEnd)
+	itsEnd.Close()
 	if err != nil {
-		files.close()
+		door.Close()
 		return nil, err
 	}
-	p := &roleProcess{name: spec.Name, pid: pid, stdin: files.input, done: make(chan struct{})}
-	s.handlers.Go(func() { s.watchRole(ctx, p, ended, files) })
 	for _, line := range []json.RawMessage{spec.Credentials, spec.Config} {
 		if len(line) > 0 && err == nil {
 			err = p.send(line)
 		}
 	}
 	if err != nil {
-		killTree(pid)
+		killTree(p.pid)
 		<-p.done
 		return nil, err
 	}
+	return p, nil
+}
+
+func (s *Server) forkRole(ctx context.Context, spec *RoleSpec, launch int, door *roledoor.Listener, itsEnd *os.File) (*roleProcess, error) {
+	files, err := openStreams(&ExecSpec{Stdin: true})
+	if err != nil {
+		return nil, err
+	}
+	// Little is written there and all of it is read at once, so a role that hangs
+	// is noticed when a page is full. A kernel that refuses keeps a larger pipe.
+	_, _ = unix.FcntlInt(files.child[0].Fd(), unix.F_SETPIPE_SZ, os.Getpagesize())
+	path := filepath.Join(s.cfg.GuestDir, spec.Name)
+	pid, ended, err := s.cfg.Reaper.Start(path, []string{spec.Name}, &syscall.ProcAttr{
+		Dir: "/", Env: s.cfg.Env, Files: append(files.childFDs(), itsEnd.Fd()), Sys: &syscall.SysProcAttr{Setsid: true},
+	})
+	files.closeChild()
+	if err != nil {
+		files.close()
+		return nil, err
+	}
+	p := &roleProcess{name: spec.Name, pid: pid, launch: launch, stdin: files.input, done: make(chan struct{})}
+	s.handlers.Go(func() { s.watchRole(ctx, p, ended, files, door) })
 	return p, nil
 }
 
@@ -114,8 +141,11 @@ func (p *roleProcess) send(line json.RawMessage) error {
 
 // watchRole waits for the role's end, for which the server's end is a reason,
 // and tells those attached.
-func (s *Server) watchRole(ctx context.Context, p *roleProcess, ended <-chan Ended, files *streams) {
+func (s *Server) watchRole(ctx context.Context, p *roleProcess, ended <-chan Ended, files *streams, door *roledoor.Listener) {
 	defer close(p.done)
+	life, over := context.WithCancel(ctx)
+	var doors sync.WaitGroup
+	doors.Go(func() { s.serveRoleDoor(life, door, p.launch) })
 	var tail tail
 	var outputs sync.WaitGroup
 	for _, out := range files.outputs {
@@ -127,12 +157,14 @@ func (s *Server) watchRole(ctx context.Context, p *roleProcess, ended <-chan End
 	case <-ctx.Done():
 		end = endGently(p.pid, ended)
 	}
+	over()
 	files.commandEnded()
 	outputs.Wait()
 	files.close()
+	doors.Wait()
 	s.roles.set(nil)
 	x := end.exit()
-	s.presence.tell(Notice{Kind: NoticeRoleExited, Role: p.name, PID: p.pid, Exit: &x, Output: tail.String()})
+	s.presence.tell(Notice{Kind: NoticeRoleExited, Role: p.name, PID: p.pid, Launch: p.launch, Exit: &x, Output: tail.String()})
 }
 
 // endGently asks first and kills then.
@@ -157,7 +189,13 @@ func (s *Server) sendCredentials(_ context.Context, _ *wire, r *request) (any, e
 	if len(r.Credentials) == 0 {
 		return nil, choir.Invalid("request.credentials", "is required")
 	}
-	return &done{PID: p.pid}, p.send(r.Credentials)
+	if err := p.send(r.Credentials); err != nil {
+		// Nothing else will make it read again. What else runs in the sandbox is not
+		// its business, so only this process ends.
+		s.cfg.Reaper.kill(p.pid)
+		return nil, err
+	}
+	return &done{PID: p.pid}, nil
 }
 
 func (s *Server) stopRole(ctx context.Context, _ *wire, _ *request) (any, error) {

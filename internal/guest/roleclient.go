@@ -11,7 +11,8 @@ func (c *Client) StartRole(ctx context.Context, spec RoleSpec) (pid int, err err
 }
 
 // SendCredentials hands a running role new credentials, one JSON value, as a
-// further line; code not_found when none runs.
+// further line; code not_found when none runs. A role that has not read what was
+// sent before, code unavailable, is killed; what else runs is left alone.
 func (c *Client) SendCredentials(ctx context.Context, credentials []byte) error {
 	return c.call(ctx, &request{Op: opCredentials, Credentials: credentials}, &done{})
 }

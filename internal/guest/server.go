@@ -28,8 +28,7 @@ type Config struct {
 	// arguments to be added; without it no session can be had.
 	Session []string
 	// Proxy is the loopback address that leads to the egress door; empty for none.
-	Proxy  string
-	Egress string // socket of the egress door
+	Proxy string
 }
 
 // Server is the inside of the control protocol.
@@ -38,6 +37,7 @@ type Server struct {
 	started  time.Time
 	presence *presence
 	roles    roles
+	offers   offers
 	tree     *tree // nil without a workspace
 	handlers sync.WaitGroup
 }
@@ -46,6 +46,7 @@ type Server struct {
 func NewServer(cfg Config) *Server {
 	return &Server{
 		cfg: cfg, started: time.Now(), presence: newPresence(cfg.Orphan), tree: newTree(cfg.Workspace),
+		offers: newOffers(),
 	}
 }
 
@@ -171,6 +172,7 @@ func init() {
 		opFind:        (*Server).find,
 		opUnpack:      (*Server).unpack,
 		opDial:        (*Server).dialPort,
+		opAccept:      (*Server).acceptStream,
 	}
 }
 

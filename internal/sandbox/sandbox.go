@@ -70,9 +70,9 @@ type Sandbox interface {
 type Spec struct {
 	Computer choir.ID
 	Role     choir.Role // director, associate or pool
-	// Doors is the host folder, made by the caller, that is bound read-only at
-	// DoorsInside. The driver listens there for choir-init (ControlSocket); the
-	// control plane listens at BusSocket and EgressSocket.
+	// Doors is the host folder, made by the caller, in which the driver listens
+	// for choir-init (ControlSocket). The control door is all that leads into a
+	// sandbox and out of it; inside nothing of the folder is seen.
 	Doors string
 	// Workspace is the host folder bound writable at WorkspaceInside; empty for
 	// a sandbox without one.
@@ -81,7 +81,7 @@ type Spec struct {
 	// GuestInside.
 	Guest string
 	// UID is the host user the sandbox runs as when the control plane is root;
-	// ignored otherwise. Workspace and doors are already accessible to it.
+	// ignored otherwise. The workspace is already accessible to it.
 	UID    int
 	Limits Limits
 	// RequireLimits refuses a machine where Limits cannot be held by cgroups.
@@ -90,18 +90,17 @@ type Spec struct {
 
 // Paths inside every sandbox.
 const (
-	DoorsInside     = "/run/choir"
 	GuestInside     = "/opt/choir"
 	WorkspaceInside = "/workspace"
-	ControlSocket   = "control.sock"
-	BusSocket       = "bus.sock"
-	EgressSocket    = "egress.sock"
 	// InsideUID and InsideGID are who everything inside runs as.
 	InsideUID = 1000
 	InsideGID = 1000
 	// OrphanSeconds is how long a sandbox outlives its control plane.
 	OrphanSeconds = 60
 )
+
+// ControlSocket is the control door's name in Spec.Doors.
+const ControlSocket = "control.sock"
 
 // Limits of one sandbox; zero means the driver's default.
 type Limits struct {

@@ -45,9 +45,6 @@ const RelayBatch = relayBatch
 // LoadCursor is how far a relay had come, as far as it knew.
 var LoadCursor = loadCursor
 
-// HasPID is what IsGuest makes of /proc/PID/status.
-var HasPID = hasPID
-
 // Paced reads as a bridge does.
 func Paced(ctx context.Context, from io.Reader) io.Reader {
 	return struct{ io.Reader }{newPaced(ctx, from)}

@@ -73,10 +73,7 @@ func commonArgs(root string) []string {
 
 // folderArgs is the part that follows from the spec's folders.
 func folderArgs(spec sandbox.Spec) []string {
-	args := []string{
-		"--ro-bind", spec.Doors, sandbox.DoorsInside,
-		"--ro-bind", spec.Guest, sandbox.GuestInside,
-	}
+	args := []string{"--ro-bind", spec.Guest, sandbox.GuestInside}
 	if spec.Workspace == "" {
 		return append(args, "--chdir", "/home/choir")
 	}

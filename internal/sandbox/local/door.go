@@ -19,8 +19,8 @@ const (
 )
 
 // listenDoor makes the control door. The listening socket is handed to
-// choir-init, so that nothing else can ever answer there: the folder cannot be
-// written from inside, and the file is ours alone.
+// choir-init, so that nothing else can ever answer there: the folder is not seen
+// from inside, and the file is ours alone.
 func listenDoor(doors string) (*os.File, error) {
 	const op = "local.door"
 	if err := checkDoors(doors); err != nil {

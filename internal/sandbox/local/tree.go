@@ -43,7 +43,7 @@ var fromHost = []string{
 }
 
 // mountPoints are the folders that other mounts cover, or that are empty.
-var mountPoints = []string{"usr", "proc", "dev", "tmp", "var", "home/choir", "run/choir", "opt/choir"}
+var mountPoints = []string{"usr", "proc", "dev", "tmp", "var", "home/choir", "run", "opt/choir"}
 
 // systemFolders are links into /usr on most hosts, and folders of their own on
 // the others.

@@ -56,7 +56,7 @@ func (s suite) profile(t *testing.T) {
 	t.Run("system is read-only", func(t *testing.T) {
 		for _, path := range []string{
 			"/x", "/usr/x", "/usr/bin/env", "/etc/passwd", "/etc/x", "/opt/x", "/var/x", "/home/x", "/run/x",
-			sandbox.GuestInside + "/choir-init", sandbox.DoorsInside + "/x", "/dev/x",
+			sandbox.GuestInside + "/choir-init", "/dev/x",
 			"/proc/sys/kernel/core_pattern", "/proc/sys/user/max_user_namespaces", "/proc/1/oom_score_adj",
 		} {
 			b.refused(t, readOnly, "write", path)
