@@ -87,11 +87,7 @@ func BenchmarkCall(b *testing.B) {
 			dial := s.Dial
 			if way == "door" {
 				path := filepath.Join(b.TempDir(), "bus.sock")
-				d, err := hub.ListenDoor(b.Context(), path, s, me)
-				if err != nil {
-					b.Fatal(err)
-				}
-				b.Cleanup(func() { d.Close() })
+				door(b, s, path)
 				dial = func(context.Context) (net.Conn, error) { return net.Dial("unix", path) }
 			}
 			c := bustest.DialWith(b, dial, bustest.Mint(b, s, choir.RoleDirector, l.Home), choir.RoleDirector, l.Home)

@@ -2,9 +2,7 @@ package hub_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"io"
 	"testing"
 
 	"github.com/nats-io/nats.go"
@@ -56,16 +54,4 @@ func answerFrom(t testing.TB, s *hub.Server, l *bustest.Log) {
 	respond(t, s, l.Home, func(ctx context.Context, _ choir.Caller, _ choir.Verb, body []byte) (any, error) {
 		return l.Answer(ctx, body)
 	})
-}
-
-// childPID reads what bubblewrap says on its --info-fd.
-func childPID(t testing.TB, info io.Reader) int32 {
-	t.Helper()
-	var said struct {
-		Child int32 `json:"child-pid"`
-	}
-	if err := json.NewDecoder(info).Decode(&said); err != nil || said.Child == 0 {
-		t.Skipf("bubblewrap does not start here: %v", err)
-	}
-	return said.Child
 }

@@ -22,7 +22,11 @@ var initAndProbe = sync.OnceValues(func() (string, error) {
 		if err := goBuild(filepath.Join(dir, guestbin.Init), "./cmd/"+guestbin.Init); err != nil {
 			return err
 		}
-		return goBuild(filepath.Join(dir, probeName), "./internal/sandbox/sandboxtest/probe")
+		probe := filepath.Join(dir, probeName)
+		if err := goBuild(probe, "./internal/sandbox/sandboxtest/probe"); err != nil {
+			return err
+		}
+		return os.Link(probe, filepath.Join(dir, guestbin.Associate)) // it plays the role
 	})
 })
 
@@ -30,7 +34,8 @@ var initAndProbe = sync.OnceValues(func() (string, error) {
 // that cannot.
 const ProbeVariable = "CHOIR_SANDBOXTEST_PROBE"
 
-// ProbeDir is a folder of guest binaries with choir-init and the probe program.
+// ProbeDir is a folder of guest binaries with choir-init and the probe program,
+// which also stands for the Associate.
 func ProbeDir(t testing.TB) string {
 	t.Helper()
 	if dir := os.Getenv(ProbeVariable); dir != "" {

@@ -39,10 +39,18 @@ var tries = map[string]func(args []string) (any, error){
 	"hog":     hog,
 	"burn":    burn,
 	"sleep":   func([]string) (any, error) { time.Sleep(time.Hour); return nil, nil },
+	"reuse":   reuse,
 	"user":    func([]string) (any, error) { return nil, newUserNamespace() },
 }
 
 func main() {
+	if isRole() {
+		if err := playRole(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
 	var r probed.Result
 	value, err := tries[os.Args[1]](os.Args[2:])
 	if err != nil {

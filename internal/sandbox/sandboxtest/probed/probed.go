@@ -11,6 +11,14 @@ type Result struct {
 	Value json.RawMessage `json:"value,omitempty"`
 }
 
+// Reuse says who connections were taken for, before and after the role had the
+// number of a process that had opened one of them.
+type Reuse struct {
+	Role   int      `json:"role"` // that number
+	Before []string `json:"before"`
+	After  []string `json:"after"`
+}
+
 // Burnt is the CPU time that a busy process got, and the time it took.
 type Burnt struct {
 	CPUMS  int64 `json:"cpu_ms"`

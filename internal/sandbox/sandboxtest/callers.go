@@ -1,0 +1,161 @@
+package sandboxtest
+
+import (
+	"bufio"
+	"context"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"choiros/internal/guest"
+	"choiros/internal/guest/roledoor"
+	"choiros/internal/guestbin"
+	"choiros/internal/sandbox/sandboxtest/probed"
+)
+
+// asking is how many connections a tool opens; many, so that a role soon has the
+// number of a process that opened one.
+const asking = 200
+
+// callersAreKnown checks that a stream of a tool never becomes one of the role,
+// whatever numbers processes have, while the role's own are the role's.
+func (b inside) callersAreKnown(t *testing.T) {
+	d := b.stand(t)
+	if _, err := d.client.StartRole(timeout(t), associate); err != nil {
+		t.Fatal(err)
+	}
+	d.heard(t, "role")
+	b.refused(t, forbidden, "list", "/proc/"+strconv.Itoa(rolePID(t, b.facts(t)))+"/fd")
+	b.lowerPIDs(t)
+	if most := b.run(t, "/bin/cat", "/proc/sys/kernel/pid_max"); len(strings.TrimSpace(string(most.Stdout))) > 5 {
+		t.Skipf("processes have numbers up to %s here: they cannot be used up in a test", most.Stdout)
+	}
+	got := value[probed.Reuse](t, b.probe(t, "reuse", strconv.Itoa(asking)))
+	if n := len(got.Before); n != asking || len(got.After) != n || got.Role == 0 {
+		t.Fatalf("the probe asked %d and %d times of %d", n, len(got.After), asking)
+	}
+	for _, who := range slices.Concat(got.Before, got.After) {
+		if who != string(guest.CallerTool) {
+			t.Fatalf("with role %d a tool's connection is taken for %q", got.Role, who)
+		}
+	}
+}
+
+var associate = guest.RoleSpec{Name: guestbin.Associate, Credentials: []byte(`{}`)}
+
+func rolePID(t *testing.T, f probed.Facts) int {
+	t.Helper()
+	for pid, line := range f.Processes {
+		if strings.TrimSpace(line) == guestbin.Associate {
+			return pid
+		}
+	}
+	t.Fatalf("no role among %v", f.Processes)
+	return 0
+}
+
+// lowerPIDs makes processes inside have small numbers, where that touches the
+// sandbox alone: the limit is the namespace's own from Linux 6.14 on, which is
+// seen by its being another one than the host's.
+func (b inside) lowerPIDs(t *testing.T) {
+	t.Helper()
+	here, err := os.ReadFile("/proc/sys/kernel/pid_max")
+	if err != nil {
+		t.Fatal(err)
+	}
+	there := b.run(t, "/bin/cat", "/proc/sys/kernel/pid_max").Stdout
+	for _, p := range processesOf(t, b.spec) {
+		pid, name, _ := strings.Cut(p, " ")
+		if name != "choir-init" || string(here) == string(there) {
+			continue
+		}
+		out, err := exec.Command("nsenter", "-t", pid, "-p", "sh", "-c", "echo 1500 > /proc/sys/kernel/pid_max").CombinedOutput()
+		t.Logf("the sandbox's own pid_max is lowered: %s %v", out, err)
+		return
+	}
+}
+
+// stand is a control plane that tells everybody at the egress door who they are,
+// and starts the role again whenever it ends.
+type stand struct {
+	client *guest.Client
+	lines  chan string // what the role said, and nobody else
+}
+
+func (b inside) stand(t *testing.T) *stand {
+	t.Helper()
+	d := &stand{client: guest.NewClient(b.Dial), lines: make(chan string, 1000)}
+	a, err := d.client.Attach(timeout(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var running sync.WaitGroup
+	var listeners []*guest.Listener
+	for caller, most := range map[guest.Caller]int{guest.CallerRole: 4, guest.CallerTool: asking + 8} {
+		l := d.client.Listen(roledoor.Egress, caller, most)
+		listeners = append(listeners, l)
+		running.Go(func() {
+			for {
+				c, err := l.Accept()
+				if err != nil {
+					return
+				}
+				running.Go(func() { d.answer(c.(*guest.Stream)) })
+			}
+		})
+	}
+	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
+	running.Go(func() {
+		for n := range a.Notices() {
+			for _, l := range listeners {
+				l.EndRole(n.Launch)
+			}
+			if _, err := d.client.StartRole(ctx, associate); err != nil && ctx.Err() == nil {
+				t.Error(err)
+			}
+		}
+	})
+	t.Cleanup(func() {
+		cancel()
+		for _, l := range listeners {
+			l.Close()
+		}
+		destroy(t, b) // ends every stream and the attachment
+		a.Close()
+		running.Wait()
+	})
+	return d
+}
+
+// answer tells a caller who it is until it hangs up.
+func (d *stand) answer(s *guest.Stream) {
+	defer s.Close()
+	for r := bufio.NewScanner(s); r.Scan(); {
+		if s.Caller == guest.CallerRole {
+			select {
+			case d.lines <- r.Text():
+			default: // there are enough
+			}
+		}
+		if _, err := s.Write([]byte(s.Caller + "\n")); err != nil {
+			return
+		}
+	}
+}
+
+// heard waits until the role has said something over a stream of its own.
+func (d *stand) heard(t *testing.T, want string) {
+	t.Helper()
+	select {
+	case got := <-d.lines:
+		if got != want {
+			t.Errorf("the role said %q", got)
+		}
+	case <-timeout(t).Done():
+		t.Fatal("the role has no stream")
+	}
+}
