@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"choiros/internal/choir"
+	"choiros/internal/eventstore"
 )
 
 // NewID makes an id now.
@@ -26,6 +27,58 @@ func (c *Computer) Running() (run, task choir.ID) {
 		}
 	}
 	return run, task
+}
+
+// MayCall says why a role may not call a model for a run and a task: only what is
+// open in this computer's log can be called for, by the Associate for a task. Code
+// invalid names the field, conflict the run or the task.
+func (c *Computer) MayCall(ctx context.Context, role choir.Role, run, task choir.ID) error {
+	switch {
+	case run == "":
+		return choir.Invalid("run", "is required: a model is called for a run that is open")
+	case role == choir.RoleAssociate && task == "":
+		return choir.Invalid("task", "is required: the Associate calls a model for a task that is open")
+	case role != choir.RoleAssociate && task != "":
+		return choir.Invalid("task", "is for the Associate: the %s calls a model for a run", role)
+	case task != "":
+		return c.mayCallForTask(ctx, run, task)
+	}
+	return c.mayCallForRun(ctx, run)
+}
+
+func (c *Computer) mayCallForRun(ctx context.Context, run choir.ID) error {
+	r, err := c.store.Run(ctx, run)
+	switch {
+	case choir.CodeOf(err) == choir.CodeNotFound:
+		return notOpen("run %s is not in the log of this computer", run)
+	case err == nil && !r.State.Open():
+		return notOpen("run %s is over: %s", run, r.State)
+	}
+	return err
+}
+
+// mayCallForTask asks about the run only where there is one: a task that was
+// submitted by itself has none in the log.
+func (c *Computer) mayCallForTask(ctx context.Context, run, task choir.ID) error {
+	t, err := c.store.Task(ctx, task)
+	switch {
+	case choir.CodeOf(err) == choir.CodeNotFound:
+		return notOpen("task %s is not in the log of this computer", task)
+	case err != nil:
+		return err
+	case t.State == eventstore.TaskReturned:
+		return notOpen("task %s is over", task)
+	case t.Run != run:
+		return notOpen("task %s is not one of run %s", task, run)
+	}
+	if _, err := c.store.Run(ctx, run); choir.CodeOf(err) == choir.CodeNotFound {
+		return nil
+	}
+	return c.mayCallForRun(ctx, run)
+}
+
+func notOpen(format string, args ...any) error {
+	return choir.E("computer.model", choir.CodeConflict, format, args...).WithRemedy("a model is called for what is open only")
 }
 
 // maxRefusals bounds the hosts that are recorded for one task: what runs in a

@@ -40,6 +40,8 @@ type labConfig struct {
 	Collect        time.Duration
 	Boot           string
 	Source         []byte
+	Identity       time.Duration
+	Egress         func(*Computer) http.Handler `json:"-"` // refuseAll without one
 	// wrap stands before the driver; nil for none.
 	wrap func(sandbox.Driver) sandbox.Driver
 }
@@ -122,12 +124,16 @@ func (cfg labConfig) open(ctx context.Context) (*Computer, *hub.Server, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	egress := cfg.Egress
+	if egress == nil {
+		egress = refuseAll
+	}
 	c, err := Open(ctx, Config{
 		ID: cfg.Computer, User: cfg.User, Name: "lab", Dir: filepath.Join(cfg.Data, string(cfg.Computer)),
 		Guest: cfg.Guest, HostUIDs: map[choir.Role]int{choir.RoleDirector: cfg.DirectorUID, choir.RoleAssociate: cfg.HostUID}, Driver: cfg.driver(), Bus: bus,
 		OpenBlobs: func(dir string) (blob.Store, error) { return fs.Open(dir) },
-		Egress:    refuseAll, AutoCheckpoint: cfg.AutoCheckpoint, MaxUpload: 1 << 20,
-		Patience:  Patience{Resend: 200 * time.Millisecond, Cancel: time.Second, Collect: cfg.Collect},
+		Egress:    egress, AutoCheckpoint: cfg.AutoCheckpoint, MaxUpload: 1 << 20,
+		Patience:  Patience{Resend: 200 * time.Millisecond, Cancel: time.Second, Collect: cfg.Collect, Identity: cfg.Identity},
 		KeepCalls: cfg.KeepCalls, CacheLimit: cfg.CacheLimit, Source: cfg.Source,
 		Version: "test", Boot: cfg.Boot, Now: time.Now, Random: rand.Reader, Log: slog.New(slog.DiscardHandler),
 	})

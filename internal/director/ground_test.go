@@ -86,8 +86,15 @@ func newGateway(g *ground, blobs blob.Store, url string) *modelgw.Gateway {
 		Computer: g.home.Computer, Log: g.Store, Blobs: blobs,
 		Routes: routes,
 		Caller: func(*http.Request) (choir.Role, bool) { return choir.RoleDirector, true },
-		Now:    func() choir.Time { return choir.TimeOf(time.Now()) },
-		NewID:  func() (choir.ID, error) { return choir.NewID(choir.TimeOf(time.Now()), rand.Reader) },
+		MayCall: func(ctx context.Context, _ choir.Role, run, _ choir.ID) error {
+			r, err := g.Store.Run(ctx, run)
+			if err == nil && !r.State.Open() {
+				err = choir.E("ground", choir.CodeConflict, "run %s is over", run)
+			}
+			return err
+		},
+		Now:   func() choir.Time { return choir.TimeOf(time.Now()) },
+		NewID: func() (choir.ID, error) { return choir.NewID(choir.TimeOf(time.Now()), rand.Reader) },
 	})
 }
 

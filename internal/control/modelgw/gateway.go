@@ -31,7 +31,7 @@ type Work struct {
 	Allowed *choir.ModelBudget
 }
 
-// Config of a gateway. Required: Computer, Log, Blobs, Caller, Now, NewID.
+// Config of a gateway. Required: Computer, Log, Blobs, Caller, MayCall, Now, NewID.
 type Config struct {
 	Computer choir.ID
 	// Routes by alias. Programs in the sandbox get tool, or else associate, when
@@ -46,9 +46,12 @@ type Config struct {
 	Budget    Budget
 	// Prices by model name, before the built-in table.
 	Prices map[string]Price
-	// Caller says which role sent a request, by the peer of its connection; ok
-	// is false for any other program in the sandbox.
+	// Caller says which role sent a request, as its connection says; ok is false
+	// for any other program in the sandbox.
 	Caller func(r *http.Request) (role choir.Role, ok bool)
+	// MayCall says why a role may not call for a run and a task, which the body of
+	// its request names; nil when that is what is open for it.
+	MayCall func(ctx context.Context, role choir.Role, run, task choir.ID) error
 	// Running is what the programs in the Associate's sandbox work for; nil when
 	// they work for nothing.
 	Running func(r *http.Request) (Work, error)

@@ -32,6 +32,10 @@ func (g *Gateway) serveCall(w http.ResponseWriter, r *http.Request) {
 		writeFailure(w, choir.E("modelgw.serve", choir.CodeForbidden, "the %s cannot call as %s", role, c.Caller))
 		return
 	}
+	if err := g.cfg.MayCall(r.Context(), role, c.Run, c.Task); err != nil {
+		writeFailure(w, err)
+		return
+	}
 	s := frameStream{eventStream{w: w}}
 	resp, err := g.call(r.Context(), c.Info(), nil, c.Request, s.delta)
 	g.abortIfClosing()

@@ -30,6 +30,30 @@ func TestOnlyTheRolesMayCallAndOnlyAsThemselves(t *testing.T) {
 	wantCode(t, err, choir.CodeForbidden)
 }
 
+// What a body says it is for counts only when it is open for the caller.
+func TestACallForWhatIsNotOpenIsRefused(t *testing.T) {
+	p := &stub{stream: saysHello}
+	open, task := id(t), id(t)
+	r := newRig(t, func(c *modelgw.Config) {
+		routes(p)(c)
+		c.MayCall = func(_ context.Context, role choir.Role, run, of choir.ID) error {
+			if role != choir.RoleAssociate || run != open || of != task {
+				return choir.E("test", choir.CodeConflict, "run %s is over", run)
+			}
+			return nil
+		}
+	})
+	c := r.client(t, choir.RoleAssociate)
+	_, err := c.Call(t.Context(), gateway.CallInfo{Call: id(t), Run: id(t), Task: task, Caller: "associate"}, ask("hi"), nil)
+	wantCode(t, err, choir.CodeConflict)
+	if n := len(r.log.of("model.called")); n != 0 || p.calls() != 0 {
+		t.Errorf("it is %d times in the log, and the provider was asked %d times", n, p.calls())
+	}
+	if _, err := c.Call(t.Context(), gateway.CallInfo{Call: id(t), Run: open, Task: task, Caller: "associate"}, ask("hi"), nil); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestBadRequestsNameTheField(t *testing.T) {
 	p := &stub{stream: saysHello}
 	r := newRig(t, routes(p))

@@ -185,6 +185,7 @@ func newRig(t testing.TB, change func(*modelgw.Config)) *rig {
 			return role, role != ""
 		},
 		Running: func(*http.Request) (modelgw.Work, error) { return work, nil },
+		MayCall: func(context.Context, choir.Role, choir.ID, choir.ID) error { return nil },
 	}
 	change(&r.cfg)
 	r.open(t)

@@ -89,6 +89,7 @@ func (s *System) newGateway(c *computer.Computer) *modelgw.Gateway {
 		Budget:  modelgw.Budget{Run: l.Run(), ComputerCostUSD: l.CostUSD, DesktopCostUSD: l.DesktopCost},
 		Prices:  PricesOf(s.cfg.File.Models),
 		Caller:  computer.Caller,
+		MayCall: c.MayCall,
 		Running: func(r *http.Request) (modelgw.Work, error) { return workOf(r.Context(), c) },
 		Now:     func() choir.Time { return choir.TimeOf(s.cfg.Now()) },
 		NewID:   c.NewID,
