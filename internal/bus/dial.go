@@ -11,7 +11,7 @@ import (
 
 // DialConfig says how a Client reaches the bus and as whom.
 type DialConfig struct {
-	// Dial opens one byte stream to the bus: the bus socket of a sandbox, or an
+	// Dial opens one byte stream to the bus: the bus door of a sandbox, or an
 	// in-process pipe. It is called again for every reconnect.
 	Dial        func(context.Context) (net.Conn, error)
 	Credentials Credentials

@@ -7,7 +7,7 @@ import (
 	"choiros/internal/choir"
 )
 
-// CallPath is where the gateway serves this contract on the egress socket:
+// CallPath is where the gateway serves this contract at the egress door:
 // POST a Call, get a stream of Frames as server-sent events.
 const CallPath = "/choir/v1/model"
 

@@ -1,5 +1,5 @@
 // Package gateway is the guest's side of the model gateway: it speaks the
-// contract of package model over the egress socket of the sandbox.
+// contract of package model through the egress door of the sandbox.
 package gateway
 
 import (
@@ -25,7 +25,7 @@ type Client struct {
 	pause func(ctx context.Context, d time.Duration) error
 }
 
-// New makes a client over an HTTP client that dials the egress socket.
+// New makes a client over an HTTP client that dials the egress door.
 func New(httpc *http.Client) *Client {
 	return &Client{http: httpc, url: "http://choir" + model.CallPath, pause: pause}
 }

@@ -3,7 +3,7 @@ import sys; sys.path.insert(0, sys.path[0] + "/..")
 from lib import *
 
 read = ["/etc/shadow", "/root/.profile", DATA + "/owner.json", DATA + "/choir.sock", os.path.dirname(DATA), "/proc/1/environ", "/proc/1/mem", "/sys/kernel", "/proc/cmdline"]
-write = ["/usr/attack", "/etc/attack", "/run/choir/attack", "/dev/attack", "/proc/sys/kernel/core_pattern", "/proc/sysrq-trigger", "/opt/choir/attack"]
+write = ["/usr/attack", "/etc/attack", "/run/attack", "/dev/attack", "/proc/sys/kernel/core_pattern", "/proc/sysrq-trigger", "/opt/choir/attack"]
 script = "\n".join(
     [f"if [ -s '{p}' ] && head -c 1 '{p}' >/dev/null 2>&1 || [ -n \"$(ls -A '{p}' 2>/dev/null)\" -a -d '{p}' ]; then echo 'READ {p}'; fi" for p in read + ["/usr/bin/env"]]
     + [f"if (: >>'{p}') 2>/dev/null; then echo 'WROTE {p}'; fi" for p in write + ["/workspace/attack"]] + ["rm -f /workspace/attack"])

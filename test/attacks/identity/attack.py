@@ -1,4 +1,4 @@
-"""Becomes the role at the egress socket by reuse of its process number (CVE class: pid reuse)."""
+"""Becomes the role at the egress door by reuse of its process number (CVE class: pid reuse)."""
 import sys; sys.path.insert(0, sys.path[0] + "/..")
 from lib import *
 

@@ -1,6 +1,7 @@
 // Opens connections whose openers have ended, uses up process numbers, ends the
 // role, and looks whether one of the connections is taken for the next role.
 #define _GNU_SOURCE
+#include <arpa/inet.h>
 #include <dirent.h>
 #include <signal.h>
 #include <stdio.h>
@@ -8,7 +9,6 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/time.h>
-#include <sys/un.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -58,9 +58,9 @@ int main(int argc, char **argv) {
 	int want = atoi(argv[1]), rounds = atoi(argv[3]);
 	setbuf(stdout, 0);
 	for (count = 0; count < want; count++) {
-		int s = socket(AF_UNIX, SOCK_STREAM, 0);
+		int s = socket(AF_INET, SOCK_STREAM, 0);
 		if (!vfork()) {
-			struct sockaddr_un a = {AF_UNIX, "/run/choir/egress.sock"};
+			struct sockaddr_in a = {AF_INET, htons(8801), {htonl(INADDR_LOOPBACK)}};
 			connect(s, (void *)&a, sizeof a);
 			_exit(0);
 		}
