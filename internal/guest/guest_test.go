@@ -13,6 +13,7 @@ import (
 // inside is a running server and a client of it.
 type inside struct {
 	*Client
+	server    *Server
 	workspace string
 	served    chan error
 	stop      context.CancelFunc
@@ -39,7 +40,8 @@ func serve(t testing.TB, change func(*Config)) *inside {
 		var d net.Dialer
 		return d.DialContext(ctx, "unix", door)
 	})
-	go func() { in.served <- NewServer(cfg).Serve(ctx) }()
+	in.server = NewServer(cfg)
+	go func() { in.served <- in.server.Serve(ctx) }()
 	t.Cleanup(func() {
 		stop()
 		select {
