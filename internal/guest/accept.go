@@ -36,7 +36,6 @@ func (c *Client) Accept(ctx context.Context, door roledoor.Door, caller Caller) 
 	if err != nil {
 		return nil, err
 	}
-	s.shrink()
 	var begins streamBegins
 	if err := s.reply(opAccept, &begins); err != nil {
 		s.close()
@@ -58,45 +57,82 @@ type Listener struct {
 	places chan struct{}
 	ctx    context.Context // ends with Close
 	cancel context.CancelFunc
+	asking sync.WaitGroup // the requests ahead
+	ready  chan *Stream
 
 	mu    sync.Mutex // guards what follows
 	open  map[*Stream]struct{}
 	ended int // the last launch of the role that has ended
 }
 
-// Listen makes a listener of at most so many streams.
+// asksAhead is how many requests wait in the sandbox, so that of connections that
+// come one after the other none waits for the next request.
+const asksAhead = 4
+
+// Listen makes a listener of at most so many streams. Close ends it.
 func (c *Client) Listen(door roledoor.Door, caller Caller, most int) *Listener {
-	l := &Listener{client: c, door: door, caller: caller, places: make(chan struct{}, most), open: map[*Stream]struct{}{}}
+	l := &Listener{
+		client: c, door: door, caller: caller, places: make(chan struct{}, most),
+		ready: make(chan *Stream), open: map[*Stream]struct{}{},
+	}
 	l.ctx, l.cancel = context.WithCancel(context.Background())
+	for range min(asksAhead, most) {
+		l.asking.Go(l.ask)
+	}
 	return l
+}
+
+// ask keeps a request waiting, and hands on what it gets, until Close.
+func (l *Listener) ask() {
+	for {
+		select {
+		case l.places <- struct{}{}:
+		case <-l.ctx.Done():
+			return
+		}
+		s := l.next()
+		if s == nil {
+			return
+		}
+		select {
+		case l.ready <- s:
+		case <-l.ctx.Done():
+			s.Close()
+			return
+		}
+	}
 }
 
 // acceptPause is between two attempts to ask a sandbox that does not answer.
 const acceptPause = 50 * time.Millisecond
 
+// next waits for a stream; nil after Close.
+func (l *Listener) next() *Stream {
+	for l.ctx.Err() == nil {
+		s, err := l.client.Accept(l.ctx, l.door, l.caller)
+		switch {
+		case err == nil && l.admit(s):
+			return s
+		case err == nil:
+			s.Close()
+		default:
+			select {
+			case <-time.After(acceptPause):
+			case <-l.ctx.Done():
+			}
+		}
+	}
+	return nil
+}
+
 // Accept implements net.Listener; it gives *Stream. The only error is
 // net.ErrClosed: a sandbox that does not answer is asked again until Close.
 func (l *Listener) Accept() (net.Conn, error) {
 	select {
-	case l.places <- struct{}{}:
+	case s := <-l.ready:
+		return s, nil
 	case <-l.ctx.Done():
 		return nil, net.ErrClosed
-	}
-	for {
-		s, err := l.client.Accept(l.ctx, l.door, l.caller)
-		if err == nil && l.admit(s) {
-			return s, nil
-		}
-		if err == nil {
-			s.bare.Close()
-			continue
-		}
-		select {
-		case <-time.After(acceptPause):
-		case <-l.ctx.Done():
-			<-l.places
-			return nil, net.ErrClosed
-		}
 	}
 }
 
@@ -130,9 +166,10 @@ func (l *Listener) EndRole(launch int) {
 	}
 }
 
-// Close ends Accept. Streams stay open.
+// Close ends Accept. Streams that were accepted stay open.
 func (l *Listener) Close() error {
 	l.cancel()
+	l.asking.Wait()
 	return nil
 }
 

@@ -22,7 +22,12 @@ func (c *Client) open(ctx context.Context, r *request) (*session, error) {
 	if err != nil {
 		return nil, choir.Wrap("guest."+string(r.Op), dialCode(ctx, err), err, "reach the sandbox")
 	}
-	s := &session{wire: newWire(conn), ctx: ctx}
+	s := &session{ctx: ctx}
+	if r.Op == opAccept {
+		s.wire = newWireOf(conn, smallBuffer)
+	} else {
+		s.wire = newWire(conn)
+	}
 	s.stop = context.AfterFunc(ctx, func() { conn.Close() })
 	if err := s.writeJSON(frameRequest, r); err != nil {
 		err = s.refused(r.Op, err)

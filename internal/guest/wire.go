@@ -22,8 +22,11 @@ type wire struct {
 	out     []byte
 }
 
-func newWire(conn net.Conn) *wire {
-	return &wire{conn: conn, in: bufio.NewReaderSize(conn, 64<<10)}
+func newWire(conn net.Conn) *wire { return newWireOf(conn, 64<<10) }
+
+// newWireOf makes a wire that reads so many bytes ahead.
+func newWireOf(conn net.Conn, buffer int) *wire {
+	return &wire{conn: conn, in: bufio.NewReaderSize(conn, buffer)}
 }
 
 // read returns the next frame; the payload is valid until the next read.
