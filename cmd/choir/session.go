@@ -72,7 +72,7 @@ func (a *app) withReader(ctx context.Context, f func(*supervisor.Reader, *client
 	if err != nil {
 		return err
 	}
-	cfg := supervisor.Config{Data: a.data, File: file, From: from, OpenBlobs: openBlobs, Version: version}
+	cfg := supervisor.Config{Data: a.data, File: file, From: from, OpenBlobs: openBlobs, Version: version, Now: now}
 	r, err := supervisor.OpenReader(ctx, cfg)
 	if err != nil {
 		return err
