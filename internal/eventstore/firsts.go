@@ -84,3 +84,27 @@ func (v *view) addFirst(it *item) {
 		v.add(firstsTable, row{key: string(key), seq: it.event.Seq})
 	}
 }
+
+// firstsVersion is the schema that has the table.
+const firstsVersion = 7
+
+// fillFirsts makes the table of a copy that was written without it. A row that
+// cannot be read is left out: verification makes the table anew.
+func fillFirsts(conn *sqlite.Conn) error {
+	var rows []row
+	err := query(conn, "SELECT event FROM events ORDER BY seq", func(st *sqlite.Stmt) error {
+		e, err := choir.DecodeShared([]byte(st.ColumnText(0)))
+		if err != nil {
+			return nil // as said above
+		}
+		it := item{event: e}
+		if key := it.onceKey(); key != "" {
+			rows = append(rows, row{key: string(key), seq: e.Seq})
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return firstsTable.write(conn, rows)
+}

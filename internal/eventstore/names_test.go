@@ -187,3 +187,34 @@ func TestWhatAnswersNothingIsRefused(t *testing.T) {
 	wantCode(t, err, choir.CodeNotFound)
 	must[[]choir.Receipt](t)(s.Append(ctx, choir.RoleAssociate, returned(t, run, task, "in time")))
 }
+
+// TestALogFromBeforeTheTableOfFirstsKeepsItsRules: what is there already counts,
+// though the copy was written by a choir without the table.
+func TestALogFromBeforeTheTableOfFirstsKeepsItsRules(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	dir := t.TempDir()
+	s := open(t, dir)
+	run, task := dispatched(t, s)
+	must[[]choir.Receipt](t)(s.Append(ctx, choir.RoleAssociate, returned(t, run, task, "first")))
+	open1, task1 := dispatched(t, s)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, stamp := range []string{"PRAGMA application_id = 0", "PRAGMA application_id = 7"} {
+		sqlIn(t, dir, "DROP TABLE firsts")
+		sqlIn(t, dir, "PRAGMA user_version = 6")
+		sqlIn(t, dir, stamp)
+		s = open(t, dir)
+		_, err := s.Append(ctx, choir.RoleControl, returned(t, run, task, "second"))
+		wantCode(t, err, choir.CodeConflict)
+		if report, err := s.Verify(ctx, nil); err != nil || len(report.Repaired)+len(report.Holes) > 0 {
+			t.Errorf("%+v %v", report, err)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s = open(t, dir)
+	must[[]choir.Receipt](t)(s.Append(ctx, choir.RoleControl, returned(t, open1, task1, "of a task that was open")))
+}

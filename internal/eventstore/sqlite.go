@@ -220,9 +220,12 @@ func migrate(conn *sqlite.Conn) (err error) {
 		}
 	}
 	if version == 0 {
-		if err := writeStamp(conn); err != nil {
-			return err
-		}
+		err = writeStamp(conn)
+	} else if version < firstsVersion {
+		err = fillFirsts(conn)
+	}
+	if err != nil {
+		return err
 	}
 	return execute(conn, "PRAGMA user_version = "+itoa(len(migrations)))
 }
