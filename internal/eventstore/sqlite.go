@@ -261,10 +261,10 @@ func bringStamp(conn *sqlite.Conn) error {
 }
 
 // madeByOthers reports whether another choir wrote the projections. A copy without
-// a stamp is older than stamps, and than every event type that came with them.
+// a stamp is older than stamps: its tables may lack what the log says.
 func madeByOthers(conn *sqlite.Conn) (bool, error) {
 	id, err := queryInt(conn, "PRAGMA application_id")
-	if err != nil || id != 0 && id != int64(stamp()) {
+	if err != nil || id != int64(stamp()) {
 		return true, err
 	}
 	version, err := queryInt(conn, "PRAGMA user_version")
