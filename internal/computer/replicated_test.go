@@ -28,11 +28,11 @@ func TestARoleAsksAgainUntilItsEventsAreReplicated(t *testing.T) {
 	}
 	defer c.Close()
 	run := newTestID(t)
-	ended, err := choir.NewDraft(newTestID(t), choir.RunFinished{Outcome: choir.OutcomeFailed, Code: choir.CodeCancelled})
+	refused, err := choir.NewDraft(newTestID(t), choir.PlanRefused{Problems: []string{"x"}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	body, err := json.Marshal(choir.AppendRequest{Drafts: []choir.Draft{ended.ForRun(run, "")}})
+	body, err := json.Marshal(choir.AppendRequest{Drafts: []choir.Draft{refused.ForRun(run, "")}})
 	if err != nil {
 		t.Fatal(err)
 	}
