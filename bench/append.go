@@ -177,9 +177,13 @@ func (r rounds) measure(ctx context.Context, emit func(Row)) error {
 // round lets all writers append at once and gives events per second, until all
 // that follows from them is written too.
 func (r rounds) round(ctx context.Context, to log, waits *samples) (float64, error) {
-	load, err := nextEvents(r.writers * r.each())
-	if err != nil {
-		return 0, err
+	load := make([]work, 0, r.writers*r.each())
+	for range r.writers {
+		part, err := nextEvents(r.each())
+		if err != nil {
+			return 0, err
+		}
+		load = append(load, part...)
 	}
 	took := make(samples, len(load))
 	errs := make([]error, r.writers)
@@ -195,7 +199,7 @@ func (r rounds) round(ctx context.Context, to log, waits *samples) (float64, err
 		})
 	}
 	wg.Wait()
-	err = errors.Join(append(errs, to.settle(ctx, load[len(load)-1].Draft.ID))...)
+	err := errors.Join(append(errs, to.settle(ctx, load[len(load)-1].Draft.ID))...)
 	rate := float64(len(load)) / time.Since(began).Seconds()
 	*waits = append(*waits, took...)
 	return rate, err
@@ -204,7 +208,13 @@ func (r rounds) round(ctx context.Context, to log, waits *samples) (float64, err
 // taken numbers the events of this process, so that none is appended twice.
 var taken atomic.Int64
 
-func nextEvents(n int) ([]work, error) { return events(int(taken.Add(int64(n)))-n, n) }
+// nextEvents are n events for one writer, from the first of a run on, because what
+// answers another event is appended after it.
+func nextEvents(n int) ([]work, error) {
+	size := runSize()
+	whole := (n + size - 1) / size * size
+	return events(int(taken.Add(int64(whole)))-whole, n)
+}
 
 // ticking is a clock that never stands still.
 func ticking() func() choir.Time {

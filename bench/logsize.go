@@ -127,13 +127,17 @@ func (l *lab) appending(ctx context.Context, name, note, large, small string, em
 		logs[i] = storeLog{s}
 	}
 	one := func(to log) sample {
-		return func(ctx context.Context) (float64, error) {
-			load, err := nextEvents(1)
-			if err != nil {
-				return 0, err
+		var load []work
+		return func(ctx context.Context) (_ float64, err error) {
+			if len(load) == 0 {
+				if load, err = nextEvents(runSize()); err != nil {
+					return 0, err
+				}
 			}
+			next := load[0]
+			load = load[1:]
 			began := time.Now()
-			err = to.append(ctx, load[0])
+			err = to.append(ctx, next)
 			return micros(time.Since(began)), err
 		}
 	}

@@ -124,7 +124,9 @@ func (r *replayed) peer(ctx context.Context, dir string) (ms float64, err error)
 
 // fill appends the first n events. Writers take a run each, in its order.
 func fill(ctx context.Context, s *eventstore.Store, n int) error {
-	const writers, chunk = 64, 3200
+	const writers = 64
+	part := runSize()
+	chunk := writers * part
 	for from := 0; from < n; from += chunk {
 		load, err := events(from, min(chunk, n-from))
 		if err != nil {
@@ -134,7 +136,6 @@ func fill(ctx context.Context, s *eventstore.Store, n int) error {
 		var wg sync.WaitGroup
 		for w := range writers {
 			wg.Go(func() {
-				part := (len(load) + writers - 1) / writers
 				errs[w] = appendAll(ctx, s, load[min(w*part, len(load)):min((w+1)*part, len(load))])
 			})
 		}

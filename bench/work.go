@@ -23,7 +23,7 @@ type work = eventstore.PlainDraft
 // events are the first events of an endless sequence of small runs, from event
 // number from on; the same numbers give the same events.
 func events(from, n int) ([]work, error) {
-	size := len(smallRun(benchComputer, benchComputer, 0))
+	size := runSize()
 	out := make([]work, 0, n)
 	for k := from / size; len(out) < n; k++ {
 		run, task := numbered(k*size, "rn"), numbered(k*size, "tk")
@@ -42,6 +42,9 @@ func events(from, n int) ([]work, error) {
 	}
 	return out, nil
 }
+
+// runSize is how many events a small run has.
+func runSize() int { return len(smallRun(benchComputer, benchComputer, 0)) }
 
 // numbered is an id as NewID makes them, of event number n: later numbers have
 // later times. kind, of two letters, tells ids of one number apart.
