@@ -41,7 +41,7 @@ func TestKeysStayOutside(t *testing.T) {
 	if o.inside(t, "command -v curl") != 0 {
 		t.Skip("curl is not in the sandbox: apt-get install curl")
 	}
-	inside := o.ends(t, shellTask("run", "tally", tryDoors, ""), 0, choir.StatusOK, "").CommandsRun[0]
+	inside := o.ends(t, shellTask("run", "tally", tryDoors, `,"model_budget":{"calls":10}`), 0, choir.StatusOK, "").CommandsRun[0]
 	if got := strings.Fields(inside.StdoutTail); strings.Join(got, " ") != "gateway 403 anthropic pong openai pong bus hidden outside 403 keys none" {
 		t.Errorf("inside: %q\n%s", got, inside.StderrTail)
 	}

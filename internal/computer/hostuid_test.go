@@ -25,12 +25,12 @@ func TestTheSandboxesOfAComputerShareNothingOnTheHost(t *testing.T) {
 	dir := filepath.Join(l.cfg.Data, string(l.cfg.Computer))
 	for _, c := range []struct {
 		argv []string
-		role choir.Role // whose it is
+		role choir.Role // whose it is; the control plane is no user of these
 	}{
 		{[]string{"ls", filepath.Join(dir, "associate", "workspace")}, choir.RoleAssociate},
 		{[]string{"cat", filepath.Join(dir, "associate", "workspace", "secret.txt")}, choir.RoleAssociate},
-		{[]string{"ls", filepath.Join(dir, "associate", "doors")}, choir.RoleAssociate},
-		{[]string{"ls", filepath.Join(dir, "director", "doors")}, choir.RoleDirector},
+		{[]string{"ls", filepath.Join(dir, "associate", "doors")}, choir.RoleControl}, // neither's
+		{[]string{"ls", filepath.Join(dir, "director", "doors")}, choir.RoleControl},
 	} {
 		for role, uid := range map[choir.Role]int{choir.RoleAssociate: l.cfg.HostUID, choir.RoleDirector: l.cfg.DirectorUID} {
 			cmd := exec.Command(c.argv[0], c.argv[1:]...)

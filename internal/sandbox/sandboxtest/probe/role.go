@@ -131,6 +131,9 @@ func ask(fd int) string {
 	}
 	var answer [64]byte
 	n, err := syscall.Read(fd, answer[:])
+	for err == syscall.EINTR { // the children that ended send signals
+		n, err = syscall.Read(fd, answer[:])
+	}
 	if err != nil {
 		return err.Error()
 	}
