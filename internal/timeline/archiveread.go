@@ -92,6 +92,9 @@ func (in *reading) manifest() (Archive, choir.Digest, error) {
 	if !ok {
 		return a, "", noExport()
 	}
+	if want, err := header(name, size); err != nil || !bytes.Equal(want, head) {
+		return a, "", damaged("the header of the first member, bytes 0 to %d, is not what choir export writes for %s", in.at-1, name)
+	}
 	if size > maxManifest {
 		return a, "", manifestTooLarge("timeline.import", size)
 	}
