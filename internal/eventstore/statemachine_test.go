@@ -83,8 +83,9 @@ func forkAside(ctx context.Context, s *Store) error {
 	return nil
 }
 
-// maintainedChild appends from four goroutines and runs what its input names,
-// until it is killed. It prints each acknowledgement and each action's end.
+// maintainedChild appends as many events as its input allows, from four goroutines,
+// and runs what its input names, until it is killed. It prints each
+// acknowledgement and each action's end.
 func maintainedChild(dir string) int {
 	cfg := testConfig()
 	cfg.segmentBytes = smallSegments
@@ -93,9 +94,11 @@ func maintainedChild(dir string) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
+	allowed := make(chan struct{}, 1<<20) // one for each event
 	for w := range 4 {
 		go func() {
 			for n := 0; ; n++ {
+				<-allowed
 				id := must0(choir.NewID(testTime, rand.Reader))
 				d := must0(choir.NewDraft(id, choir.SettingChanged{Key: fmt.Sprintf("k%d", (w+n)%7), Value: strings.Repeat("v", 1+n*131%900)}))
 				if r, err := s.Append(context.Background(), choir.RoleShell, d); err == nil {
@@ -108,6 +111,13 @@ func maintainedChild(dir string) int {
 	}
 	for scan := bufio.NewScanner(os.Stdin); scan.Scan(); {
 		number, name, _ := strings.Cut(scan.Text(), " ")
+		for range must0(strconv.Atoi(number[strings.IndexByte(number, '+')+1:])) {
+			allowed <- struct{}{}
+		}
+		if name == "" {
+			continue
+		}
+		number, _, _ = strings.Cut(number, "+")
 		go func() {
 			said := "ok"
 			if err := maintenance[name](context.Background(), s); err != nil {
@@ -198,13 +208,16 @@ func (m *maintained) said(line string) {
 	m.grown = make(chan struct{})
 }
 
+// besideEach is how many appends go on beside each action.
+const besideEach = 150
+
 // start has the child run an action beside all others and numbers it.
 func (m *maintained) start(t *rapid.T, name string) int {
 	m.mu.Lock()
 	m.sent++
 	n := m.sent
 	m.mu.Unlock()
-	if _, err := fmt.Fprintf(m.in, "%d %s\n", n, name); err != nil {
+	if _, err := fmt.Fprintf(m.in, "%d+%d %s\n", n, besideEach, name); err != nil {
 		t.Fatal(err)
 	}
 	return n
@@ -239,8 +252,12 @@ func (m *maintained) wait(t *rapid.T, n int) (said string) {
 	return said
 }
 
+// appends has the child append so many events and waits for them.
 func (m *maintained) appends(t *rapid.T, more int) {
 	from := -1
+	if _, err := fmt.Fprintf(m.in, "+%d\n", more); err != nil {
+		t.Fatal(err)
+	}
 	m.until(t, "more appends", func() bool {
 		if from < 0 {
 			from = m.acks
