@@ -13,8 +13,9 @@ import (
 
 // floodRatio is how much slower the slowest hundredth of a role's appends may be
 // while another role appends as much as it can. The aim is 2; the machine of a
-// test has other things to do, and a store without turns is above 10.
-const floodRatio = 6
+// test has other things to do, and its disk syncs for all: 1.5 to 5.5 were seen,
+// and 16 to 80 without turns.
+const floodRatio = 12
 
 func TestAFloodOfOneRoleDoesNotHoldUpTheOthers(t *testing.T) {
 	s := open(t, t.TempDir())
