@@ -425,8 +425,9 @@ func (m *machine) hold(t *rapid.T, s *Store) {
 	}
 }
 
-// ordinaryChecks is how many checks an ordinary run does: each takes seconds.
-const ordinaryChecks = 3
+// ordinaryChecks is how many checks an ordinary run does: each takes up to a minute with the race
+// detector. The soak does 100.
+const ordinaryChecks = 1
 
 // TestMaintenanceAppendsAndKillsAtOnce runs appends, every maintenance action,
 // flipped bits and kills at once against a model; more with -rapid.checks.
