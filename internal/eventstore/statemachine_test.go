@@ -254,16 +254,13 @@ func (m *maintained) wait(t *rapid.T, n int) (said string) {
 
 // appends has the child append so many events and waits for them.
 func (m *maintained) appends(t *rapid.T, more int) {
-	from := -1
+	m.mu.Lock()
+	from := m.acks
+	m.mu.Unlock()
 	if _, err := fmt.Fprintf(m.in, "+%d\n", more); err != nil {
 		t.Fatal(err)
 	}
-	m.until(t, "more appends", func() bool {
-		if from < 0 {
-			from = m.acks
-		}
-		return m.acks >= from+more
-	})
+	m.until(t, "more appends", func() bool { return m.acks >= from+more })
 }
 
 func (m *maintained) kill() {

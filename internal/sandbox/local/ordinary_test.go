@@ -1,7 +1,6 @@
 package local_test
 
 import (
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -50,20 +49,19 @@ func TestOrdinaryUser(t *testing.T) {
 	}
 }
 
-// copySelf copies the test binary to where another user may run it.
+// copySelf copies the test binary to where another user may run it. Another process
+// writes the copy: a program that this one had open for writing while a parallel
+// test forks could not be started.
 func copySelf(t *testing.T, dir string) string {
-	self, err := os.Open("/proc/self/exe")
+	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer self.Close()
 	path := filepath.Join(dir, "local.test")
-	to, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o755)
-	if err != nil {
-		t.Fatal(err)
+	if out, err := exec.Command("cp", self, path).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
 	}
-	defer to.Close()
-	if _, err := io.Copy(to, self); err != nil {
+	if err := os.Chmod(path, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	return path

@@ -3,6 +3,6 @@ import sys; sys.path.insert(0, sys.path[0] + "/..")
 from lib import *
 
 # Each line is how the role's path answers connections that a tool opened.
-_, out = sandbox(compiled("pidreuse.c", "240", "31300", "6"), budget=280)
+_, out = sandbox(compiled("pidreuse.c", "60", "31300", "4"), budget=280)
 control("the role's identity", "before: " in out, out)
 attack("the role's identity", "HIT" in out, out[-300:])

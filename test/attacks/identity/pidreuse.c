@@ -39,7 +39,7 @@ static int role_pid(void) {
 
 static int ask(int s, const char *request) {
 	if (send(s, request, strlen(request), MSG_NOSIGNAL) < 0) return -1;
-	struct timeval limit = {1, 0};
+	struct timeval limit = {0, 100000};
 	setsockopt(s, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
 	int n = recv(s, answer, sizeof answer - 1, 0);
 	answer[n > 0 ? n : 0] = 0;
