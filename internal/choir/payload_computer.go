@@ -43,11 +43,35 @@ type SnapshotTaken struct {
 	Bytes    int64  `json:"bytes" choir:"range=0..9007199254740991" doc:"Bytes of content in the tree."`
 }
 
-// CachesLeftOut says which caches snapshots leave out from here on, because they
-// have more than the limit; none when the list is empty.
+// CachesLeftOut says what snapshots leave out from here on: caches that have more
+// than the limit, and other paths that are too much for a snapshot. None when both
+// lists are empty.
 type CachesLeftOut struct {
 	Paths []string `json:"paths,omitempty" choir:"len=0..100,each=1..16384" doc:"Folders below the workspace root, escaped; the first hundred."`
 	Limit int64    `json:"limit" choir:"range=0..9007199254740991" doc:"Bytes that a cache may have to be kept; 0 is no limit."`
+	// Over is absent in events of older versions.
+	Over []LeftPath `json:"over,omitempty" choir:"len=0..100" doc:"Other paths that no snapshot holds, with the reason; the first hundred."`
+}
+
+// LeftReason says why no snapshot holds a path.
+type LeftReason string
+
+// The reasons. Each but the last two has a limit: storage.file_mb,
+// storage.workspace_mb, storage.entries, and 1000 folders or 4096 characters.
+const (
+	LeftFileTooLarge LeftReason = "file_too_large"
+	LeftTreeTooLarge LeftReason = "workspace_too_large"
+	LeftTooMany      LeftReason = "too_many"
+	LeftTooDeep      LeftReason = "too_deep"
+	LeftChanging     LeftReason = "changing" // it did not hold still while it was read
+	LeftNoSpace      LeftReason = "no_space" // the disk has no room for a copy
+)
+
+// LeftPath is one path that no snapshot holds, with everything below it.
+type LeftPath struct {
+	Path   string     `json:"path" choir:"len=1..4096" doc:"Path below the workspace root, escaped."`
+	Reason LeftReason `json:"reason" choir:"enum=file_too_large|workspace_too_large|too_many|too_deep|changing|no_space" doc:"Why no snapshot holds it."`
+	Size   int64      `json:"size,omitempty" choir:"range=0..9007199254740991" doc:"Bytes of a file."`
 }
 
 // FileWritten lists files that are new or changed. Paths are below the

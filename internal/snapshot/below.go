@@ -2,6 +2,7 @@ package snapshot
 
 import (
 	"bytes"
+	"errors"
 	"strings"
 	"unsafe"
 
@@ -34,8 +35,15 @@ func closeUnless(fd, root int) {
 	}
 }
 
-// readNames lists an open folder from its beginning.
-func readNames(fd int) ([]string, error) {
+// maxNames bounds the names of one folder that are held in memory.
+const maxNames = MaxEntries
+
+// errCrowded says that a folder has more names than were asked for.
+var errCrowded = errors.New("more names than a snapshot holds")
+
+// readNames lists an open folder from its beginning; errCrowded when it has more
+// than so many names.
+func readNames(fd int, most int64) ([]string, error) {
 	if _, err := unix.Seek(fd, 0, unix.SEEK_SET); err != nil {
 		return nil, err
 	}
@@ -57,6 +65,9 @@ func readNames(fd int) ([]string, error) {
 			if string(name) != "." && string(name) != ".." {
 				names = append(names, string(name))
 			}
+		}
+		if int64(len(names)) > most {
+			return nil, errCrowded
 		}
 	}
 }

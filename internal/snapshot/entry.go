@@ -35,6 +35,7 @@ func (k Kind) String() string {
 const (
 	MaxName          = 255       // bytes of one name, as in Linux
 	MaxTarget        = 4095      // bytes of a link's target, as in Linux
+	MaxPath          = 4096      // characters of an escaped path, as in events
 	MaxDepth         = 1000      // folders below each other
 	MaxFileBytes     = 1 << 44   // one file
 	MaxManifestBytes = 64 << 20  // one folder's manifest, as encoded

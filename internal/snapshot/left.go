@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 
 	"golang.org/x/sys/unix"
+
+	"choiros/internal/choir"
 )
 
 // cacheNames are folders that tools fill with what they can make again.
@@ -25,8 +27,16 @@ const (
 // errOver says that a cache has more than its limit.
 var errOver = errors.New("a cache over the limit")
 
-// purse is what a cache may still have, in bytes, while it is scanned.
-type purse struct{ left atomic.Int64 }
+// purse is what a cache may still have, in bytes, while it is scanned, and in
+// names while it is weighed.
+type purse struct{ left, names atomic.Int64 }
+
+func newPurse(bytes, names int64) *purse {
+	p := &purse{}
+	p.left.Store(bytes)
+	p.names.Store(names)
+	return p
+}
 
 // spend takes from the purse; errOver when it is empty. A nil purse is no limit.
 func (p *purse) spend(size int64) error {
@@ -40,12 +50,11 @@ func (p *purse) spend(size int64) error {
 // what a folder that no scan has seen holds is counted first, so that a large one
 // is not read for nothing.
 func (s *scan) cache(fd int, n *node) (*purse, error) {
-	limit := s.shared.cacheLimit
+	limit := s.shared.cfg.CacheLimit
 	if limit <= 0 || s.purse != nil || !isCache(fd, n) {
 		return nil, nil
 	}
-	p := &purse{}
-	p.left.Store(limit)
+	p := newPurse(limit, s.mostNames())
 	if !n.dir.written {
 		if err := weigh(fd, p, 0); err != nil {
 			return nil, err
@@ -75,7 +84,10 @@ func isCache(fd int, n *node) bool {
 // weigh spends what the files below a folder have. What cannot be looked at
 // weighs nothing: the scan says what is wrong with it.
 func weigh(fd int, p *purse, depth int) error {
-	names, err := readNames(fd)
+	names, err := readNames(fd, maxNames)
+	if err == errCrowded || p.names.Add(-int64(len(names))) < 0 {
+		return errOver
+	}
 	if err != nil || depth > MaxDepth {
 		return nil
 	}
@@ -106,11 +118,15 @@ func weighFolder(fd int, name string, p *purse, depth int) error {
 	return weigh(child, p, depth)
 }
 
-// leave leaves a cache out: it is remembered like a socket, which is in no
-// snapshot and stays where it is.
-func (s *scan) leave(n *node) {
+// leave leaves a path out: it is remembered like a socket, which is in no
+// snapshot and stays where it is. No reason is that of a cache.
+func (s *scan) leave(n *node, why choir.LeftReason, size int64) {
 	*n = node{Entry: Entry{Name: n.Name}, left: true}
-	s.result.Left = append(s.result.Left, EscapePath(s.path))
+	path := EscapePath(s.path)
+	s.result.Left = append(s.result.Left, path)
+	if why != "" {
+		s.result.Over = append(s.result.Over, choir.LeftPath{Path: path, Reason: why, Size: size})
+	}
 }
 
 // hollow reports whether a folder holds nothing but caches that are left out, and
@@ -127,13 +143,20 @@ func (f *folder) hollow() bool {
 	return left
 }
 
-// leftOut are paths that are in no snapshot.
+// leftOut are paths that are in no snapshot, sorted.
 type leftOut []string
 
 // has reports whether a path is one of them.
-func (l leftOut) has(path string) bool { return slices.Contains(l, path) }
+func (l leftOut) has(path string) bool {
+	_, ok := slices.BinarySearch(l, path)
+	return ok
+}
 
 // below reports whether one of them lies below a path.
 func (l leftOut) below(path string) bool {
-	return slices.ContainsFunc(l, func(p string) bool { return path == "" || strings.HasPrefix(p, path+"/") })
+	if path == "" {
+		return len(l) > 0
+	}
+	i, _ := slices.BinarySearch(l, path+"/")
+	return i < len(l) && strings.HasPrefix(l[i], path+"/")
 }

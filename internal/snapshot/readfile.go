@@ -1,6 +1,7 @@
 package snapshot
 
 import (
+	"context"
 	"crypto/sha256"
 	"errors"
 	"hash"
@@ -10,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"choiros/internal/choir"
+	"choiros/internal/sparse"
 )
 
 const (
@@ -22,21 +24,25 @@ const (
 // was hashed.
 var ErrChanged = errors.New("the file changed while it was read")
 
+// errGrew says that a file became longer while it was read; what it had when the
+// reading began was read whole.
+var errGrew = errors.New("the file grew while it was read")
+
 // file reads and emits a file's content, again while it changes. st becomes
-// what the file was when it was read.
+// what the file was when it was read. ErrChanged says that a large file did not
+// hold still.
 func (s *scan) file(dir int, n *node, st *unix.Stat_t) error {
 	s.result.Hashed++
 	for try := 1; ; try++ {
 		err := s.readOnce(dir, n, st)
-		if err != ErrChanged {
+		switch {
+		case err == errGrew:
+		case err != ErrChanged:
 			return err
-		}
-		if try < readTries {
+		case try < readTries:
 			continue
-		}
-		if st.Size > smallFile {
-			return &choir.Error{Op: "snapshot.scan", Code: choir.CodeConflict, Path: EscapePath(s.path),
-				Msg: "the file does not hold still long enough to be read", Err: err}
+		case st.Size > smallFile:
+			return err
 		}
 		s.result.Unstable = append(s.result.Unstable, EscapePath(s.path))
 		return nil
@@ -57,8 +63,8 @@ func (s *scan) readOnce(dir int, n *node, st *unix.Stat_t) error {
 	if kindOf(st.Mode) != File {
 		return unix.ENOENT // replaced just now; the next scan sees by what
 	}
-	if st.Size > MaxFileBytes {
-		return &choir.Error{Op: "snapshot.scan", Code: choir.CodeTooLarge, Path: EscapePath(s.path), Msg: "the file is larger than 16 TiB"}
+	if limit := s.shared.cfg.Limits.FileBytes; st.Size > MaxFileBytes || limit > 0 && st.Size > limit {
+		return unix.ENOENT // it grew over the limit just now, and is left out by the next scan
 	}
 	if st.Size > smallFile {
 		return s.readLarge(fd, n, st)
@@ -118,27 +124,68 @@ func changedSince(fd int, st *unix.Stat_t) bool {
 	return unix.Fstat(fd, &now) != nil || now.Size != st.Size || now.Mtim != st.Mtim || now.Ctim != st.Ctim
 }
 
-// readLarge hashes a file and emits it by a second reading.
+// readLarge hashes a file and emits it by a second reading. A file that only grew
+// meanwhile is taken as it was: whether its beginning is still the same shows when
+// it is read again.
 func (s *scan) readLarge(fd int, n *node, st *unix.Stat_t) error {
 	h := sha256.New()
-	f := io.NewSectionReader(fdReader(fd), 0, st.Size)
-	size, err := io.CopyBuffer(onlyWriter{h}, f, s.largeBuf())
+	size, err := io.CopyBuffer(onlyWriter{h}, onlyReader{&contextReader{s.ctx, contentOf(fd, st)}}, s.largeBuf())
 	if err != nil {
 		return err
 	}
-	if size != st.Size || changedSince(fd, st) {
+	grew := false
+	if size != st.Size {
 		return ErrChanged
 	}
-	sum := Sum(h.Sum(nil))
-	if sum == n.Sum && n.Kind == File && !n.read.zero() {
-		return nil
+	if changedSince(fd, st) {
+		if !grewSince(fd, st) {
+			return ErrChanged
+		}
+		grew = true
+		st.Ctim = unix.Timespec{} // so that the next scan reads it again
 	}
-	n.Sum = sum
-	path := string(s.path)
-	return s.give(Object{Digest: choir.DigestFrom(sum), Size: size, Open: func() (io.ReadCloser, error) {
-		return openChecked(s.rootFD, path, sum, size)
-	}}, sum)
+	sum := Sum(h.Sum(nil))
+	if sum != n.Sum || n.Kind != File || n.read.zero() {
+		n.Sum = sum
+		path := string(s.path)
+		err = s.give(Object{Digest: choir.DigestFrom(sum), Size: size, Open: func() (io.ReadCloser, error) {
+			return openChecked(s.rootFD, path, sum, size)
+		}}, sum)
+	}
+	if err == nil && grew {
+		err = errGrew
+	}
+	return err
 }
+
+// contentOf reads a file to the length that it had, without its holes.
+func contentOf(fd int, st *unix.Stat_t) io.Reader {
+	if sparse.HasHoles(st) {
+		return sparse.NewReader(fd, st.Size)
+	}
+	return io.NewSectionReader(fdReader(fd), 0, st.Size)
+}
+
+func grewSince(fd int, st *unix.Stat_t) bool {
+	var now unix.Stat_t
+	return unix.Fstat(fd, &now) == nil && now.Size > st.Size
+}
+
+// contextReader ends with its context.
+type contextReader struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (c *contextReader) Read(b []byte) (int, error) {
+	if err := ended(c.ctx); err != nil {
+		return 0, err
+	}
+	return c.r.Read(b)
+}
+
+// onlyReader hides other methods, as onlyWriter does.
+type onlyReader struct{ io.Reader }
 
 func (s *scan) largeBuf() []byte {
 	if cap(s.buf) < readSize {
@@ -196,7 +243,12 @@ func openChecked(root int, path string, sum Sum, size int64) (io.ReadCloser, err
 		return nil, pathError("open", EscapePath([]byte(path)), err)
 	}
 	f := os.NewFile(uintptr(fd), "")
-	return &checkedFile{File: f, content: io.NewSectionReader(f, 0, size), hash: sha256.New(), sum: sum, left: size}, nil
+	var content io.Reader = io.NewSectionReader(f, 0, size)
+	var st unix.Stat_t
+	if unix.Fstat(fd, &st) == nil && sparse.HasHoles(&st) {
+		content = sparse.NewReader(fd, size)
+	}
+	return &checkedFile{File: f, content: content, hash: sha256.New(), sum: sum, left: size}, nil
 }
 
 func (c *checkedFile) Read(b []byte) (int, error) {

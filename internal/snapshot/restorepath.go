@@ -8,6 +8,7 @@ import (
 
 	"choiros/internal/choir"
 	"choiros/internal/fault"
+	"choiros/internal/sparse"
 )
 
 // write puts a file, link or fifo in place of whatever is there but a folder,
@@ -76,28 +77,15 @@ func (r *restore) copyTo(fd int, e *Entry) error {
 		return err
 	}
 	defer content.Close()
-	n, err := io.CopyBuffer(onlyWriter{fdWriter(fd)}, content, make([]byte, min(e.Size, readSize)))
+	w := sparse.NewWriter(fd)
+	n, err := io.CopyBuffer(onlyWriter{w}, content, make([]byte, min(e.Size, readSize)))
+	if err == nil {
+		err = w.Finish()
+	}
 	if err == nil && n != e.Size {
 		err = choir.E("snapshot.restore", choir.CodeCorrupt, "content %s has %d bytes, not %d", e.Digest(), n, e.Size)
 	}
 	return err
-}
-
-type fdWriter int
-
-func (fd fdWriter) Write(b []byte) (int, error) {
-	done := 0
-	for done < len(b) {
-		n, err := unix.Write(int(fd), b[done:])
-		if err == unix.EINTR {
-			continue
-		}
-		if err != nil {
-			return done, err
-		}
-		done += n
-	}
-	return done, nil
 }
 
 // remove deletes a path and everything below it that is wanted away. A folder
@@ -149,7 +137,7 @@ func (r *restore) empty(dir int, name, path string) error {
 		return ignoreGone(pathError("open", path, err))
 	}
 	defer unix.Close(fd)
-	names, err := readNames(fd)
+	names, err := readNames(fd, maxNames)
 	if err != nil {
 		return pathError("list", path, err)
 	}

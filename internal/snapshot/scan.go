@@ -19,6 +19,11 @@ type ScanConfig struct {
 	// CacheLimit is how many bytes a cache may have, see FORMAT.md, until snapshots
 	// leave it out; 0 is no limit.
 	CacheLimit int64
+	// Limits bound what a snapshot holds.
+	Limits Limits
+	// Report, when given, is told now and then how far a scan is, from any
+	// goroutine of it.
+	Report func(Progress)
 }
 
 // Scanner watches one tree through a stat cache. It is used by one goroutine at
@@ -30,7 +35,15 @@ type Scanner struct {
 	path string
 	cfg  ScanConfig
 	root *folder
-	left []string // as the last scan saw it
+	left []string         // as the last scan saw it
+	over []choir.LeftPath // those of left that are no caches
+
+	// whole are the raw paths that are left out whole because the tree is too much
+	// otherwise, and largest the bytes that a file may have for the same reason.
+	// Both are found anew after reweighAfter.
+	whole   map[string]choir.LeftReason
+	largest int64
+	weighed Stamp
 }
 
 // Result of a scan.
@@ -40,7 +53,8 @@ type Result struct {
 	Bytes    int64    // content in the tree
 	Hashed   int64    // files whose content was read
 	Skipped  []string // sockets and devices, which no snapshot holds
-	Left     []string // caches over the limit, which this snapshot leaves out
+	Left     []string // paths that this snapshot leaves out, sorted: caches over the limit, and Over
+	Over     []choir.LeftPath
 	Unstable []string // files that changed each time they were read; the last reading was taken
 }
 
@@ -56,6 +70,16 @@ func NewScanner(root string, cfg ScanConfig) *Scanner {
 // LimitCaches changes ScanConfig.CacheLimit for the runs that follow.
 func (s *Scanner) LimitCaches(bytes int64) { s.cfg.CacheLimit = bytes }
 
+// Limit changes ScanConfig.Limits for the runs that follow.
+func (s *Scanner) Limit(l Limits) {
+	if l != s.cfg.Limits {
+		s.cfg.Limits, s.weighed = l, Stamp{}
+	}
+}
+
+// ReportTo changes ScanConfig.Report for the runs that follow.
+func (s *Scanner) ReportTo(report func(Progress)) { s.cfg.Report = report }
+
 func coarseNow() Stamp {
 	var t unix.Timespec
 	// It cannot fail for a clock that every kernel has; a zero time would only
@@ -69,9 +93,12 @@ func coarseNow() Stamp {
 // at a time, contents before the manifests that name them; an error of emit
 // ends the scan, and what was not emitted then must be fetched.
 //
-// Errors: forbidden for a path that cannot be read, too_large beyond the limits
-// of this package, conflict for a large file that does not hold still; they
-// carry the escaped path.
+// What is beyond the limits, and a large file that does not hold still, is left
+// out and listed in the result.
+//
+// Errors: forbidden for a path that cannot be read, too_large when the root folder
+// alone has too many names, cancelled_by_you and timeout when ctx ends; they carry
+// the escaped path.
 func (s *Scanner) Scan(ctx context.Context, emit func(Object) error) (Result, error) {
 	fd, err := openRoot(s.path)
 	if err != nil {
@@ -85,8 +112,25 @@ func (s *Scanner) Scan(ctx context.Context, emit func(Object) error) (Result, er
 // may not be read is taken for something that is in no snapshot, instead of an
 // error.
 func (s *Scanner) run(ctx context.Context, fd int, emit func(Object) error, tolerant bool, only []string) (Result, error) {
+	s.forgetWeights()
+	for round := 0; ; round++ {
+		result, err := s.once(ctx, fd, emit, tolerant, only)
+		why, over := tooMuch(err)
+		if !over {
+			return result, pathError("list", "", err)
+		}
+		if err := s.lighten(ctx, fd, why, round); err != nil {
+			return Result{}, err
+		}
+	}
+}
+
+// once is one try of run: it ends with an overLimit when the tree turns out to be
+// too much.
+func (s *Scanner) once(ctx context.Context, fd int, emit func(Object) error, tolerant bool, only []string) (Result, error) {
 	sc := &scan{ctx: ctx, rootFD: fd, start: s.cfg.Now(), shared: &shared{
-		helpers: make(chan struct{}, helpers), emit: emit, tolerant: tolerant, emitted: map[Sum]struct{}{}, cacheLimit: s.cfg.CacheLimit,
+		helpers: make(chan struct{}, helpers), emit: emit, tolerant: tolerant, emitted: map[Sum]struct{}{}, cfg: s.cfg,
+		whole: s.whole, largest: s.largest, looked: s.weighed != Stamp{},
 	}}
 	var err error
 	if len(only) > 0 {
@@ -95,17 +139,17 @@ func (s *Scanner) run(ctx context.Context, fd int, emit func(Object) error, tole
 		_, err = sc.folder(fd, s.root)
 	}
 	if err != nil {
-		return Result{}, pathError("list", "", err)
+		return Result{}, err
 	}
 	sc.result.Root = choir.DigestFrom(s.root.sum)
 	sc.result.Files, sc.result.Bytes = s.root.files, s.root.bytes
 	slices.Sort(sc.result.Skipped)
 	if len(only) > 0 {
 		sc.result.Left = append(sc.result.Left, s.left...)
+		sc.result.Over = append(sc.result.Over, s.over...)
 	}
-	slices.Sort(sc.result.Left)
-	sc.result.Left = slices.Compact(sc.result.Left)
-	s.left = slices.Clone(sc.result.Left)
+	sc.result.sortLeft()
+	s.left, s.over = slices.Clone(sc.result.Left), slices.Clone(sc.result.Over)
 	return sc.result, nil
 }
 
@@ -135,8 +179,12 @@ type shared struct {
 	helpers chan struct{} // one slot for each helper that may run
 	emit    func(Object) error
 	// tolerant takes what may not be read for something unknown.
-	tolerant   bool
-	cacheLimit int64 // see ScanConfig
+	tolerant bool
+	cfg      ScanConfig
+	whole    map[string]choir.LeftReason // see Scanner
+	largest  int64                       // see Scanner
+	looked   bool                        // the tree was weighed already
+	tally    tally
 
 	// emitting guards emitted and lets one object be emitted at a time, which is
 	// what it is for: emit may be slow.
@@ -163,13 +211,10 @@ func (s *scan) fail(doing string, err error) error {
 // folder brings f, open as fd, up to date and reports whether its sum changed;
 // the error ENOENT, unwrapped, means that it was removed meanwhile.
 func (s *scan) folder(fd int, f *folder) (bool, error) {
-	if err := s.ctx.Err(); err != nil {
-		return false, choir.Wrap("snapshot.scan", choir.CodeCancelled, err, "ended")
+	if err := ended(s.ctx); err != nil {
+		return false, err
 	}
-	if s.depth++; s.depth > MaxDepth {
-		return false, &choir.Error{Op: "snapshot.scan", Code: choir.CodeTooLarge, Path: EscapePath(s.path),
-			Msg: "folders lie more than 1000 deep"}
-	}
+	s.depth++
 	defer func() { s.depth-- }()
 	var st unix.Stat_t
 	if err := unix.Fstat(fd, &st); err != nil {
@@ -184,7 +229,11 @@ func (s *scan) folder(fd int, f *folder) (bool, error) {
 		changed = changed || fresh
 		f.mode, f.mtime, f.ctime, f.ino = st.Mode&maxMode, stampOf(st.Mtim), stampOf(st.Ctim), st.Ino
 	}
-	below, err := s.nodes(fd, f)
+	err := s.countEntries(int64(len(f.nodes)))
+	below := false
+	if err == nil {
+		below, err = s.nodes(fd, f)
+	}
 	if err != nil {
 		f.written = false // what changed so far is not in the sum
 		return false, err
@@ -286,7 +335,7 @@ func (s *scan) give(o Object, sum Sum) error {
 // list reads the names in a folder and keeps what is known of them. It reports
 // whether the set of names changed.
 func (s *scan) list(fd int, f *folder) (bool, error) {
-	names, err := readNames(fd)
+	names, err := readNames(fd, s.mostNames())
 	if err != nil {
 		return false, s.vanished("list", err) // the kernel lists no folder that was removed
 	}

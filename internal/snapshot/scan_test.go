@@ -247,23 +247,6 @@ func TestFetchOfWhatIsGone(t *testing.T) {
 	}
 }
 
-func TestTooDeepIsRefused(t *testing.T) {
-	s := newScanning(t)
-	fd, err := unix.Open(s.root, unix.O_RDONLY|unix.O_DIRECTORY, 0)
-	must(t, err)
-	for range MaxDepth + 5 {
-		must(t, unix.Mkdirat(fd, "d", 0o755))
-		next, err := unix.Openat(fd, "d", openDir, 0)
-		must(t, err)
-		unix.Close(fd)
-		fd = next
-	}
-	unix.Close(fd)
-	_, err = s.Scan(context.Background(), nil)
-	wantCode(t, err, choir.CodeTooLarge)
-	must(t, exec.Command("rm", "-rf", filepath.Join(s.root, "d")).Run())
-}
-
 // asNobody runs the calling test in a process of a user without capabilities,
 // when this one has them. It reports whether the caller should go on.
 func asNobody(t *testing.T) bool {

@@ -28,6 +28,9 @@ func (s *scan) node(fd int, n *node) (bool, error) {
 		if err := s.purse.spend(st.Size); err != nil {
 			return false, err
 		}
+		if over, changed, err := s.countFile(n, &st); over || err != nil {
+			return changed, err
+		}
 	}
 	if n.Kind != 0 && n.Kind != Dir && n.sameAs(&st) && (n.Kind == Fifo || !racy(n.ctime, n.read)) {
 		return false, nil
@@ -51,6 +54,11 @@ func (s *scan) knownDir(fd int, n *node) (changed bool, err error) {
 // enter looks into a folder whose name is on the path already; ENOTDIR and
 // ELOOP mean that it is one no more. What is left out has no kind then.
 func (s *scan) enter(fd int, n *node) (bool, error) {
+	if why := s.leavesFolder(); why != "" {
+		changed := n.Kind != 0
+		s.leave(n, why, 0)
+		return changed, nil
+	}
 	child, err := s.openFolder(fd, n.Name)
 	switch err {
 	case nil:
@@ -61,8 +69,12 @@ func (s *scan) enter(fd int, n *node) (bool, error) {
 	}
 	defer unix.Close(child)
 	changed, err := s.inside(child, n)
-	if err == errOver && s.purse == nil {
-		s.leave(n)
+	switch {
+	case err == errOver && s.purse == nil:
+		s.leave(n, "", 0)
+		return true, nil
+	case err == errCrowded:
+		s.leave(n, choir.LeftTooMany, 0)
 		return true, nil
 	}
 	if n.Sum = n.dir.sum; err == nil && n.dir.hollow() {
@@ -122,7 +134,14 @@ func (s *scan) renew(fd int, n *node, st *unix.Stat_t) (bool, error) {
 	case File:
 		// A stamp that was not racy and a ctime that moved: only chmod, link or
 		// rename may have happened, but a writer can put the mtime back too.
+		if err := s.countRead(st.Size); err != nil {
+			return false, err
+		}
 		err := s.file(fd, n, st)
+		if err == ErrChanged {
+			s.leave(n, choir.LeftChanging, st.Size)
+			return before.Kind != 0, nil
+		}
 		if err == unix.EACCES && s.shared.tolerant {
 			n.Sum, n.read = Sum{}, Stamp{} // never equal to what a snapshot holds
 			n.accept(st)

@@ -85,5 +85,6 @@ func (r *Result) add(o *Result) {
 	r.Hashed += o.Hashed
 	r.Skipped = append(r.Skipped, o.Skipped...)
 	r.Left = append(r.Left, o.Left...)
+	r.Over = append(r.Over, o.Over...)
 	r.Unstable = append(r.Unstable, o.Unstable...)
 }

@@ -3,6 +3,7 @@ package snapshot
 import (
 	"context"
 	"crypto/sha256"
+	"slices"
 
 	"choiros/internal/choir"
 )
@@ -15,7 +16,7 @@ func Without(ctx context.Context, get Getter, root choir.Digest, paths []string,
 	if len(paths) == 0 {
 		return root, nil
 	}
-	w := without{ctx: ctx, get: get, left: paths, emit: emit}
+	w := without{ctx: ctx, get: get, left: slices.Sorted(slices.Values(paths)), emit: emit}
 	left, _, err := w.folder(root, "", 0)
 	return left, err
 }

@@ -49,6 +49,9 @@ func (s *Store) spill(p *parts) error {
 }
 
 func (s *Store) spillOne(p *parts, r record) error {
+	if err := s.roomFor(int64(len(r.content))); err != nil {
+		return err
+	}
 	t, err := s.create()
 	if err != nil {
 		return err

@@ -20,6 +20,7 @@ import (
 
 	"choiros/internal/choir"
 	"choiros/internal/fault"
+	"choiros/internal/sparse"
 )
 
 // Store is a blob.Store and a blob.Batcher on a folder. One process at a time
@@ -106,7 +107,11 @@ func (s *Store) putLong(content io.Reader) (choir.Digest, int64, error) {
 	}
 	defer t.drop()
 	h := sha256.New()
-	n, err := io.Copy(io.MultiWriter(t.file, h), content)
+	w := &longWriter{store: s, file: sparse.NewWriter(int(t.file.Fd()))}
+	n, err := io.Copy(io.MultiWriter(w, h), content)
+	if err == nil {
+		err = w.file.Finish()
+	}
 	if err != nil {
 		return "", 0, err
 	}

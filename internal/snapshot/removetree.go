@@ -1,0 +1,117 @@
+package snapshot
+
+import (
+	"context"
+
+	"golang.org/x/sys/unix"
+
+	"choiros/internal/choir"
+)
+
+// RemoveTree deletes a path of an open folder with everything below it, however
+// deep that is, and follows no link. It holds two folders open at a time and goes
+// up by "..", which it checks: code conflict when somebody moved a folder
+// meanwhile. Errors of the kernel come as they are.
+func RemoveTree(ctx context.Context, dir int, name string) error {
+	err := unix.Unlinkat(dir, name, 0)
+	if err != unix.EISDIR {
+		return err
+	}
+	r := &treeRemoval{ctx: ctx, top: dir, at: dir}
+	defer func() { closeUnless(r.at, dir) }()
+	if err := r.down(name); err != nil {
+		return err
+	}
+	for len(r.above) > 0 {
+		if err := r.step(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// treeRemoval is one run of RemoveTree.
+type treeRemoval struct {
+	ctx   context.Context
+	top   int // the folder that holds the tree; stays open
+	at    int // the folder that is being emptied
+	above []aboveFolder
+}
+
+// aboveFolder is a folder on the way to the one that is being emptied, and the
+// name in it that leads on.
+type aboveFolder struct {
+	dev, ino uint64
+	name     string
+}
+
+// down goes into a folder.
+func (r *treeRemoval) down(name string) error {
+	var st unix.Stat_t
+	if err := unix.Fstat(r.at, &st); err != nil {
+		return err
+	}
+	child, err := openWide(r.at, name)
+	if err != nil {
+		return err
+	}
+	closeUnless(r.at, r.top)
+	r.at = child
+	r.above = append(r.above, aboveFolder{st.Dev, st.Ino, name})
+	return nil
+}
+
+// step empties the folder as far as it holds no folder, and goes into the first
+// that it holds; once it is empty it goes up and removes it.
+func (r *treeRemoval) step() error {
+	if err := ended(r.ctx); err != nil {
+		return err
+	}
+	names, err := readNames(r.at, maxNames)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		err := unix.Unlinkat(r.at, name, 0)
+		if err == unix.EISDIR {
+			err = unix.Unlinkat(r.at, name, unix.AT_REMOVEDIR)
+			if err == unix.ENOTEMPTY || err == unix.EEXIST {
+				return r.down(name)
+			}
+		}
+		if err != nil && err != unix.ENOENT {
+			return err
+		}
+	}
+	return r.up()
+}
+
+// up removes the folder that is being emptied from the one above.
+func (r *treeRemoval) up() error {
+	last := r.above[len(r.above)-1]
+	parent := r.top
+	if len(r.above) > 1 {
+		var err error
+		if parent, err = unix.Openat(r.at, "..", openDir, 0); err != nil {
+			return err
+		}
+	}
+	closeUnless(r.at, r.top)
+	r.at = parent
+	var st unix.Stat_t
+	if err := unix.Fstat(parent, &st); err != nil {
+		return err
+	}
+	if st.Dev != last.dev || st.Ino != last.ino {
+		return choir.E("snapshot.remove", choir.CodeConflict, "a folder was moved while it was removed").WithRemedy("try again")
+	}
+	r.above = r.above[:len(r.above)-1]
+	err := unix.Unlinkat(parent, last.name, unix.AT_REMOVEDIR)
+	switch err {
+	case unix.ENOTEMPTY: // somebody writes to it
+		return r.down(last.name)
+	case unix.ENOENT:
+		return nil
+	}
+	return err
+}
