@@ -152,13 +152,15 @@ func (s *Server) rename(_ context.Context, _ *wire, r *request) (any, error) {
 	return &done{}, pathError("rename", r.Path, unix.Renameat2(from, name, to, newName, unix.RENAME_NOREPLACE))
 }
 
-func (s *Server) remove(ctx context.Context, _ *wire, r *request) (any, error) {
+func (s *Server) remove(ctx context.Context, w *wire, r *request) (any, error) {
 	dir, name, err := s.at(r.Path)
 	if err != nil {
 		return nil, err
 	}
 	defer unix.Close(dir)
 	if r.All {
+		ctx, release := w.untilHangup(ctx)
+		defer release()
 		return &done{}, pathError("remove", r.Path, removeAll(ctx, dir, name))
 	}
 	fault.Point("guest.remove")
@@ -172,27 +174,5 @@ func (s *Server) remove(ctx context.Context, _ *wire, r *request) (any, error) {
 // removeAll deletes a tree and follows no link.
 func removeAll(ctx context.Context, dir int, name string) error {
 	fault.Point("guest.remove.tree")
-	err := unix.Unlinkat(dir, name, 0)
-	if err != unix.EISDIR {
-		return err
-	}
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	fd, err := unix.Openat(dir, name, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return err
-	}
-	folder := os.NewFile(uintptr(fd), "")
-	defer folder.Close()
-	names, err := folder.Readdirnames(-1)
-	if err != nil {
-		return err
-	}
-	for _, child := range names {
-		if err := removeAll(ctx, fd, child); err != nil && err != unix.ENOENT {
-			return err
-		}
-	}
-	return unix.Unlinkat(dir, name, unix.AT_REMOVEDIR)
+	return snapshot.RemoveTree(ctx, dir, name)
 }

@@ -26,6 +26,8 @@ const (
 	frameObject  frameType = 'O' // beginning of a snapshot object
 	frameNeed    frameType = 'N' // digests of wanted objects, 32 bytes each
 	frameRoot    frameType = 'S' // JSON scan result
+	frameLeave   frameType = 'L' // digests of objects that there is no room for, 32 bytes each
+	frameAt      frameType = 'P' // JSON: how far a scan is
 )
 
 const frameHead = 5 // type and big-endian length

@@ -22,33 +22,40 @@ const (
 // writeObject sends one object. An error of its reading is told to the far end
 // and not returned.
 func (w *wire) writeObject(o *snapshot.Object) error {
+	_, err := w.sendObject(o)
+	return err
+}
+
+// sendObject is writeObject that returns the error of the reading, which the far
+// end was told, apart from that of the connection.
+func (w *wire) sendObject(o *snapshot.Object) (broken, err error) {
 	sum, ok := o.Digest.Bytes()
 	if !ok {
-		return choir.E("guest.object", choir.CodeInternal, "%q is no digest", o.Digest)
+		return nil, choir.E("guest.object", choir.CodeInternal, "%q is no digest", o.Digest)
 	}
 	head := make([]byte, 0, objectHead+len(o.Content))
 	head = append(head, sum[:]...)
 	head = append(head, flag(o.Manifest))
 	head = binary.BigEndian.AppendUint64(head, uint64(o.Size))
 	if o.Open == nil && len(o.Content) <= objectWhole {
-		return w.write(frameObject, append(head, o.Content...))
+		return nil, w.write(frameObject, append(head, o.Content...))
 	}
 	if err := w.write(frameObject, head); err != nil {
-		return err
+		return nil, err
 	}
 	r, err := o.Reader()
 	if err != nil {
-		return w.writeError(err)
+		return err, w.writeError(err)
 	}
 	defer r.Close()
 	tracked := &readErrors{r: r}
 	if err := w.sendStream(frameData, tracked); err != nil && err != tracked.err {
-		return err
+		return nil, err
 	}
 	if tracked.err != nil {
-		return w.writeError(tracked.err)
+		return tracked.err, w.writeError(tracked.err)
 	}
-	return nil
+	return nil, nil
 }
 
 func flag(b bool) byte {
@@ -124,11 +131,20 @@ type objectStream struct {
 func (o *objectStream) Read(b []byte) (int, error) {
 	n, err := o.r.Read(b)
 	o.left -= int64(n)
+	if err != nil && err != io.EOF {
+		return n, &brokenStream{err}
+	}
 	if o.left < 0 || err == io.EOF && o.left > 0 {
 		return n, choir.Invalid("object", "has another length than it says")
 	}
 	return n, err
 }
+
+// brokenStream is an error of the far end or of the connection, in whatever it was
+// wrapped by who read the stream: an error of this side is none.
+type brokenStream struct{ error }
+
+func (b *brokenStream) Unwrap() error { return b.error }
 
 // Close reads what is left, so that the next frame can be read.
 func (o *objectStream) Close() error {
@@ -140,7 +156,8 @@ func (o *objectStream) Close() error {
 // its content any more, after which the connection is still good.
 func brokenOff(err error) bool {
 	var e *choir.Error
-	return errors.As(err, &e) && e.Code != choir.CodeInvalid && e.Code != choir.CodeTooLarge
+	var b *brokenStream
+	return errors.As(err, &b) && errors.As(b.error, &e) && e.Code != choir.CodeInvalid && e.Code != choir.CodeTooLarge
 }
 
 func appendDigests(ds []choir.Digest) ([]byte, error) {

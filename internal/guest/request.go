@@ -5,6 +5,7 @@ import (
 
 	"choiros/internal/choir"
 	"choiros/internal/guest/roledoor"
+	"choiros/internal/snapshot"
 )
 
 // op names an operation of the protocol.
@@ -50,10 +51,24 @@ type request struct {
 	Only        []string        `json:"only,omitempty" choir:"len=0..64,each=1..12288"`
 	Port        int             `json:"port,omitempty" choir:"range=0..65535"`
 	CacheLimit  int64           `json:"cache_limit,omitempty" choir:"range=0..9007199254740991"`
+	FileLimit   int64           `json:"file_limit,omitempty" choir:"range=0..9007199254740991"`  // see snapshot.Limits
+	TreeLimit   int64           `json:"tree_limit,omitempty" choir:"range=0..9007199254740991"`  // see snapshot.Limits
+	EntryLimit  int64           `json:"entry_limit,omitempty" choir:"range=0..9007199254740991"` // see snapshot.Limits
 	Target      choir.Digest    `json:"target,omitempty" choir:"digest"`
 	Find        *FindSpec       `json:"find,omitempty"`
 	Door        roledoor.Door   `json:"door,omitempty" choir:"len=0..40"`
 	Caller      Caller          `json:"caller,omitempty" choir:"len=0..40"`
+}
+
+// limited makes a request that carries the client's limits.
+func (c *Client) limited(r *request) *request {
+	r.CacheLimit = c.cacheLimit
+	r.FileLimit, r.TreeLimit, r.EntryLimit = c.limits.FileBytes, c.limits.TreeBytes, c.limits.Entries
+	return r
+}
+
+func (r *request) limits() snapshot.Limits {
+	return snapshot.Limits{FileBytes: r.FileLimit, TreeBytes: r.TreeLimit, Entries: r.EntryLimit}
 }
 
 // control is what is said while an operation runs: exactly one field is set.

@@ -34,12 +34,17 @@ func (s *Server) restore(ctx context.Context, w *wire, r *request) (any, error) 
 		}
 		opts.Only = func(path string) bool { return only[path] }
 	}
+	ctx, release := w.untilHangup(ctx)
+	defer release()
 	tree, giveBack, err := s.takeTree(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer giveBack()
 	tree.scanner.LimitCaches(r.CacheLimit)
+	tree.scanner.Limit(r.limits())
+	at := w.reportProgress(tree.scanner)
+	defer at.stop()
 	result, err := tree.scanner.Restore(ctx, r.Target, remoteGetter{w}, opts)
 	if err != nil {
 		return nil, err
@@ -120,7 +125,7 @@ func (g remoteGetter) get(d choir.Digest, manifest bool) (snapshot.Object, error
 // Restore makes the workspace what a snapshot says, in place. See
 // snapshot.Scanner.Restore for its promises and errors.
 func (c *Client) Restore(ctx context.Context, target choir.Digest, keeper *snapshot.Keeper, opts RestoreOptions) (snapshot.RestoreResult, error) {
-	s, err := c.open(ctx, &request{Op: opRestore, Target: target, Narrow: opts.Narrow, CacheLimit: c.cacheLimit})
+	s, err := c.open(ctx, c.limited(&request{Op: opRestore, Target: target, Narrow: opts.Narrow}))
 	if err != nil {
 		return snapshot.RestoreResult{}, err
 	}
@@ -131,7 +136,7 @@ func (c *Client) Restore(ctx context.Context, target choir.Digest, keeper *snaps
 		}
 	}
 	var reply restoreReply
-	if err := s.serveObjects(ctx, keeper, &reply); err != nil {
+	if err := s.serveObjects(ctx, c, keeper, &reply); err != nil {
 		return snapshot.RestoreResult{}, err
 	}
 	return snapshot.RestoreResult{Root: reply.Root, Written: reply.Written, Changed: reply.Changed, Removed: reply.Removed}, nil
@@ -147,9 +152,14 @@ func joinPaths(paths []string) string {
 }
 
 // serveObjects gives out objects until the reply comes.
-func (s *session) serveObjects(ctx context.Context, k *snapshot.Keeper, reply *restoreReply) error {
+func (s *session) serveObjects(ctx context.Context, c *Client, k *snapshot.Keeper, reply *restoreReply) error {
 	for {
 		t, payload, err := s.read()
+		if err == nil && t == frameAt {
+			if err = c.at(payload); err == nil {
+				continue
+			}
+		}
 		if err != nil {
 			return s.fail(opRestore, err)
 		}

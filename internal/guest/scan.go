@@ -17,11 +17,12 @@ const maxSkipped = 1000
 
 // scanReply is a scan's result on the wire.
 type scanReply struct {
-	Root     choir.Digest `json:"root" choir:"digest"`
-	Hashed   int64        `json:"hashed,omitempty" choir:"range=0..9007199254740991"`
-	Left     []string     `json:"left,omitempty" choir:"len=0..1000,each=1..16384"`
-	Skipped  []string     `json:"skipped,omitempty" choir:"len=0..1000,each=1..16384"`
-	Unstable []string     `json:"unstable,omitempty" choir:"len=0..1000,each=1..16384"`
+	Root     choir.Digest     `json:"root" choir:"digest"`
+	Hashed   int64            `json:"hashed,omitempty" choir:"range=0..9007199254740991"`
+	Left     []string         `json:"left,omitempty" choir:"len=0..1000,each=1..16384"`
+	Over     []choir.LeftPath `json:"over,omitempty" choir:"len=0..1000"`
+	Skipped  []string         `json:"skipped,omitempty" choir:"len=0..1000,each=1..16384"`
+	Unstable []string         `json:"unstable,omitempty" choir:"len=0..1000,each=1..16384"`
 }
 
 // scan answers: objects, then the root. After that the client asks for objects
@@ -32,12 +33,15 @@ func (s *Server) scan(ctx context.Context, w *wire, r *request) (any, error) {
 	if err != nil {
 		return nil, choir.Under("only", err)
 	}
+	ctx, release := w.untilHangup(ctx)
+	defer release()
 	tree, giveBack, err := s.takeTree(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer giveBack()
 	tree.scanner.LimitCaches(r.CacheLimit)
+	tree.scanner.Limit(r.limits())
 	if err := tree.scanOnce(ctx, w, only); err != nil {
 		return nil, err
 	}
@@ -46,44 +50,74 @@ func (s *Server) scan(ctx context.Context, w *wire, r *request) (any, error) {
 		if err != nil || t == frameEnd {
 			return nil, nil // the client has what it wants, or is gone
 		}
-		if t != frameNeed {
-			return nil, unexpected(t, payload)
-		}
-		need, err := parseDigests(payload)
-		if err != nil {
-			return nil, err
-		}
-		missing, err := tree.scanner.Fetch(ctx, need, func(o snapshot.Object) error { return w.writeObject(&o) })
-		switch {
-		case err != nil:
-		case len(missing) > 0:
-			err = tree.scanOnce(ctx, w, nil)
-		default:
-			err = w.write(frameEnd, nil)
-		}
-		if err != nil {
+		if err := tree.answer(ctx, w, t, payload); err != nil {
 			return nil, err
 		}
 	}
+}
+
+// answer sends what the client asks for, or leaves out what it has no room for and
+// scans again.
+func (t *tree) answer(ctx context.Context, w *wire, kind frameType, payload []byte) error {
+	if kind != frameNeed && kind != frameLeave {
+		return unexpected(kind, payload)
+	}
+	digests, err := parseDigests(payload)
+	if err != nil {
+		return err
+	}
+	if kind == frameLeave {
+		t.scanner.LeaveOutContent(digests, choir.LeftNoSpace)
+		return t.scanOnce(ctx, w, nil)
+	}
+	missing, err := t.scanner.Fetch(ctx, digests, func(o snapshot.Object) error {
+		broken, err := w.sendObject(&o)
+		if err == nil && broken != nil {
+			err = snapshot.ErrChanged // the client knows, and asks again
+		}
+		return err
+	})
+	switch {
+	case err != nil:
+		return err
+	case len(missing) > 0:
+		return t.scanOnce(ctx, w, nil)
+	}
+	return w.write(frameEnd, nil)
 }
 
 // scanOnce scans, sends what is new within the budget, and the root. only are
 // the folders to look at; none is everything.
 func (t *tree) scanOnce(ctx context.Context, w *wire, only []string) error {
 	left := int64(pushBudget)
+	at := w.reportProgress(t.scanner)
 	result, err := t.scanner.ScanBelow(ctx, only, func(o snapshot.Object) error {
 		if left -= o.Size; left < 0 || o.Open != nil {
 			return nil
 		}
+		at.sending.Lock() // an object may have several frames
+		defer at.sending.Unlock()
 		return w.writeObject(&o)
 	})
+	at.stop()
 	if err != nil {
 		return err
 	}
 	return w.writeJSON(frameRoot, &scanReply{
-		Root: result.Root, Hashed: result.Hashed, Left: firstPaths(result.Left),
+		Root: result.Root, Hashed: result.Hashed, Left: firstPaths(result.Left), Over: firstOver(result.Over),
 		Skipped: firstPaths(result.Skipped), Unstable: firstPaths(result.Unstable),
 	})
+}
+
+// firstOver are as many as an answer may hold.
+func firstOver(paths []choir.LeftPath) []choir.LeftPath {
+	size := 0
+	for i, p := range paths {
+		if size += len(p.Path) + 60; i == maxSkipped || size > MaxFrame/4 {
+			return paths[:i]
+		}
+	}
+	return paths
 }
 
 // firstPaths are as many as an answer may hold.

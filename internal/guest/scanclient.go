@@ -25,7 +25,7 @@ func (c *Client) Scan(ctx context.Context, keeper *snapshot.Keeper) (snapshot.Re
 // ScanOnly is Scan that looks at nothing but these folders (escaped paths) and
 // takes the rest to be as the last scan saw it; none is everything.
 func (c *Client) ScanOnly(ctx context.Context, keeper *snapshot.Keeper, only []string) (snapshot.Result, error) {
-	s, err := c.open(ctx, &request{Op: opScan, Only: only, CacheLimit: c.cacheLimit})
+	s, err := c.open(ctx, c.limited(&request{Op: opScan, Only: only}))
 	if err != nil {
 		return snapshot.Result{}, err
 	}
@@ -35,7 +35,7 @@ func (c *Client) ScanOnly(ctx context.Context, keeper *snapshot.Keeper, only []s
 		return snapshot.Result{}, err
 	}
 	defer in.Discard()
-	f := &intakeFeed{session: s, in: in, free: pushBudget}
+	f := &intakeFeed{session: s, client: c, in: in, free: pushBudget}
 	if err := f.complete(ctx); err != nil {
 		return snapshot.Result{}, s.fail(opScan, err)
 	}
@@ -46,7 +46,10 @@ func (c *Client) ScanOnly(ctx context.Context, keeper *snapshot.Keeper, only []s
 // intakeFeed brings what a guest sends into an intake.
 type intakeFeed struct {
 	*session
+	client     *Client
 	in         *snapshot.Intake
+	refused    []choir.Digest // objects that there is no room for
+	rounds     int            // in which some were refused
 	asked      map[choir.Digest]bool
 	free       int64 // bytes that may still come unasked
 	got        int   // objects that came since the last question
@@ -70,6 +73,8 @@ func (f *intakeFeed) complete(ctx context.Context) error {
 			}
 		case frameEnd:
 			err = f.ask(ctx)
+		case frameAt:
+			err = f.client.at(payload)
 		default:
 			err = unexpected(t, payload)
 		}
@@ -89,7 +94,7 @@ func (f *intakeFeed) root(payload []byte) error {
 	if err := choir.DecodeStrict(payload, &r); err != nil {
 		return choir.Under("root", err)
 	}
-	f.result.Root, f.result.Left, f.result.Skipped, f.result.Unstable = r.Root, r.Left, r.Skipped, r.Unstable
+	f.result.Root, f.result.Left, f.result.Over, f.result.Skipped, f.result.Unstable = r.Root, r.Left, r.Over, r.Skipped, r.Unstable
 	f.result.Hashed += r.Hashed
 	return nil
 }
@@ -108,11 +113,33 @@ func (f *intakeFeed) object(ctx context.Context, payload []byte) error {
 	}
 	f.got++
 	err = f.in.Add(ctx, o)
-	if err != nil && o.Open != nil && brokenOff(err) {
+	switch {
+	case err == nil:
+	case o.Open != nil && brokenOff(err):
 		f.got-- // it changed while it was sent; it will be asked for again
+		return nil
+	case choir.CodeOf(err) == choir.CodeNoSpace && !o.Manifest:
+		f.refused = append(f.refused, o.Digest)
 		return nil
 	}
 	return err
+}
+
+// maxRefusals is how many rounds may find content that there is no room for: each
+// leaves it out.
+const maxRefusals = 100
+
+// leave asks init to leave out what there is no room for.
+func (f *intakeFeed) leave() error {
+	if f.rounds++; f.rounds > maxRefusals {
+		return choir.E("guest.scan", choir.CodeNoSpace, "the disk is full").WithRemedy("free some space and try again")
+	}
+	raw, err := appendDigests(f.refused[:min(len(f.refused), maxNeed)])
+	if err != nil {
+		return err
+	}
+	f.refused, f.asked, f.got, f.free = nil, nil, 0, pushBudget
+	return f.write(frameLeave, raw)
 }
 
 // ask sends what the tree lacks; errComplete when nothing does.
@@ -123,6 +150,14 @@ func (f *intakeFeed) ask(ctx context.Context) error {
 	need, err := f.in.Need(ctx, f.result.Root, maxNeed)
 	if err != nil {
 		return err
+	}
+	for _, d := range need {
+		if f.in.Fits(d) != nil {
+			f.refused = append(f.refused, d)
+		}
+	}
+	if len(f.refused) > 0 {
+		return f.leave()
 	}
 	if len(need) == 0 {
 		return errComplete

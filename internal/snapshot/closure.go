@@ -27,6 +27,7 @@ func (in *Intake) closure(ctx context.Context, root choir.Digest, max int) (tota
 	if in.sealed == nil {
 		in.sealed = map[Sum]total{}
 	}
+	in.lacked = map[Sum]int64{}
 	c := &closure{Intake: in, ctx: ctx, max: max, asked: map[Sum]bool{}}
 	t, err := c.folder(sum, 0)
 	if err == errEnough {
@@ -136,6 +137,7 @@ func lost(err error) bool {
 func (c *closure) content(e *Entry) (bool, error) {
 	size, err := c.size(e)
 	if lost(err) {
+		c.lacked[e.Sum] = e.Size
 		return false, c.lack(e.Sum)
 	}
 	if _, fresh := c.fresh[e.Sum]; err == nil && size < e.Size && !fresh {

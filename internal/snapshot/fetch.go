@@ -19,7 +19,7 @@ func (s *Scanner) Fetch(ctx context.Context, want []choir.Digest, emit func(Obje
 		return nil, err
 	}
 	defer unix.Close(fd)
-	f := &fetch{ctx: ctx, rootFD: fd, emit: emit, want: map[Sum]bool{}}
+	f := &fetch{ctx: ctx, rootFD: fd, emit: emit, want: map[Sum]bool{}, changed: s.fetchChanged}
 	for _, d := range want {
 		sum, ok := d.Bytes()
 		if !ok {
@@ -37,12 +37,28 @@ func (s *Scanner) Fetch(ctx context.Context, want []choir.Digest, emit func(Obje
 	return missing, nil
 }
 
+// fetchTries is how often a file may change between its hashing and its sending
+// until it is left out.
+const fetchTries = 3
+
+func (s *Scanner) fetchChanged(path string) {
+	if s.restless == nil {
+		s.restless = map[string]int{}
+	}
+	if s.restless[path]++; s.restless[path] >= fetchTries {
+		delete(s.restless, path)
+		s.LeaveOut(path, choir.LeftChanging)
+	}
+}
+
 // fetch is one run of Fetch.
 type fetch struct {
 	ctx    context.Context
 	rootFD int
 	emit   func(Object) error
 	want   map[Sum]bool
+	// changed is told of a file that was not as it was when it was hashed.
+	changed func(path string)
 }
 
 func (f *fetch) folder(dir *folder, path string) error {
@@ -95,6 +111,7 @@ func (f *fetch) file(n *node, path string) error {
 		err = f.emit(o)
 	}
 	if errors.Is(err, ErrChanged) {
+		f.changed(path)
 		return nil
 	}
 	if err == nil {

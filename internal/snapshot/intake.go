@@ -15,6 +15,7 @@ type Intake struct {
 	batch  blob.Batch // nil when the store has none
 	fresh  map[Sum]object
 	sealed map[Sum]total // found complete by closure, not committed yet
+	lacked map[Sum]int64 // lengths of the contents that the last Need returned
 }
 
 // object is what an intake knows of something added to it.
@@ -85,6 +86,17 @@ func (in *Intake) stream(ctx context.Context, o *Object) (object, error) {
 func (in *Intake) Need(ctx context.Context, root choir.Digest, max int) ([]choir.Digest, error) {
 	_, missing, err := in.closure(ctx, root, max)
 	return missing, err
+}
+
+// Fits reports whether there is room for content that Need returned; code no_space.
+func (in *Intake) Fits(d choir.Digest) error {
+	sum, _ := d.Bytes()
+	size, ok := in.lacked[sum]
+	store, can := in.keeper.store.(blob.Roomer)
+	if !ok || !can {
+		return nil
+	}
+	return store.RoomFor(size)
 }
 
 // Commit makes the tree durable and returns its files and bytes; code conflict

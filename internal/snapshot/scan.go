@@ -44,6 +44,9 @@ type Scanner struct {
 	whole   map[string]choir.LeftReason
 	largest int64
 	weighed Stamp
+	// restless counts, by raw path, how often a file changed between its hashing and
+	// its sending.
+	restless map[string]int
 }
 
 // Result of a scan.

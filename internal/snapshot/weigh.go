@@ -26,7 +26,7 @@ const (
 func (s *Scanner) forgetWeights() {
 	now := s.cfg.Now()
 	if s.weighed != (Stamp{}) && (s.weighed.Sec+reweighAfter < now.Sec || now.before(s.weighed)) {
-		s.whole, s.largest, s.weighed = nil, 0, Stamp{}
+		s.whole, s.largest, s.weighed, s.restless = nil, 0, Stamp{}, nil
 	}
 }
 
@@ -40,6 +40,28 @@ func (s *Scanner) LeaveOut(path string, why choir.LeftReason) {
 	if s.weighed == (Stamp{}) {
 		s.weighed = s.cfg.Now()
 	}
+}
+
+// LeaveOutContent leaves the files with some contents out, as LeaveOut does.
+func (s *Scanner) LeaveOutContent(contents []choir.Digest, why choir.LeftReason) {
+	out := map[Sum]bool{}
+	for _, d := range contents {
+		if sum, ok := d.Bytes(); ok {
+			out[sum] = true
+		}
+	}
+	var visit func(f *folder, path string)
+	visit = func(f *folder, path string) {
+		for i := range f.nodes {
+			switch n := &f.nodes[i]; {
+			case n.Kind == Dir:
+				visit(n.dir, path+n.Name+"/")
+			case n.Kind == File && out[n.Sum]:
+				s.LeaveOut(path+n.Name, why)
+			}
+		}
+	}
+	visit(s.root, "")
 }
 
 // lighten weighs the tree without reading content and decides what more is left

@@ -29,6 +29,9 @@ func (s *Store) roomFor(size int64) error {
 	return nil
 }
 
+// RoomFor implements blob.Roomer.
+func (s *Store) RoomFor(size int64) error { return fail("blob.room", s.roomFor(size), s.dir) }
+
 // lookEvery is how much is written until the room is looked at again.
 const lookEvery = 4 << 20
 
