@@ -2,23 +2,27 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"net/http"
 	"strconv"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"choiros/internal/choir"
 	"choiros/internal/computer"
 	"choiros/internal/control/api"
+	"choiros/internal/timeline"
 )
 
 func newRewindCommand(a *app) *cobra.Command {
 	var checkpoint string
-	var dry bool
+	var dry, cancel bool
 	c := &cobra.Command{
 		Use: "rewind [EVENT]", Short: "Put the whole computer back to an earlier moment", Args: cobra.MaximumNArgs(1),
-		Long:    "Put files, documents, windows, theme and settings back to what they were after an event or\nat a checkpoint. Runs at work are stopped first. Grants, budgets, runs and checkpoints stay.\nIt is a step forward: what happened in between stays in the log, and a rewind can be rewound.",
-		Example: "  choir timeline\n  choir rewind 120 --dry-run\n  choir rewind --checkpoint ID",
+		Long:    "Put files, documents, windows, theme and settings back to what they were after an event or\nat a checkpoint. Runs at work are stopped first. Grants, budgets, runs and checkpoints stay.\nIt is a step forward: what happened in between stays in the log, and a rewind can be rewound.\nWhat no moment holds, because it is too large or too much, stays where it is and is named.\nA rewind of a large workspace says how far it is; ctrl-C or --cancel stops it, and then\nthe workspace is as it was before.",
+		Example: "  choir timeline\n  choir rewind 120 --dry-run\n  choir rewind --checkpoint ID\n  choir rewind --cancel",
 		RunE: func(c *cobra.Command, args []string) error {
 			req := api.RewindRequest{Checkpoint: choir.ID(checkpoint), DryRun: dry}
 			if len(args) == 1 {
@@ -28,10 +32,14 @@ func newRewindCommand(a *app) *cobra.Command {
 				}
 				req.ToSeq = seq
 			}
+			if cancel {
+				return a.withComputer(c.Context(), func(ctx context.Context, cl *client) error { return cancelRewind(ctx, a, cl) })
+			}
 			return a.withComputer(c.Context(), func(ctx context.Context, cl *client) error { return runRewind(ctx, a, cl, req) })
 		},
 	}
 	c.Flags().StringVar(&checkpoint, "checkpoint", "", "go back to this checkpoint")
+	c.Flags().BoolVar(&cancel, "cancel", false, "stop the rewind that is under way")
 	c.Flags().BoolVarP(&dry, "dry-run", "n", false, "only say what would change")
 	return c
 }
@@ -46,7 +54,11 @@ func parseSeq(s string) (uint64, error) {
 
 func runRewind(ctx context.Context, a *app, c *client, req api.RewindRequest) error {
 	var r api.Rewound
-	if err := c.post(ctx, c.path("/rewind"), req, &r); err != nil {
+	err := c.post(ctx, c.path("/rewind"), req, &r)
+	if err == nil && r.Pending {
+		r, err = awaitRewind(ctx, a, c)
+	}
+	if err != nil {
 		return err
 	}
 	if a.json {
@@ -57,11 +69,67 @@ func runRewind(ctx context.Context, a *app, c *client, req api.RewindRequest) er
 	for _, run := range r.Stopped {
 		a.printf("%-9s run %s\n", "stopped", run)
 	}
+	for _, l := range r.Left {
+		a.printf("%-9s %s (%s)\n", "left", l.Path, timeline.WhyLeft(l.Reason))
+	}
 	if r.DryRun {
 		a.printf("%d paths would change, %d runs would be stopped; nothing was touched.\n", len(r.Files), len(r.Stopped))
 		return nil
 	}
 	a.printf("Back at event %d: %d paths changed. To undo: choir rewind %d\n", r.ToSeq, len(r.Files), r.Seq-1)
+	return nil
+}
+
+// rewindLook is how often a rewind is looked at that takes long.
+const rewindLook = 500 * time.Millisecond
+
+// awaitRewind says how far a rewind is until it has ended. When the context ends
+// first, the rewind is stopped.
+func awaitRewind(ctx context.Context, a *app, c *client) (api.Rewound, error) {
+	tick := time.NewTicker(rewindLook)
+	defer tick.Stop()
+	said := ""
+	for {
+		select {
+		case <-ctx.Done():
+			stopping, done := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
+			defer done()
+			return api.Rewound{}, errors.Join(ctx.Err(), cancelRewind(stopping, a, c))
+		case <-tick.C:
+		}
+		var s api.RewindState
+		if err := c.get(ctx, c.path("/rewind"), &s); err != nil {
+			if ctx.Err() != nil {
+				continue
+			}
+			return api.Rewound{}, err
+		}
+		switch {
+		case s.Failed != nil:
+			return api.Rewound{}, s.Failed.Err()
+		case s.Done != nil:
+			return *s.Done, nil
+		case s.Work != nil && !a.json:
+			if line := workLine(s.Work); line != said {
+				a.printf("%s\n", line)
+				said = line
+			}
+		}
+	}
+}
+
+// workLine says how far the work on a workspace is.
+func workLine(w *computer.Work) string {
+	return fmt.Sprintf("%-9s %d paths, %d MiB read", w.Kind, w.Entries, w.Bytes>>20)
+}
+
+func cancelRewind(ctx context.Context, a *app, c *client) error {
+	if err := c.call(ctx, http.MethodDelete, c.path("/rewind"), nil, nil); err != nil {
+		return err
+	}
+	if !a.json {
+		a.printf("The rewind was stopped; the workspace is as it was before.\n")
+	}
 	return nil
 }
 

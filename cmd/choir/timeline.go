@@ -12,6 +12,7 @@ import (
 	"choiros/internal/choir"
 	"choiros/internal/computer"
 	"choiros/internal/control/api"
+	"choiros/internal/timeline"
 )
 
 func newTimelineCommand(a *app) *cobra.Command {
@@ -140,6 +141,9 @@ func runMoment(ctx context.Context, a *app, c *client, seq uint64, _ string) err
 	a.printf("%d files, %d bytes, snapshot %s of event %d\n", m.Files, m.Bytes, m.Snapshot, m.TakenSeq)
 	for _, path := range m.LeftOut {
 		a.printf("left out  a cache over storage.cache_mb, which stays as it is: %s\n", path)
+	}
+	for _, l := range m.LeftOver {
+		a.printf("left out  %s, which stays as it is: %s\n", timeline.WhyLeft(l.Reason), l.Path)
 	}
 	for _, d := range m.Documents {
 		a.printf("document  version %d  %s  %s\n", d.Version, d.Title, d.ID)

@@ -8,31 +8,43 @@ import (
 	"choiros/internal/snapshot"
 )
 
-// Bounds of the caches that one event names.
+// Bounds of the paths of each kind that one event names.
 const (
 	maxLeft      = 100
 	maxLeftBytes = 32 << 10
 )
 
-// leftOut is the event that says which caches a scan left out, when they are
-// others than the log knows; else nil.
+// leftOut is the event that says what a scan left out, when that is something else
+// than the log knows; else nil.
 func (c *Computer) leftOut(ctx context.Context, now snapshot.Result) (choir.Payload, error) {
 	known, err := c.store.LeftOut(ctx, 0)
 	if err != nil {
 		return nil, err
 	}
-	there, size := now.Left, 0
-	for i, path := range there {
-		if size += len(path); i == maxLeft || size > maxLeftBytes {
-			there = there[:i]
-			break
+	there := choir.CachesLeftOut{Limit: c.cfg.CacheLimit}
+	over := map[string]bool{}
+	size := 0
+	for i, l := range now.Over {
+		over[l.Path] = true
+		if size += len(l.Path); i < maxLeft && size <= maxLeftBytes {
+			there.Over = append(there.Over, l)
 		}
 	}
-	if slices.Equal(known, there) {
+	size = 0
+	for _, path := range now.Left {
+		if size += len(path); !over[path] && len(there.Paths) < maxLeft && size <= maxLeftBytes {
+			there.Paths = append(there.Paths, path)
+		}
+	}
+	if slices.Equal(known.Paths, there.Paths) && slices.EqualFunc(known.Over, there.Over, sameLeft) {
 		return nil, nil
 	}
-	return choir.CachesLeftOut{Paths: there, Limit: c.cfg.CacheLimit}, nil
+	return there, nil
 }
+
+// sameLeft reports whether the log need not say anew that a path is left out: that
+// a file goes on growing is no news.
+func sameLeft(a, b choir.LeftPath) bool { return a.Path == b.Path && a.Reason == b.Reason }
 
 // without is the tree of a snapshot that the workspace can be made while these
 // caches are in it, which no snapshot has and nobody removes.

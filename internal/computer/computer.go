@@ -61,6 +61,8 @@ type Config struct {
 	// CacheLimit is how many bytes a cache in the workspace may have until
 	// snapshots leave it out; 0 keeps all.
 	CacheLimit int64
+	// Hold is what a snapshot of the workspace may hold; what is beyond is left out.
+	Hold snapshot.Limits
 	// Terminals is how many may be open at once; 0 is the default of 16.
 	Terminals int
 	// MaxUpload bounds a project or a file that a person brings, in bytes; 0 is
@@ -89,6 +91,10 @@ type Patience struct {
 	Guest  time.Duration // for a sandbox that does not run; default 20 s
 	// Identity is how long one identity of a role lives; default 10 min.
 	Identity time.Duration
+	Scan     time.Duration // for one look at the workspace; default 10 min
+	// Start is how long a start waits for the first look at the workspace, which goes
+	// on after it; default 1 s.
+	Start time.Duration
 	// Collect is between collections; default a day.
 	Collect time.Duration
 }
@@ -127,6 +133,10 @@ type Computer struct {
 	uploads uploads
 	// projects are the repositories that were added, as far as the log was read.
 	projects repoIndex
+	// at is what is done to the workspace, and how far it is.
+	at working
+	// rewinds carries rewinds out beside the calls that asked for them.
+	rewinds *rewinds
 	// refusals bounds what a sandbox can write by asking for hosts.
 	refusals    refusals
 	desktopRuns desktopRuns
@@ -191,6 +201,7 @@ func (c *Computer) repaired(r choir.LogRepaired) {
 func newComputer(cfg Config, blobs blob.Store) *Computer {
 	c := &Computer{cfg: cfg, blobs: blobs, keeper: snapshot.NewKeeper(blobs), tree: make(chan struct{}, 1)}
 	c.hands = newHands(c)
+	c.rewinds = newRewinds(c)
 	c.terminals = c.newTerminals()
 	c.seats = map[choir.Role]*seat{
 		choir.RoleDirector:  newSeat(c, choir.RoleDirector),

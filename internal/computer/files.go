@@ -119,7 +119,11 @@ func (c *Computer) change(ctx context.Context, role choir.Role, ch change) (snap
 		return snapshot.Result{}, err
 	}
 	defer unlock()
-	before, client, err := c.scan(ctx)
+	only, err := c.around(ctx, ch.paths)
+	if err != nil {
+		return snapshot.Result{}, err
+	}
+	before, client, err := c.scan(ctx, only...)
 	if err != nil {
 		return before, err
 	}
@@ -134,7 +138,7 @@ func (c *Computer) change(ctx context.Context, role choir.Role, ch change) (snap
 		return before, err
 	}
 	done := ch.do(client)
-	after, _, err := c.scan(ctx)
+	after, _, err := c.scan(ctx, only...)
 	if err == nil {
 		err = c.recordEdit(ctx, role, ch.paths, before, after)
 	}
@@ -144,11 +148,43 @@ func (c *Computer) change(ctx context.Context, role choir.Role, ch change) (snap
 	return after, err
 }
 
+// mostAround bounds the folders that are looked at one by one.
+const mostAround = 32
+
+// around are the folders in which these paths lie, to look at nothing else; none,
+// which is everything, when one of them lies in the workspace itself.
+func (c *Computer) around(ctx context.Context, paths []string) ([]string, error) {
+	var only []string
+	for _, path := range paths {
+		dir := parent(path)
+		if path == trashDir {
+			dir = trashDir
+		}
+		if dir == "" || len(only) == mostAround {
+			return nil, nil
+		}
+		if !below(dir, only) {
+			only = append(slices.DeleteFunc(only, func(o string) bool { return below(o, []string{dir}) }), dir)
+		}
+	}
+	last, err := c.lastSnapshot(ctx)
+	if err != nil || last == "" {
+		return nil, err
+	}
+	for _, dir := range only {
+		// What is not there yet is made below a folder that must be looked at too.
+		if e, err := c.lookup(ctx, last, dir); err != nil || e == nil || e.Kind != snapshot.Dir {
+			return nil, ignore(err, choir.CodeRefused)
+		}
+	}
+	return only, nil
+}
+
 // recordEdit appends what a person changed, and then, as the task's or nobody's,
 // what else changed meanwhile.
 func (c *Computer) recordEdit(ctx context.Context, role choir.Role, paths []string, before, after snapshot.Result) error {
 	if before.Root == after.Root {
-		return nil
+		return c.recordFor(ctx, after, "changed_outside", nil)
 	}
 	changes, err := snapshot.Diff(ctx, c.keeper, before.Root, after.Root)
 	if err != nil {

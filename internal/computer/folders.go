@@ -2,8 +2,11 @@ package computer
 
 import (
 	"context"
+	"crypto/sha256"
 	"io"
+	"os"
 	"slices"
+	"strconv"
 	"strings"
 
 	"choiros/internal/blob"
@@ -124,34 +127,61 @@ func (c *Computer) OpenFile(ctx context.Context, path string) (choir.FileState, 
 	if err != nil {
 		return state, nil, err
 	}
+	if e == nil {
+		return c.readNow(ctx, client, path, state)
+	}
 	return e.State(path), &pieces{ctx: ctx, store: c.blobs, digest: e.Digest(), size: e.Size}, nil
 }
 
-// known finds a file in the last snapshot, or takes one when it changed since.
+// known finds a file in the last snapshot; nil when it changed since.
 func (c *Computer) known(ctx context.Context, path string, state choir.FileState) (*snapshot.Entry, error) {
 	root, err := c.lastSnapshot(ctx)
-	if err != nil {
+	if err != nil || root == "" {
 		return nil, err
 	}
-	if root != "" {
-		if e, err := c.lookup(ctx, root, path); err != nil || e != nil && unchanged(e, state) {
-			return e, err
-		}
-	}
-	unlock, err := c.lockTree(ctx)
-	if err != nil {
+	e, err := c.lookup(ctx, root, path)
+	if err != nil || e == nil || !unchanged(e, state) {
 		return nil, err
 	}
-	defer unlock()
-	now, _, err := c.scan(ctx)
+	return e, nil
+}
+
+// readNow copies a file that no snapshot has as it is, beside the workspace and
+// without a name, so that it does not change while it is read. Code too_large for
+// a file that no snapshot may hold.
+func (c *Computer) readNow(ctx context.Context, client *guest.Client, path string, state choir.FileState) (choir.FileState, io.ReadSeekCloser, error) {
+	if limit := c.cfg.Hold.FileBytes; limit > 0 && state.Size > limit {
+		return state, nil, &choir.Error{Op: "computer.file", Code: choir.CodeTooLarge, Path: path,
+			Msg: "is longer than " + strconv.FormatInt(limit>>20, 10) + " MiB", Remedy: "look at it in a terminal, or raise storage.file_mb"}
+	}
+	if err := c.mustFit(state.Size); err != nil {
+		return state, nil, err
+	}
+	r, err := client.ReadFile(ctx, path)
 	if err != nil {
-		return nil, err
+		return state, nil, err
 	}
-	e, err := c.lookup(ctx, now.Root, path)
-	if err == nil && (e == nil || e.Kind != snapshot.File) {
-		err = &choir.Error{Op: "computer.file", Code: choir.CodeNotFound, Path: path, Msg: "is gone"}
+	defer r.Close()
+	state = r.State
+	state.Path = path
+	hash := sha256.New()
+	copied, err := c.unnamed(func(f *os.File) error {
+		_, err := io.Copy(io.MultiWriter(f, hash), r)
+		return err
+	})
+	if err != nil {
+		return state, nil, err
 	}
-	return e, err
+	state.Digest = choir.DigestFrom([32]byte(hash.Sum(nil)))
+	return state, copied, nil
+}
+
+// mustFit refuses what would take the room that is left free on the disk.
+func (c *Computer) mustFit(size int64) error {
+	if store, ok := c.blobs.(blob.Roomer); ok {
+		return store.RoomFor(size)
+	}
+	return nil
 }
 
 // pieces reads a blob from wherever it is asked to.

@@ -48,15 +48,38 @@ func (c *Computer) carryOut(ctx context.Context, client *guest.Client, in intent
 	if err := os.Rename(tmp, c.intentPath()); err != nil {
 		return choir.Receipt{}, choir.Wrap("computer.intent", choir.CodeUnavailable, err, "note what is to be done")
 	}
-	if _, err := client.Restore(ctx, in.Target, c.keeper, guest.RestoreOptions{}); err != nil {
+	left, err := c.restore(ctx, client, in.Target)
+	if err != nil {
 		// Also when the caller has gone.
-		_, back := client.Restore(context.WithoutCancel(ctx), in.Before, c.keeper, guest.RestoreOptions{})
+		_, back := c.restore(context.WithoutCancel(ctx), client, in.Before)
 		if back != nil {
 			return choir.Receipt{}, errors.Join(err, back) // the next start tries again
 		}
 		return choir.Receipt{}, errorsJoin(err, c.dropIntent())
 	}
-	return c.conclude(ctx, in)
+	receipt, err := c.conclude(ctx, in)
+	if err == nil && left {
+		err = c.recordRest(context.WithoutCancel(ctx), client)
+	}
+	return receipt, err
+}
+
+// restore makes the workspace what a snapshot says. It reports whether more of it
+// than was known could not be, because no snapshot holds what is in the way.
+func (c *Computer) restore(ctx context.Context, client *guest.Client, target choir.Digest) (left bool, err error) {
+	defer c.at.does(workRestoring)()
+	done, err := client.Restore(ctx, target, c.keeper, guest.RestoreOptions{})
+	return done.Root != target, err
+}
+
+// recordRest records as nobody's how the workspace differs from what a restore was
+// to make of it.
+func (c *Computer) recordRest(ctx context.Context, client *guest.Client) error {
+	now, err := c.scanWith(ctx, client, nil)
+	if err != nil {
+		return err
+	}
+	return c.recordFor(ctx, now, "changed_outside", nil)
 }
 
 // conclude tells the log of an intent whose tree is there. Known events keep
@@ -108,7 +131,8 @@ func (c *Computer) recordIntent(ctx context.Context, in intent) error {
 	if err != nil {
 		return err
 	}
-	drafts, err := c.record(ctx, snapshot.Result{Root: in.Target, Files: files, Bytes: bytes, Left: left}, in.Reason, false)
+	now := snapshot.Result{Root: in.Target, Files: files, Bytes: bytes, Left: left.Paths, Over: left.Over}
+	drafts, err := c.record(ctx, now, in.Reason, false)
 	if err != nil {
 		return err
 	}
@@ -163,16 +187,19 @@ func (c *Computer) bringTogether(ctx context.Context, client *guest.Client, reco
 		return err
 	}
 	if in != nil {
-		if _, err := client.Restore(ctx, in.Target, c.keeper, guest.RestoreOptions{}); err != nil {
+		left, err := c.restore(ctx, client, in.Target)
+		if err != nil {
 			return err
 		}
-		_, err := c.conclude(ctx, *in)
+		if _, err = c.conclude(ctx, *in); err == nil && left {
+			err = c.recordRest(ctx, client)
+		}
 		return err
 	}
 	if task, err := c.begun(ctx); err != nil || task != nil || recovered {
 		return err // what a task left is the task's
 	}
-	now, err := client.Scan(ctx, c.keeper)
+	now, err := c.scanWith(ctx, client, nil)
 	if err != nil {
 		// Whoever is to mend what cannot be read needs the sandbox; the next look at
 		// the tree says it again.

@@ -25,6 +25,7 @@ type Moment struct {
 	TakenSeq  uint64                `json:"taken_seq,omitempty" doc:"Event that recorded that snapshot."`
 	Collected bool                  `json:"collected,omitempty" doc:"The files of this moment were collected: it was between two tool calls, long ago."`
 	LeftOut   []string              `json:"left_out,omitempty" doc:"Caches over storage.cache_mb, which no snapshot has: a rewind leaves them as they are."`
+	LeftOver  []choir.LeftPath      `json:"left_over,omitempty" doc:"Other paths that no snapshot has, with the reason: a rewind leaves them as they are."`
 	Files     int64                 `json:"files" doc:"Files and links in the workspace."`
 	Bytes     int64                 `json:"bytes" doc:"Bytes of their content."`
 	Documents []eventstore.Document `json:"documents" doc:"At the versions they had, without content."`
@@ -69,9 +70,11 @@ func (c *Computer) At(ctx context.Context, seq uint64) (m Moment, err error) {
 	if m.Settings, err = c.store.Settings(ctx, seq); err != nil {
 		return m, err
 	}
-	if m.LeftOut, err = c.store.LeftOut(ctx, seq); err != nil {
+	left, err := c.store.LeftOut(ctx, seq)
+	if err != nil {
 		return m, err
 	}
+	m.LeftOut, m.LeftOver = left.Paths, left.Over
 	m.Documents, m.Windows, m.Settings = orEmpty(m.Documents), orEmpty(m.Windows), orEmpty(m.Settings)
 	taken, at, err := c.store.SnapshotAt(ctx, seq)
 	if choir.CodeOf(err) == choir.CodeNotFound {

@@ -65,6 +65,8 @@ type Rewound struct {
 	// Lacking are paths of then that did not come along when the computer was
 	// forked or imported.
 	Lacking []string
+	// Left are paths that no snapshot holds and that stay as they are.
+	Left []choir.LeftPath
 }
 
 // Rewind puts files, documents, windows, theme and settings back to what they
@@ -110,7 +112,7 @@ func (c *Computer) rewind(ctx context.Context, role choir.Role, r Rewound, dryRu
 	if err != nil {
 		return r, err
 	}
-	r.From = now.Root
+	r.From, r.Left = now.Root, now.Over
 	if r.To, err = c.without(ctx, r.To, now.Left); err != nil {
 		return r, err
 	}
@@ -187,6 +189,7 @@ func (c *Computer) standstill(ctx context.Context, role choir.Role, why string) 
 	defer cancel()
 	soft, cancel := context.WithTimeout(hard, endLimit)
 	defer cancel()
+	defer c.at.does(workWaiting)()
 	for {
 		head, _ := c.store.Head()
 		runs, err := c.atWork(ctx)

@@ -47,6 +47,7 @@ type live struct {
 	attach  *guest.Attachment
 	doors   *doors
 	logged  bool // that it runs is in the log
+	first   *firstLook
 }
 
 func newSeat(c *Computer, role choir.Role) *seat {
@@ -67,6 +68,15 @@ func (s *seat) guest(ctx context.Context) (*guest.Client, error) {
 	if s.c.reading {
 		return nil, choir.E("computer.guest", choir.CodeUnavailable, "the computer does not run").WithRemedy("start it with: choir up")
 	}
+	l, err := s.running(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return l.client, nil
+}
+
+// running waits a while until the sandbox runs.
+func (s *seat) running(ctx context.Context) (*live, error) {
 	ctx, cancel := context.WithTimeout(ctx, cmp.Or(s.c.cfg.Patience.Guest, guestPatience))
 	defer cancel()
 	var enough <-chan time.Time
@@ -75,7 +85,7 @@ func (s *seat) guest(ctx context.Context) (*guest.Client, error) {
 		l, changed, failed := s.live, s.waiters, s.failed
 		s.mu.Unlock()
 		if l != nil {
-			return l.client, nil
+			return l, nil
 		}
 		if failed != nil && enough == nil {
 			enough = time.After(failedPatience)
@@ -163,6 +173,8 @@ func (s *seat) open(ctx context.Context) (*live, error) {
 	s.fail(nil)
 	l.client = guest.NewClient(l.sandbox.Dial)
 	l.client.LimitCaches(s.c.cfg.CacheLimit)
+	l.client.Limit(s.c.cfg.Hold)
+	l.client.ReportTo(s.c.at.report)
 	if l.attach, err = l.client.Attach(ctx); err == nil {
 		l.doors = s.serveDoors(ctx, l.client)
 		err = s.start(ctx, l, recovered)
@@ -215,10 +227,7 @@ func (s *seat) start(ctx context.Context, l *live, recovered bool) error {
 		}
 	}
 	if s.role == choir.RoleAssociate {
-		if err := s.c.settle(ctx, l.client, recovered); err != nil {
-			return err
-		}
-		if err := s.c.renewSource(ctx, l.client); err != nil {
+		if err := s.c.lookFirst(ctx, l, recovered); err != nil {
 			return err
 		}
 	}
@@ -320,6 +329,8 @@ func (s *seat) attend(ctx context.Context, l *live) error {
 		select {
 		case <-ctx.Done():
 			return nil
+		case <-l.first.failed():
+			return l.first.err
 		case <-l.sandbox.Done():
 			return choir.E("computer.sandbox", choir.CodeUnavailable, "the sandbox of the %s ended", s.role)
 		case n, ok := <-l.attach.Notices():
@@ -358,6 +369,7 @@ func (s *seat) close(ctx context.Context, l *live) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
 	var errs []error
+	l.first.end()
 	if l.attach != nil {
 		errs = append(errs, l.attach.Close())
 	}

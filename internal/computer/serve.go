@@ -56,6 +56,7 @@ func (c *Computer) Serve(ctx context.Context) error {
 	sup.Add(&autoCheckpoint{c: c})
 	sup.Add(autoCollect{c})
 	sup.Add(c.hands)
+	sup.Add(c.rewinds)
 	err = sup.Serve(ctx)
 	c.terminals.Shut("choir was stopped")
 	// What the sandboxes still asked for is answered before the session's last event.

@@ -15,13 +15,19 @@ func (c *Computer) spool(content io.Reader) (io.ReadSeekCloser, error) {
 	if s, ok := content.(io.ReadSeeker); ok {
 		return keptOpen{s}, nil
 	}
+	return c.unnamed(func(f *os.File) error { return c.fill(f, content) })
+}
+
+// unnamed is a file without a name, at the beginning of what fill wrote. The caller
+// closes.
+func (c *Computer) unnamed(fill func(*os.File) error) (*os.File, error) {
 	f, err := os.CreateTemp(c.cfg.Dir, ".upload-*")
 	if err != nil {
 		return nil, choir.Wrap("computer.upload", codeOfDisk(err), err, "take what was sent")
 	}
 	err = os.Remove(f.Name())
 	if err == nil {
-		err = c.fill(f, content)
+		err = fill(f)
 	}
 	if err == nil {
 		_, err = f.Seek(0, io.SeekStart)

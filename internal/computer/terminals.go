@@ -42,7 +42,7 @@ func (c *Computer) OpenTerminal(ctx context.Context, role choir.Role, n NewTermi
 	if err != nil {
 		return info, err
 	}
-	client, err := c.seats[choir.RoleAssociate].guest(ctx)
+	client, err := c.seats[choir.RoleAssociate].guestForNew(ctx)
 	if err != nil {
 		return info, err
 	}

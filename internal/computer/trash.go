@@ -56,7 +56,7 @@ func (c *Computer) Discard(ctx context.Context, role choir.Role, items []Discard
 		check: func(root choir.Digest) error {
 			for _, d := range items {
 				there, err := c.lookup(ctx, root, d.Path)
-				if err == nil && there == nil {
+				if err == nil && there == nil && !c.isLeft(ctx, d.Path) {
 					err = &choir.Error{Op: "computer.file", Code: choir.CodeNotFound, Path: d.Path, Msg: "is not there"}
 				}
 				if err == nil {
@@ -96,6 +96,16 @@ func (c *Computer) Discard(ctx context.Context, role choir.Role, items []Discard
 		out[i].File = stateOf(out[i].File.Path, e)
 	}
 	return out, nil
+}
+
+// isLeft reports whether something lies at a path, which no snapshot may hold.
+func (c *Computer) isLeft(ctx context.Context, path string) bool {
+	client, err := c.seats[choir.RoleAssociate].guest(ctx)
+	if err != nil {
+		return false
+	}
+	_, err = client.Stat(ctx, path)
+	return err == nil
 }
 
 // discard moves one path to the trash. The caller holds the tree.

@@ -1,9 +1,11 @@
 package computer
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
+	"time"
 
 	"choiros/internal/choir"
 	"choiros/internal/eventstore"
@@ -24,12 +26,30 @@ func (c *Computer) lockTree(ctx context.Context) (unlock func(), err error) {
 // scan takes the workspace as it is into the store; only the given folders are
 // looked at, when there are any. The caller holds the tree.
 func (c *Computer) scan(ctx context.Context, only ...string) (snapshot.Result, *guest.Client, error) {
-	client, err := c.seats[choir.RoleAssociate].guest(ctx)
+	client, err := c.seats[choir.RoleAssociate].lookedAt(ctx)
 	if err != nil {
 		return snapshot.Result{}, nil, err
 	}
-	res, err := client.ScanOnly(ctx, c.keeper, only)
+	res, err := c.scanWith(ctx, client, only)
 	return res, client, err
+}
+
+// scanPatience is how long one look at the workspace may take.
+const scanPatience = 10 * time.Minute
+
+// scanWith is scan with a client that is at hand; code too_large when the look takes
+// too long.
+func (c *Computer) scanWith(ctx context.Context, client *guest.Client, only []string) (snapshot.Result, error) {
+	defer c.at.does(workLooking)()
+	patience := cmp.Or(c.cfg.Patience.Scan, scanPatience)
+	bounded, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	res, err := client.ScanOnly(bounded, c.keeper, only)
+	if err != nil && ctx.Err() == nil && bounded.Err() != nil {
+		err = &choir.Error{Op: "computer.scan", Code: choir.CodeTooLarge, Msg: "the workspace could not be read within " + patience.String(),
+			Remedy: "remove what is large from it, or lower storage.workspace_mb and storage.entries", Err: err}
+	}
+	return res, err
 }
 
 // record makes drafts of what differs between the last snapshot in the log and

@@ -263,7 +263,7 @@ func (c *Computer) renewal(ctx context.Context, client *guest.Client) (*intent, 
 	if err != nil {
 		return nil, err
 	}
-	if now, err := client.Scan(ctx, c.keeper); err != nil || now.Root != last {
+	if now, err := c.scanWith(ctx, client, nil); err != nil || now.Root != last {
 		return nil, err
 	}
 	base, shipped, err := c.sourceSides(ctx, state)

@@ -46,7 +46,11 @@ type Storage struct {
 	BlobsURL   string `toml:"blobs_url" doc:"Where blobs go; empty means the data folder."`
 	Durability string `toml:"durability" doc:"What an acknowledgement waits for: local (this disk), or replicated (also a majority of bus.cluster)."`
 	CacheMB    int    `toml:"cache_mb" doc:"Size in MiB from which a cache in the workspace (node_modules, a folder with CACHEDIR.TAG, ...) is left out of snapshots; a rewind leaves it as it is. 0 keeps all."`
-	KeepDays   int    `toml:"keep_days" doc:"Days after which the moments between the tool calls of a task are let go and the content only they need is removed; 0 keeps all."`
+	// What is over these three is in no snapshot, and left where it is by a rewind.
+	FileMB      int `toml:"file_mb" doc:"Length in MiB, holes included, from which a file of the workspace is left out of snapshots; a rewind leaves it where it is. 0 keeps all."`
+	WorkspaceMB int `toml:"workspace_mb" doc:"Size in MiB of a workspace from which its largest files, or a folder that holds much of it, are left out of snapshots. 0 keeps all."`
+	Entries     int `toml:"entries" doc:"Files and folders of a workspace from which the folder that holds most of them is left out of snapshots."`
+	KeepDays    int `toml:"keep_days" doc:"Days after which the moments between the tool calls of a task are let go and the content only they need is removed; 0 keeps all."`
 }
 
 // Git is about checkpoints and remotes.
@@ -150,7 +154,7 @@ func Default() Config {
 	run := choir.DefaultRunLimits()
 	return Config{
 		Runtime: Runtime{Mode: "local"},
-		Storage: Storage{Durability: "local", CacheMB: 1024},
+		Storage: Storage{Durability: "local", CacheMB: 1024, FileMB: 4096, WorkspaceMB: 65_536, Entries: 500_000},
 		Git:     Git{AutoCommitInterval: 300, AutoCommitThreshold: 50},
 		Listen:  Listen{Address: "127.0.0.1:8080", Shell: "choir.localhost"},
 		Auth:    Auth{Mode: "local"},

@@ -63,20 +63,20 @@ func (s *Store) Checkpoint(ctx context.Context, id choir.ID) (Checkpoint, error)
 	return one[Checkpoint](ctx, s, "checkpoint", string(id), "SELECT value FROM checkpoints WHERE key = ?", id)
 }
 
-// LeftOut are the caches that snapshots leave out as of an event (0 means now).
-func (s *Store) LeftOut(ctx context.Context, asOf uint64) ([]string, error) {
+// LeftOut is what snapshots leave out as of an event (0 means now).
+func (s *Store) LeftOut(ctx context.Context, asOf uint64) (choir.CachesLeftOut, error) {
 	var events []choir.Event
 	err := s.read(ctx, func(conn *sqlite.Conn) error {
 		return query(conn, "SELECT event FROM events WHERE type = 'caches.left_out' AND seq <= ? ORDER BY seq DESC LIMIT 1", decoded(&events), asOfNow(asOf))
 	})
 	if err != nil || len(events) == 0 {
-		return nil, err
+		return choir.CachesLeftOut{}, err
 	}
 	p, err := choir.ReadPayload(events[0].Type, events[0].Payload)
 	if err != nil {
-		return nil, choir.Wrap("eventstore.read", choir.CodeCorrupt, err, "event %d", events[0].Seq)
+		return choir.CachesLeftOut{}, choir.Wrap("eventstore.read", choir.CodeCorrupt, err, "event %d", events[0].Seq)
 	}
-	return p.(*choir.CachesLeftOut).Paths, nil
+	return *p.(*choir.CachesLeftOut), nil
 }
 
 // SnapshotAt is the newest snapshot at or before an event (0 means now), and the

@@ -96,10 +96,7 @@ func sayFiles(p choir.Payload) string {
 	case *choir.RepoExported:
 		return fmt.Sprintf("project %s exported as a %s", p.Name, p.Format)
 	case *choir.CachesLeftOut:
-		if len(p.Paths) == 0 {
-			return "every cache is kept again"
-		}
-		return fmt.Sprintf("not kept from here on, a cache of more than %d MiB: %s", p.Limit>>20, Paths(p.Paths, len(p.Paths)))
+		return sayLeft(p)
 	case *choir.DocumentCreated:
 		return "document begun: " + Line(p.Title)
 	case *choir.DocumentRenamed:
@@ -185,4 +182,50 @@ func Line(s string) string {
 		return string(r[:maxWords-3]) + "..."
 	}
 	return s
+}
+
+// sayLeft says what snapshots leave out.
+func sayLeft(p *choir.CachesLeftOut) string {
+	var parts []string
+	if len(p.Paths) > 0 {
+		parts = append(parts, fmt.Sprintf("a cache of more than %d MiB: %s", p.Limit>>20, Paths(p.Paths, len(p.Paths))))
+	}
+	for _, l := range p.Over {
+		parts = append(parts, fmt.Sprintf("%s (%s)", clipPath(l.Path), WhyLeft(l.Reason)))
+	}
+	if len(parts) == 0 {
+		return "every cache is kept again"
+	}
+	return "not kept from here on, " + strings.Join(parts, "; ")
+}
+
+// WhyLeft says in words why no snapshot holds a path.
+func WhyLeft(r choir.LeftReason) string {
+	switch r {
+	case choir.LeftFileTooLarge:
+		return "the file is longer than storage.file_mb"
+	case choir.LeftTreeTooLarge:
+		return "the workspace has more than storage.workspace_mb"
+	case choir.LeftTooMany:
+		return "the workspace has more paths than storage.entries"
+	case choir.LeftTooDeep:
+		return "it lies too deep"
+	case choir.LeftChanging:
+		return "it did not hold still while it was read"
+	case choir.LeftNoSpace:
+		return "the disk has no room for a copy"
+	}
+	return string(r)
+}
+
+// mostOfPath is how much of a path a sentence has.
+const mostOfPath = 200
+
+// clipPath shortens a path in its middle.
+func clipPath(path string) string {
+	r := []rune(path)
+	if len(r) <= mostOfPath {
+		return path
+	}
+	return string(r[:mostOfPath/2]) + "..." + string(r[len(r)-mostOfPath/2:])
 }

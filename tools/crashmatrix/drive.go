@@ -240,14 +240,46 @@ func rewind(ctx context.Context, s *socket, key string) (reply, error) {
 	if err := s.call(ctx, "GET", "/events?limit=1", "", nil, &page); err != nil {
 		return reply{}, err
 	}
-	var back, forth struct {
-		Seq uint64 `json:"seq"`
+	_, err := rewindTo(ctx, s, key+"-back", page.Head/2)
+	if err != nil {
+		return reply{}, err
 	}
-	err := s.call(ctx, "POST", "/rewind", key+"-back", map[string]uint64{"to_seq": page.Head / 2}, &back)
-	if err == nil {
-		err = s.call(ctx, "POST", "/rewind", key+"-forth", map[string]uint64{"to_seq": page.Head}, &forth)
+	seq, err := rewindTo(ctx, s, key+"-forth", page.Head)
+	return reply{Seq: seq}, err
+}
+
+// rewindTo goes back to one event and waits for the end of it.
+func rewindTo(ctx context.Context, s *socket, key string, to uint64) (uint64, error) {
+	type done struct {
+		Seq     uint64 `json:"seq"`
+		Pending bool   `json:"pending"`
 	}
-	return reply{Seq: forth.Seq}, err
+	var r done
+	if err := s.call(ctx, "POST", "/rewind", key, map[string]uint64{"to_seq": to}, &r); err != nil || !r.Pending {
+		return r.Seq, err
+	}
+	for {
+		var state struct {
+			Done   *done `json:"done"`
+			Failed *struct {
+				Message string `json:"message"`
+			} `json:"failed"`
+		}
+		if err := s.call(ctx, "GET", "/rewind", "", nil, &state); err != nil {
+			return 0, err
+		}
+		switch {
+		case state.Failed != nil:
+			return 0, errors.New(state.Failed.Message)
+		case state.Done != nil:
+			return state.Done.Seq, nil
+		}
+		select {
+		case <-ctx.Done():
+			return 0, ctx.Err()
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
 }
 
 // fork makes a second computer of now.

@@ -27,6 +27,9 @@ func (j *job) run(work context.Context) (choir.AssociateResult, error) {
 	if choir.CodeOf(err) == choir.CodeConflict {
 		return j.result, errAnswered
 	}
+	if f := noBase(err); f != nil {
+		return j.failedResult(f), nil
+	}
 	if err != nil {
 		return j.result, err
 	}
@@ -54,6 +57,18 @@ func (j *job) run(work context.Context) (choir.AssociateResult, error) {
 		err = j.execute(work)
 	}
 	return j.conclude(work, err)
+}
+
+// noBase is the failure of a task that cannot begin, because the workspace cannot
+// be taken as its base however often that is tried; else nil.
+func noBase(err error) *failure {
+	switch choir.CodeOf(err) {
+	case choir.CodeTooLarge, choir.CodeForbidden:
+		return fail(choir.ResultLimit, "the task could not begin, because the workspace cannot be recorded: %v", err)
+	case choir.CodeNoSpace:
+		return fail(choir.ResultDiskFull, "the task could not begin, because the workspace cannot be recorded: %v", err)
+	}
+	return nil
 }
 
 // begin takes the task up. For a checkpoint it asks at once what changed since

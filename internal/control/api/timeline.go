@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"slices"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -34,6 +35,17 @@ type Rewound struct {
 	ToSeq   uint64     `json:"to_seq"`
 	DryRun  bool       `json:"dry_run,omitempty"`
 	Stopped []choir.ID `json:"stopped,omitempty" doc:"Runs that are stopped first."`
+	// Pending is set when the rewind takes longer than a caller waits.
+	Pending bool             `json:"pending,omitempty" doc:"The rewind goes on: GET says how far it is, DELETE stops it."`
+	Left    []choir.LeftPath `json:"left,omitempty" doc:"Paths that no snapshot holds, with the reason: they stay as they are."`
+}
+
+// RewindState says how the rewind stands that was asked for last.
+type RewindState struct {
+	Pending bool           `json:"pending" doc:"It is under way."`
+	Work    *computer.Work `json:"work,omitempty" doc:"What is done to the workspace now, and how far that is."`
+	Done    *Rewound       `json:"done,omitempty" doc:"What it did."`
+	Failed  *choir.Problem `json:"failed,omitempty" doc:"Why it did nothing."`
 }
 
 // CheckpointRequest asks for a checkpoint by hand.
@@ -76,6 +88,8 @@ func (a *API) time(h huma.API) {
 			return answer(report, err)
 		})
 	huma.Register(h, op("rewind", http.MethodPost, base+"/rewind", "Go back to an earlier moment", 200), a.rewind)
+	huma.Register(h, op("getRewind", http.MethodGet, base+"/rewind", "How far the last rewind is", 200), a.rewindState)
+	huma.Register(h, op("cancelRewind", http.MethodDelete, base+"/rewind", "Stop the rewind that is under way; the workspace is as before", 200), a.cancelRewind)
 	a.moments(h)
 	a.undo(h)
 	a.collect(h)
@@ -105,10 +119,74 @@ func (a *API) rewind(ctx context.Context, r *struct {
 		}
 		seq = cp.Seq
 	}
-	d, err := c.Rewind(ctx, p.Role, seq, r.Body.DryRun)
+	if r.Body.DryRun {
+		d, err := c.Rewind(ctx, p.Role, seq, true)
+		if err != nil {
+			return nil, ProblemOf(err)
+		}
+		return answer(viewRewound(ctx, c, d, true))
+	}
+	job, err := c.StartRewind(ctx, p.Role, seq)
 	if err != nil {
 		return nil, ProblemOf(err)
 	}
+	waiting := time.NewTimer(rewindPatience)
+	defer waiting.Stop()
+	select {
+	case <-job.Done():
+	case <-waiting.C:
+		return answer(Rewound{DiffView: DiffView{Files: []computer.FileDiff{}}, ToSeq: seq, Pending: true}, nil)
+	}
+	d, err := job.Result()
+	if err != nil {
+		return nil, ProblemOf(err)
+	}
+	return answer(viewRewound(ctx, c, d, false))
+}
+
+// rewindPatience is how long a rewind's caller waits for its end.
+const rewindPatience = 1500 * time.Millisecond
+
+func viewRewound(ctx context.Context, c *computer.Computer, d computer.Rewound, dry bool) (Rewound, error) {
 	v, err := viewDiff(ctx, c, d.Difference)
-	return answer(Rewound{v, d.Receipt.Seq, d.ToSeq, r.Body.DryRun, d.Stopped}, err)
+	return Rewound{DiffView: v, Seq: d.Receipt.Seq, ToSeq: d.ToSeq, DryRun: dry, Stopped: d.Stopped, Left: d.Left}, err
+}
+
+func (a *API) rewindState(ctx context.Context, r *In) (*body[RewindState], error) {
+	c, _, err := a.enter(ctx, r.Computer)
+	if err != nil {
+		return nil, err
+	}
+	return answer(stateOfRewind(ctx, c))
+}
+
+func stateOfRewind(ctx context.Context, c *computer.Computer) (RewindState, error) {
+	s := RewindState{Work: c.Work()}
+	job := c.LastRewind()
+	switch {
+	case job == nil:
+		return s, nil
+	case !job.Ended():
+		s.Pending = true
+		return s, nil
+	}
+	d, err := job.Result()
+	if err != nil {
+		s.Failed = choir.ProblemOf(err)
+		return s, nil
+	}
+	v, err := viewRewound(ctx, c, d, false)
+	s.Done = &v
+	return s, err
+}
+
+func (a *API) cancelRewind(ctx context.Context, r *In) (*body[RewindState], error) {
+	c, _, err := a.enter(ctx, r.Computer)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.CancelRewind(ctx); err != nil {
+		return nil, ProblemOf(err)
+	}
+	return answer(stateOfRewind(ctx, c))
 }

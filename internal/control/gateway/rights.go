@@ -117,6 +117,8 @@ var ownerOnly = []string{
 	"POST " + ofComputer + "/undo",
 	"POST " + ofComputer + "/verify",
 	"POST " + ofComputer + "/rewind",
+	"GET " + ofComputer + "/rewind",
+	"DELETE " + ofComputer + "/rewind",
 	"POST " + ofComputer + "/fork",
 	"POST " + ofComputer + "/take",
 	"POST " + ofComputer + "/collect",

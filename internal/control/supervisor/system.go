@@ -23,6 +23,7 @@ import (
 	"choiros/internal/control/auth"
 	"choiros/internal/control/modelgw"
 	"choiros/internal/sandbox"
+	"choiros/internal/snapshot"
 )
 
 // Config of the control plane.
@@ -132,11 +133,15 @@ func (s *System) computerConfig(e entry, guest string) computer.Config {
 		},
 		KeepCalls:  time.Duration(s.cfg.File.Storage.KeepDays) * 24 * time.Hour,
 		CacheLimit: int64(s.cfg.File.Storage.CacheMB) << 20,
-		Terminals:  l.Terminals,
-		Source:     s.cfg.Desktop.Source,
-		MaxUpload:  s.cfg.File.Limits.UploadMB << 20,
-		Cluster:    clusterConfig(s.cfg),
-		Version:    s.cfg.Version, Boot: s.cfg.Boot, Now: s.cfg.Now, Random: s.cfg.Random, Log: s.cfg.Log,
+		Hold: snapshot.Limits{
+			FileBytes: int64(s.cfg.File.Storage.FileMB) << 20, TreeBytes: int64(s.cfg.File.Storage.WorkspaceMB) << 20,
+			Entries: int64(s.cfg.File.Storage.Entries),
+		},
+		Terminals: l.Terminals,
+		Source:    s.cfg.Desktop.Source,
+		MaxUpload: s.cfg.File.Limits.UploadMB << 20,
+		Cluster:   clusterConfig(s.cfg),
+		Version:   s.cfg.Version, Boot: s.cfg.Boot, Now: s.cfg.Now, Random: s.cfg.Random, Log: s.cfg.Log,
 	}
 }
 

@@ -6,6 +6,7 @@ import type {
   Event,
   FileChange,
   ID,
+  LeftPath,
   Question,
   Rect,
   Time,
@@ -205,6 +206,17 @@ export interface Rewound extends DiffView {
   dry_run?: boolean;
   /** Runs that are stopped first. */
   stopped?: ID[];
+  /** It takes longer than a caller waits, and goes on. */
+  pending?: boolean;
+  /** Paths that no snapshot holds, which stay as they are. */
+  left?: LeftPath[];
+}
+
+/** How the rewind stands that was asked for last. */
+export interface RewindState {
+  pending: boolean;
+  done?: Rewound;
+  failed?: { code: Code; message: string; remedy?: string };
 }
 
 /** What taking one step back did, or would do. */

@@ -10,6 +10,7 @@ import type {
   Grant,
   Moment,
   MomentsView,
+  RewindState,
   Rewound,
   Run,
   TimelinePage,
@@ -36,6 +37,9 @@ export function listComputers(): Promise<Computer[]> {
 async function list<T>(path: string, signal?: AbortSignal): Promise<T[]> {
   return (await ask<T[] | null>(path, signal ? { signal } : {})) ?? [];
 }
+
+/** How often a rewind is looked at that takes long. */
+const REWIND_LOOK_MS = 500;
 
 /** Everything one computer answers. */
 export class ComputerAPI {
@@ -129,8 +133,22 @@ export class ComputerAPI {
   diff(from: number, to: number): Promise<MomentsView> {
     return ask(`${this.base}/diff?from=${from}&to=${to}`);
   }
-  rewind(toSeq: number, dryRun: boolean): Promise<Rewound> {
-    return ask(`${this.base}/rewind`, { method: "POST", body: { to_seq: toSeq, dry_run: dryRun } });
+  /** Goes back in time; a rewind that takes long is waited for. */
+  async rewind(toSeq: number, dryRun: boolean): Promise<Rewound> {
+    const begun = await ask<Rewound>(`${this.base}/rewind`, { method: "POST", body: { to_seq: toSeq, dry_run: dryRun } });
+    if (!begun.pending) return begun;
+    for (;;) {
+      await new Promise((later) => setTimeout(later, REWIND_LOOK_MS));
+      const { done, failed } = await ask<RewindState>(`${this.base}/rewind`);
+      if (done) return done;
+      if (failed)
+        throw new ProblemError({
+          status: 0,
+          code: failed.code,
+          detail: failed.message,
+          ...(failed.remedy ? { remedy: failed.remedy } : {}),
+        });
+    }
   }
   document(document: ID, version: number): Promise<DocumentVersion> {
     return ask(`${this.base}/documents/${document}?version=${version}`);

@@ -100,12 +100,24 @@ export interface SnapshotTaken {
   bytes: number;
 }
 
-/** CachesLeftOut says which caches snapshots leave out from here on, because they have more than the limit; none when the list is empty. */
+/** CachesLeftOut says what snapshots leave out from here on: caches that have more than the limit, and other paths that are too much for a snapshot. None when both lists are empty. */
 export interface CachesLeftOut {
   /** Folders below the workspace root, escaped; the first hundred. */
   paths?: string[];
   /** Bytes that a cache may have to be kept; 0 is no limit. */
   limit: number;
+  /** Other paths that no snapshot holds, with the reason; the first hundred. */
+  over?: LeftPath[];
+}
+
+/** LeftPath is one path that no snapshot holds, with everything below it. */
+export interface LeftPath {
+  /** Path below the workspace root, escaped. */
+  path: string;
+  /** Why no snapshot holds it. */
+  reason: "file_too_large" | "workspace_too_large" | "too_many" | "too_deep" | "changing" | "no_space";
+  /** Bytes of a file. */
+  size?: number;
 }
 
 /** CheckpointCreated names a snapshot and its git commits. */
