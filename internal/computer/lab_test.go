@@ -22,6 +22,7 @@ import (
 	"choiros/internal/sandbox"
 	"choiros/internal/sandbox/local"
 	"choiros/internal/sandbox/sandboxtest"
+	"choiros/internal/snapshot"
 )
 
 // patience bounds every wait of these tests.
@@ -37,6 +38,8 @@ type labConfig struct {
 	AutoCheckpoint AutoCheckpoint
 	KeepCalls      time.Duration
 	CacheLimit     int64
+	Hold           snapshot.Limits
+	Start, Scan    time.Duration
 	Collect        time.Duration
 	Boot           string
 	Source         []byte
@@ -133,8 +136,8 @@ func (cfg labConfig) open(ctx context.Context) (*Computer, *hub.Server, error) {
 		Guest: cfg.Guest, HostUIDs: map[choir.Role]int{choir.RoleDirector: cfg.DirectorUID, choir.RoleAssociate: cfg.HostUID}, Driver: cfg.driver(), Bus: bus,
 		OpenBlobs: func(dir string) (blob.Store, error) { return fs.Open(dir) },
 		Egress:    egress, AutoCheckpoint: cfg.AutoCheckpoint, MaxUpload: 1 << 20,
-		Patience:  Patience{Resend: 200 * time.Millisecond, Cancel: time.Second, Collect: cfg.Collect, Identity: cfg.Identity},
-		KeepCalls: cfg.KeepCalls, CacheLimit: cfg.CacheLimit, Source: cfg.Source,
+		Patience:  Patience{Resend: 200 * time.Millisecond, Cancel: time.Second, Collect: cfg.Collect, Identity: cfg.Identity, Start: cfg.Start, Scan: cfg.Scan},
+		KeepCalls: cfg.KeepCalls, CacheLimit: cfg.CacheLimit, Hold: cfg.Hold, Source: cfg.Source,
 		Version: "test", Boot: cfg.Boot, Now: time.Now, Random: rand.Reader, Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {

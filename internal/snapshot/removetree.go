@@ -2,6 +2,7 @@ package snapshot
 
 import (
 	"context"
+	"strconv"
 
 	"golang.org/x/sys/unix"
 
@@ -9,17 +10,26 @@ import (
 )
 
 // RemoveTree deletes a path of an open folder with everything below it, however
-// deep that is, and follows no link. It holds two folders open at a time and goes
+// deep that is, and follows no link. It holds three folders open at a time and goes
 // up by "..", which it checks: code conflict when somebody moved a folder
-// meanwhile. Errors of the kernel come as they are.
+// meanwhile. What lies deep is moved up first, because each step there costs the
+// kernel the whole way down. Errors of the kernel come as they are.
 func RemoveTree(ctx context.Context, dir int, name string) error {
 	err := unix.Unlinkat(dir, name, 0)
 	if err != unix.EISDIR {
 		return err
 	}
-	r := &treeRemoval{ctx: ctx, top: dir, at: dir}
-	defer func() { closeUnless(r.at, dir) }()
+	r := &treeRemoval{ctx: ctx, top: dir, at: dir, root: -1}
+	defer func() {
+		closeUnless(r.at, dir)
+		if r.root >= 0 {
+			unix.Close(r.root)
+		}
+	}()
 	if err := r.down(name); err != nil {
+		return err
+	}
+	if r.root, err = unix.FcntlInt(uintptr(r.at), unix.F_DUPFD_CLOEXEC, 0); err != nil {
 		return err
 	}
 	for len(r.above) > 0 {
@@ -35,6 +45,8 @@ type treeRemoval struct {
 	ctx   context.Context
 	top   int // the folder that holds the tree; stays open
 	at    int // the folder that is being emptied
+	root  int // the folder that is removed
+	moved int // how many were moved up into it
 	above []aboveFolder
 }
 
@@ -76,7 +88,10 @@ func (r *treeRemoval) step() error {
 		if err == unix.EISDIR {
 			err = unix.Unlinkat(r.at, name, unix.AT_REMOVEDIR)
 			if err == unix.ENOTEMPTY || err == unix.EEXIST {
-				return r.down(name)
+				if len(r.above) < shallow || !r.moveUp(name) {
+					return r.down(name)
+				}
+				err = nil
 			}
 		}
 		if err != nil && err != unix.ENOENT {
@@ -84,6 +99,22 @@ func (r *treeRemoval) step() error {
 		}
 	}
 	return r.up()
+}
+
+// shallow is down to how many folders a tree is removed where it lies.
+const shallow = 64
+
+// moveUp moves a folder into the one that is removed, and reports whether it could.
+func (r *treeRemoval) moveUp(name string) bool {
+	for range 1000 {
+		r.moved++
+		to := ".choir-removed-" + strconv.Itoa(r.moved)
+		err := unix.Renameat2(r.at, name, r.root, to, unix.RENAME_NOREPLACE)
+		if err != unix.EEXIST {
+			return err == nil
+		}
+	}
+	return false
 }
 
 // up removes the folder that is being emptied from the one above.

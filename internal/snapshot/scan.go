@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"slices"
+	"strings"
 	"sync"
 
 	"golang.org/x/sys/unix"
@@ -147,13 +148,32 @@ func (s *Scanner) once(ctx context.Context, fd int, emit func(Object) error, tol
 	sc.result.Root = choir.DigestFrom(s.root.sum)
 	sc.result.Files, sc.result.Bytes = s.root.files, s.root.bytes
 	slices.Sort(sc.result.Skipped)
-	if len(only) > 0 {
-		sc.result.Left = append(sc.result.Left, s.left...)
-		sc.result.Over = append(sc.result.Over, s.over...)
+	if len(only) > 0 && !sc.everything {
+		s.addUnseen(&sc.result, only)
 	}
 	sc.result.sortLeft()
 	s.left, s.over = slices.Clone(sc.result.Left), slices.Clone(sc.result.Over)
 	return sc.result, nil
+}
+
+// addUnseen adds what the last scan left out where this one did not look.
+func (s *Scanner) addUnseen(r *Result, only []string) {
+	seen := func(path string) bool {
+		raw, err := UnescapePath(path)
+		return err == nil && slices.ContainsFunc(only, func(o string) bool {
+			return string(raw) == o || strings.HasPrefix(string(raw), o+"/")
+		})
+	}
+	for _, path := range s.left {
+		if !seen(path) {
+			r.Left = append(r.Left, path)
+		}
+	}
+	for _, l := range s.over {
+		if !seen(l.Path) {
+			r.Over = append(r.Over, l)
+		}
+	}
 }
 
 func openRoot(path string) (int, error) {
@@ -175,6 +195,9 @@ type scan struct {
 	depth  int
 	buf    []byte
 	result Result
+	// everything says that all of the tree was looked at, though only a part was asked
+	// for.
+	everything bool
 }
 
 // shared is what the workers of one run have in common.

@@ -32,6 +32,7 @@ func (s *scan) below(fd int, root *folder, folders []string) error {
 	for _, path := range folders {
 		_, err := s.along(fd, root, strings.Split(path, "/"))
 		if err == errUnknown || err == unix.ENOENT {
+			s.everything = true
 			_, err = s.folder(fd, root)
 			return err
 		}

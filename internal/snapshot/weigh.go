@@ -42,9 +42,14 @@ func (s *Scanner) LeaveOut(path string, why choir.LeftReason) {
 	}
 }
 
+// maxLeaveOut bounds the paths that one call of LeaveOutContent finds; the next
+// finds more.
+const maxLeaveOut = 2000
+
 // LeaveOutContent leaves the files with some contents out, as LeaveOut does.
 func (s *Scanner) LeaveOutContent(contents []choir.Digest, why choir.LeftReason) {
 	out := map[Sum]bool{}
+	found := 0
 	for _, d := range contents {
 		if sum, ok := d.Bytes(); ok {
 			out[sum] = true
@@ -56,8 +61,9 @@ func (s *Scanner) LeaveOutContent(contents []choir.Digest, why choir.LeftReason)
 			switch n := &f.nodes[i]; {
 			case n.Kind == Dir:
 				visit(n.dir, path+n.Name+"/")
-			case n.Kind == File && out[n.Sum]:
+			case n.Kind == File && out[n.Sum] && found < maxLeaveOut:
 				s.LeaveOut(path+n.Name, why)
+				found++
 			}
 		}
 	}

@@ -35,8 +35,10 @@ const sentences: Sentences = {
   "file.written": (p) => `${files(p.files.map((f) => f.path))} written`,
   "file.removed": (p) => `${files(p.paths)} removed`,
   "snapshot.taken": (p) => `A snapshot of ${count(p.files, "file")} was taken (${p.reason.replaceAll("_", " ")})`,
-  "caches.left_out": (p) =>
-    p.paths?.length ? `Too large to be kept: ${p.paths.join(", ")}` : "Every cache is kept again",
+  "caches.left_out": (p) => {
+    const left = [...(p.paths ?? []), ...(p.over ?? []).map((l) => clip(l.path))];
+    return left.length ? `Too much to be kept: ${left.join(", ")}` : "Every cache is kept again";
+  },
   "document.created": (p) => `The document “${clip(p.title)}” was begun`,
   "document.versioned": (p) => `The document reached version ${p.version}${p.note ? `: ${clip(p.note)}` : ""}`,
   "document.renamed": (p) => `A document is called “${clip(p.title)}” now`,

@@ -1,5 +1,6 @@
 import { PATIENCE_MS } from "../domain/backoff";
 import type { AssociateResult, Digest, FileState, ID, RepoAdded } from "../domain/contracts";
+import { Refusal } from "../domain/problem";
 import type { Source, Upgrade } from "../domain/source";
 import type {
   Checkpoint,
@@ -142,7 +143,7 @@ export class ComputerAPI {
       const { done, failed } = await ask<RewindState>(`${this.base}/rewind`);
       if (done) return done;
       if (failed)
-        throw new ProblemError({
+        throw new Refusal({
           status: 0,
           code: failed.code,
           detail: failed.message,
