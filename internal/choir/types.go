@@ -108,7 +108,7 @@ var types = []TypeInfo{
 	{Type: "file.written", Class: ClassState, Roles: anyWriter, Sample: FileWritten{}, Doc: "Files are new or changed, seen by comparing the tree."},
 	{Type: "file.removed", Class: ClassState, Roles: anyWriter, Sample: FileRemoved{}, Doc: "Files are gone, seen by comparing the tree."},
 	{Type: "snapshot.taken", Class: ClassFact, Roles: control, Sample: SnapshotTaken{}, Doc: "The whole workspace, exactly, is in the store."},
-	{Type: "caches.left_out", Class: ClassFact, Roles: control, Sample: CachesLeftOut{}, Doc: "Snapshots leave other caches out than before: those with more than storage.cache_mb."},
+	{Type: "caches.left_out", Class: ClassFact, Roles: control, Sample: CachesLeftOut{}, Doc: "Snapshots leave something else out than before: caches with more than storage.cache_mb, and what is over another limit."},
 	{Type: "document.created", Class: ClassState, Once: []string{"payload.document"}, Roles: writer, Sample: DocumentCreated{}, Doc: "A document exists: a run's living one, or a person's."},
 	{Type: "document.versioned", Class: ClassState, Roles: writer, Sample: DocumentVersioned{}, Doc: "A document has a new immutable version."},
 	{Type: "document.renamed", Class: ClassState, Roles: person, Sample: DocumentRenamed{}, Doc: "A document has another title."},

@@ -83,6 +83,7 @@ func NewDoctor(ctx context.Context, cfg Config) api.Doctor {
 		e := modelgw.NoPrice(name)
 		d.Checks = append(d.Checks, sandbox.Check{Name: "price of " + name, Detail: e.Msg + "; its calls are refused", Remedy: e.Remedy})
 	}
+	d.Checks = append(d.Checks, diskCheck(cfg.Data))
 	d.Checks = append(d.Checks, clusterCheck(ctx, cfg)...)
 	d.Checks = append(d.Checks, sandbox.Check{Name: "browser", OK: true, Detail: "pages that agents write run in your browser, which is outside of every sandbox: " +
 		"Chromium from version 156 on holds them to their computer, Firefox and Safari do not hold WebRTC back (the shell says it under Isolation)"})

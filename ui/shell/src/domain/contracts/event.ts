@@ -58,7 +58,7 @@ export interface PayloadByType {
   "file.removed": FileRemoved;
   /** The whole workspace, exactly, is in the store. */
   "snapshot.taken": SnapshotTaken;
-  /** Snapshots leave other caches out than before: those with more than storage.cache_mb. */
+  /** Snapshots leave something else out than before: caches with more than storage.cache_mb, and what is over another limit. */
   "caches.left_out": CachesLeftOut;
   /** A document exists: a run's living one, or a person's. */
   "document.created": DocumentCreated;
