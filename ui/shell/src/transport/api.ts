@@ -136,7 +136,10 @@ export class ComputerAPI {
   }
   /** Goes back in time; a rewind that takes long is waited for. */
   async rewind(toSeq: number, dryRun: boolean): Promise<Rewound> {
-    const begun = await ask<Rewound>(`${this.base}/rewind`, { method: "POST", body: { to_seq: toSeq, dry_run: dryRun } });
+    const begun = await ask<Rewound>(`${this.base}/rewind`, {
+      method: "POST",
+      body: { to_seq: toSeq, dry_run: dryRun },
+    });
     if (!begun.pending) return begun;
     for (;;) {
       await new Promise((later) => setTimeout(later, REWIND_LOOK_MS));
