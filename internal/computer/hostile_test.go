@@ -150,10 +150,14 @@ func TestNothingInAWorkspaceHangsTheComputer(t *testing.T) {
 		}
 		return err
 	})
-	promptly(t, "deleting the deep folder", func() error {
-		_, err := l.RemoveFile(l.within(), choir.RoleShell, "d", Expect{})
+	promptly(t, "throwing the deep folder away", func() error {
+		_, err := l.Discard(l.within(), choir.RoleShell, []Discarding{{Path: "d"}})
 		return err
 	})
+	// Each of its folders is removed, which takes a sandbox a while.
+	if err := l.EmptyTrash(l.within(), choir.RoleShell, ""); err != nil {
+		t.Error(err)
+	}
 	promptly(t, "deleting the flood", func() error {
 		_, err := l.RemoveFile(l.within(), choir.RoleShell, "workspace/flood", Expect{})
 		return err
