@@ -80,7 +80,7 @@ func TestNothingInAWorkspaceHangsTheComputer(t *testing.T) {
 	then, _ := l.store.Head()
 	l.write("workspace/p/main.go", "two\n")
 	l.sh("truncate -s 8T workspace/p/a || exit 77")
-	l.sh("mkdir workspace/flood; cd workspace/flood; seq 1 50000 | xargs touch")
+	l.sh("mkdir workspace/flood; cd workspace/flood; seq 1 25000 | xargs touch")
 	l.makeDeep("d", 20_000)
 	l.stop()
 	began := time.Now()
