@@ -106,9 +106,11 @@ func awaitRewind(ctx context.Context, a *app, c *client) (api.Rewound, error) {
 		}
 		switch {
 		case s.Failed != nil:
-			return api.Rewound{}, s.Failed.Err()
+			return api.Rewound{}, s.Failed
 		case s.Done != nil:
 			return *s.Done, nil
+		case !s.Pending:
+			return api.Rewound{}, choir.E("", choir.CodeUnavailable, "choir was restarted during the rewind").WithRemedy("see whether it was done: choir timeline")
 		case s.Work != nil && !a.json:
 			if line := workLine(s.Work); line != said {
 				a.printf("%s\n", line)

@@ -45,7 +45,7 @@ type RewindState struct {
 	Pending bool           `json:"pending" doc:"It is under way."`
 	Work    *computer.Work `json:"work,omitempty" doc:"What is done to the workspace now, and how far that is."`
 	Done    *Rewound       `json:"done,omitempty" doc:"What it did."`
-	Failed  *choir.Problem `json:"failed,omitempty" doc:"Why it did nothing."`
+	Failed  *Problem       `json:"failed,omitempty" doc:"Why it did nothing."`
 }
 
 // CheckpointRequest asks for a checkpoint by hand.
@@ -172,7 +172,7 @@ func stateOfRewind(ctx context.Context, c *computer.Computer) (RewindState, erro
 	}
 	d, err := job.Result()
 	if err != nil {
-		s.Failed = choir.ProblemOf(err)
+		s.Failed = ProblemOf(err)
 		return s, nil
 	}
 	v, err := viewRewound(ctx, c, d, false)

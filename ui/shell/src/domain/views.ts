@@ -216,7 +216,7 @@ export interface Rewound extends DiffView {
 export interface RewindState {
   pending: boolean;
   done?: Rewound;
-  failed?: { code: Code; message: string; remedy?: string };
+  failed?: { code: Code; detail: string; remedy?: string };
 }
 
 /** What taking one step back did, or would do. */

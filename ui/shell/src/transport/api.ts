@@ -143,14 +143,21 @@ export class ComputerAPI {
     if (!begun.pending) return begun;
     for (;;) {
       await new Promise((later) => setTimeout(later, REWIND_LOOK_MS));
-      const { done, failed } = await ask<RewindState>(`${this.base}/rewind`);
+      const { pending, done, failed } = await ask<RewindState>(`${this.base}/rewind`);
       if (done) return done;
       if (failed)
         throw new Refusal({
           status: 0,
           code: failed.code,
-          detail: failed.message,
+          detail: failed.detail,
           ...(failed.remedy ? { remedy: failed.remedy } : {}),
+        });
+      if (!pending)
+        throw new Refusal({
+          status: 0,
+          code: "unavailable",
+          detail: "choir was restarted during the rewind",
+          remedy: "see in the timeline whether it was done",
         });
     }
   }
