@@ -11,6 +11,7 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"choiros/internal/choir"
@@ -119,9 +120,12 @@ func (g *gitPeer) sample(ctx context.Context) (float64, error) {
 	return millis(time.Since(began)), err
 }
 
+// changes numbers the contents of changed files, so that none is written twice.
+var changes atomic.Int64
+
 // change writes a file anew with content it never had.
 func change(file string) error {
-	err := os.WriteFile(file, fmt.Appendf(nil, "package p\n// change %d\n", taken.Add(1)), 0o644)
+	err := os.WriteFile(file, fmt.Appendf(nil, "package p\n// change %d\n", changes.Add(1)), 0o644)
 	return choir.Wrap("bench", choir.CodeUnavailable, err, "change a file")
 }
 

@@ -46,7 +46,13 @@ func (c *Computer) ReadTask(raw []byte) (choir.DirectorTask, error) {
 	if members == nil {
 		return choir.DirectorTask{}, choir.Invalid("$", "is not a JSON object")
 	}
-	ids, err := c.NewTask(choir.DirectorTask{})
+	// The run that is left out follows from the task, so that the same text sent
+	// again is the same task. The decoder below refuses a malformed task_id.
+	var given choir.DirectorTask
+	if raw, ok := members["task_id"]; ok {
+		_ = json.Unmarshal(raw, &given.TaskID)
+	}
+	ids, err := c.NewTask(given)
 	if err != nil {
 		return ids, err
 	}

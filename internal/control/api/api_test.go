@@ -227,6 +227,13 @@ func keys(t *testing.T, p *controltest.Plane) {
 	if !bytes.Equal(one, two) || bytes.Equal(one, three) {
 		t.Errorf("tasks: %s %s %s", one, two, three)
 	}
+	// A task sent again by its id alone, its receipt lost, is the same task of the
+	// same run.
+	task["task_id"] = "019a5f3c-0000-7000-8000-00000000a9a1"
+	res, one = send("/tasks", "", task)
+	if again, two := send("/tasks", "", task); res.StatusCode != 202 || again.StatusCode != 202 || !bytes.Equal(one, two) {
+		t.Errorf("a task again: %s %s, then %s %s", res.Status, one, again.Status, two)
+	}
 	// A refusal that may pass is not kept.
 	res, _ = send("/runs/none/cancel", "k4", nil)
 	if again, _ := send("/runs/none/cancel", "k4", nil); res.StatusCode != 404 || again.StatusCode != 404 {
