@@ -9,6 +9,7 @@ import (
 	"zombiezen.com/go/sqlite"
 
 	"choiros/internal/choir"
+	"choiros/internal/fault"
 	"choiros/internal/journal"
 )
 
@@ -190,7 +191,7 @@ func (a *appending) repeats(i int) (bool, error) {
 // what is not there.
 func (a *appending) allowed(i int) error {
 	own, after := a.keys[i].own, a.keys[i].after
-	if own == "" {
+	if own == "" || fault.NoTaskKeys {
 		return nil
 	}
 	seq, known := a.store.recent.first(own)

@@ -5,5 +5,5 @@ package fault
 const (
 	NoSync     = sabotageSync  // sabotage_sync: the journal is not synced
 	NoChain    = sabotageChain // sabotage_chain: hashes and chain are not checked
-	NoTaskKeys = sabotageKeys  // sabotage_keys: a task that comes again is executed again
+	NoTaskKeys = sabotageKeys  // sabotage_keys: the log refuses no second event of a subject, and a task that comes again is executed again
 )
