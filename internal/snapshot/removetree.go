@@ -7,6 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"choiros/internal/choir"
+	"choiros/internal/fault"
 )
 
 // RemoveTree deletes a path of an open folder with everything below it, however
@@ -83,6 +84,7 @@ func (r *treeRemoval) step() error {
 	if err != nil {
 		return err
 	}
+	fault.Point("remove.folder")
 	for _, name := range names {
 		err := unix.Unlinkat(r.at, name, 0)
 		if err == unix.EISDIR {

@@ -109,6 +109,7 @@ var points = []point{
 	{name: "guest.rename", guest: true, steps: byHand},
 	{name: "guest.copy.rename", guest: true, steps: byHand},
 	{name: "guest.remove.tree", guest: true, steps: byHand},
+	{name: "remove.folder", guest: true, steps: byHand},
 	{name: "guest.unpack.rename", guest: true, steps: byHand},
 	{name: "git.import", guest: true, steps: throughGit},
 	{name: "git.index", guest: true, steps: throughGit},
