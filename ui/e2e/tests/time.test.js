@@ -366,9 +366,11 @@ describe("ten thousand marks", () => {
     await page.reload();
     const row = page.getByRole("list", { name: /^What happened/ }).getByRole("listitem");
     await row.first().waitFor();
-    assert.equal(asked.length, 1, "more than what is seen was read");
+    // The newest page is read again whenever the computer did something meanwhile.
+    const earlier = () => asked.filter(Number.isFinite);
+    assert.equal(earlier().length, 0, "more than what is seen was read");
     const last = () => page.locator(".virtual").evaluate((e) => e.scrollTo(0, e.scrollHeight));
-    while (asked.length < 20) {
+    while (earlier().length < 19) {
       const answered = page.waitForResponse(/\/timeline\?/);
       await last();
       await answered;
@@ -376,7 +378,7 @@ describe("ten thousand marks", () => {
     await last();
     await page.getByRole("button", { name: "You asked: prompt 0" }).waitFor();
     assert.equal(await row.last().getAttribute("aria-setsize"), "11000");
-    assert.equal(new Set(asked).size, asked.length, "a page was read twice");
+    assert.equal(new Set(earlier()).size, earlier().length, "a page was read twice");
     await page.getByRole("button", { name: "Look back" }).click();
     await slider(page).waitFor();
     assert.equal(await slider(page).getAttribute("max"), "10000");
