@@ -12,10 +12,16 @@ import (
 	"choiros/internal/fault"
 )
 
-// Doer executes one task; see taskrunner.Runner.Do.
+// Doer executes one task; see taskrunner.Runner.
 type Doer interface {
 	Do(ctx, work context.Context, dispatched choir.Event) error
+	// Lost reports that processes of a task may run where Do cannot end them.
+	Lost() bool
 }
+
+// ErrLost ends a service whose process must end: what a task left behind is killed
+// before the next one begins, see guest.Server.
+var ErrLost = choir.E("associate", choir.CodeUnavailable, "the process below which commands run was killed")
 
 // Service is the queue in front of a runner: one task at a time, in the order
 // of delivery.
@@ -42,7 +48,8 @@ func New(doer Doer, log *slog.Logger) *Service {
 }
 
 // Serve takes deliveries until ctx ends or the channel is closed, and returns
-// when the running task has ended.
+// when the running task has ended; ErrLost when the next could not be kept apart
+// from it.
 func (s *Service) Serve(ctx context.Context, deliveries <-chan bus.Delivery) error {
 	life, end := context.WithCancel(ctx)
 	defer end()
@@ -58,6 +65,9 @@ func (s *Service) Serve(ctx context.Context, deliveries <-chan bus.Delivery) err
 			s.take(d)
 		case err := <-s.ended():
 			s.finish(err)
+			if s.doer.Lost() {
+				return ErrLost
+			}
 		case <-ctx.Done():
 			s.wait()
 			return ctx.Err()

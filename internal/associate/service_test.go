@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"sync/atomic"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -19,7 +20,10 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // doer hands every task to the test and ends it as the test says.
 type doer struct {
 	begun chan begun
+	lost  atomic.Bool
 }
+
+func (d *doer) Lost() bool { return d.lost.Load() }
 
 type begun struct {
 	task choir.ID
@@ -47,13 +51,30 @@ func task(run, id choir.ID) bus.Delivery {
 // serve starts a service; the returned function ends it and waits.
 func serve(t *testing.T) (*doer, chan<- bus.Delivery, func() error) {
 	t.Helper()
-	d, deliveries, ended := &doer{make(chan begun)}, make(chan bus.Delivery), make(chan error)
+	d, deliveries, ended := &doer{begun: make(chan begun)}, make(chan bus.Delivery), make(chan error)
 	ctx, stop := context.WithCancel(context.Background())
 	s := associate.New(d, slog.New(slog.DiscardHandler))
 	go func() { ended <- s.Serve(ctx, deliveries) }()
 	return d, deliveries, func() error {
 		stop()
 		return <-ended
+	}
+}
+
+func TestNothingBeginsBesideWhatWasLeft(t *testing.T) {
+	t.Parallel()
+	d, deliveries, ended := &doer{begun: make(chan begun)}, make(chan bus.Delivery), make(chan error)
+	go func() {
+		ended <- associate.New(d, slog.New(slog.DiscardHandler)).Serve(context.Background(), deliveries)
+	}()
+	deliveries <- task(runA, one)
+	first := <-d.begun
+	deliveries <- task(runA, two)
+	d.lost.Store(true)
+	first.end <- nil
+	// The second would wait for the test to take it.
+	if err := <-ended; !errors.Is(err, associate.ErrLost) {
+		t.Errorf("the service ended with %v", err)
 	}
 }
 

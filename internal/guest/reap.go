@@ -6,6 +6,7 @@ import (
 	"os/signal"
 	"sync"
 	"syscall"
+	"time"
 
 	"choiros/internal/choir"
 )
@@ -112,6 +113,52 @@ func (r *Reaper) kill(pid int) {
 	if !r.all || r.waiting[pid] != nil {
 		syscall.Kill(pid, syscall.SIGKILL)
 	}
+}
+
+// endOrphans kills what a role that is gone left behind: the children that this
+// process adopted, with everything below them. Commands and terminals are not among
+// them, because a process in front of each adopts what it leaves. Only a reaper of
+// all children knows which are its own.
+func (r *Reaper) endOrphans(ctx context.Context) error {
+	if !r.all {
+		return nil
+	}
+	for {
+		left, err := r.killOrphans()
+		if err != nil {
+			return choir.Wrap("guest.role", choir.CodeUnavailable, err, "look for processes of the former role")
+		}
+		if left == 0 {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return choir.Wrap("guest.role", choir.CodeTimeout, ctx.Err(), "%d processes of the former role do not end", left)
+		case <-time.After(orphanPause):
+		}
+	}
+}
+
+// orphanPause is between two attempts to kill orphans.
+const orphanPause = 5 * time.Millisecond
+
+// killOrphans reports how many there were. The lock keeps a child that Start has
+// just made from being taken for one.
+func (r *Reaper) killOrphans() (int, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	all, err := processes()
+	if err != nil {
+		return 0, err
+	}
+	n, self := 0, os.Getpid()
+	for _, p := range all {
+		if p.parent == self && p.state != 'Z' && r.waiting[p.pid] == nil {
+			killTree(p.pid)
+			n++
+		}
+	}
+	return n, nil
 }
 
 func awaitOne(pid int, ch chan<- Ended) {

@@ -20,6 +20,8 @@ const (
 	roleGrace = 2 * time.Second
 	// roleInputPatience is how long a role may leave its input unread.
 	roleInputPatience = 5 * time.Second
+	// orphanPatience is how long what a former role left may take to end.
+	orphanPatience = 5 * time.Second
 	// roleTail is how much of a role's output is kept for the notice of its end.
 	roleTail = 4 << 10
 )
@@ -74,7 +76,15 @@ func (s *Server) startRole(ctx context.Context, _ *wire, r *request) (any, error
 	if err != nil {
 		return nil, err
 	}
-	p, err := s.launchRole(ctx, r.Role, launch)
+	var p *roleProcess
+	if launch > 1 {
+		ending, cancel := context.WithTimeout(ctx, orphanPatience)
+		err = s.cfg.Reaper.endOrphans(ending)
+		cancel()
+	}
+	if err == nil {
+		p, err = s.launchRole(ctx, r.Role, launch)
+	}
 	s.roles.set(p)
 	if err != nil {
 		return nil, err

@@ -31,7 +31,8 @@ func Serve(sock *os.File, name string) error {
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		return choir.Wrap("proctree.serve", choir.CodeUnavailable, err, "become the one who adopts orphans")
 	}
-	s := &server{wire: w, running: map[int]int{}, reaped: make(chan struct{}, 1)}
+	s := &server{wire: w, forker: newForker(), running: map[int]int{}, reaped: make(chan struct{}, 1)}
+	defer s.forker.close()
 	done := s.watch()
 	defer done()
 	err = s.loop()
@@ -58,7 +59,8 @@ func hold(name string) (net.Listener, error) {
 }
 
 type server struct {
-	wire *wire
+	wire   *wire
+	forker *forker
 	// mu guards running and used, and makes a fork and its entry in running one
 	// step for the reaper.
 	mu      sync.Mutex
@@ -187,7 +189,7 @@ func (s *server) start(req request, fds []int) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	pid, err := syscall.ForkExec(path, req.Argv, &syscall.ProcAttr{
+	pid, err := s.forker.start(path, req.Argv, &syscall.ProcAttr{
 		Dir: req.Dir, Env: req.Env, Files: []uintptr{input, uintptr(fds[0]), uintptr(fds[1])},
 		Sys: &syscall.SysProcAttr{Setsid: true},
 	})

@@ -1,6 +1,7 @@
 package proctree
 
 import (
+	"context"
 	"errors"
 	"os"
 	"sync"
@@ -32,10 +33,13 @@ func (t *Tree) newStream(sink Sink) (*stream, error) {
 	}
 	s := &stream{child: w, sink: sink, ended: make(chan struct{})}
 	t.drains.Add(1)
+	// What a lost tree leaves behind may hold the pipe open for ever.
+	keep := context.AfterFunc(t.gone, func() { r.Close() })
 	go func() {
 		defer t.drains.Done()
 		defer close(s.ended)
 		defer r.Close()
+		defer keep()
 		s.drain(r)
 	}()
 	return s, nil

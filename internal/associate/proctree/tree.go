@@ -19,6 +19,8 @@ type Tree struct {
 	cmd     *exec.Cmd
 	drains  sync.WaitGroup // readers of output
 	readEnd chan struct{}  // closed when the reader of replies has ended
+	gone    context.Context
+	cutAll  context.CancelFunc // ends gone: nobody below the tree is waited for any more
 
 	mu      sync.Mutex // guards next, waiting and lost
 	next    int
@@ -45,6 +47,7 @@ func Start(argv, env []string) (*Tree, error) {
 		return nil, choir.Wrap("proctree.start", choir.CodeUnavailable, err, "start %s", argv[0])
 	}
 	t := &Tree{wire: w, cmd: cmd, readEnd: make(chan struct{}), waiting: map[int]chan reply{}}
+	t.gone, t.cutAll = context.WithCancel(context.Background())
 	go t.read()
 	return t, nil
 }
@@ -97,6 +100,7 @@ func (t *Tree) read() {
 func (t *Tree) lose(err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.cutAll()
 	t.lost = choir.Wrap("proctree.run", choir.CodeUnavailable, err, "the process that runs the task's commands is gone")
 	for id, ch := range t.waiting {
 		delete(t.waiting, id)

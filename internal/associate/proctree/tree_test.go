@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+	"golang.org/x/sys/unix"
 
 	"choiros/internal/associate/proctree"
 	"choiros/internal/choir"
@@ -194,7 +195,7 @@ func TestTheNextTreeWaitsForTheEndOfTheFormer(t *testing.T) {
 	closed := make(chan error)
 	go func() { closed <- first.Close() }()
 	out2 := newSink()
-	if _, err := second.Run(context.Background(), sh("kill -0 "+strings.TrimSpace(out.String())+" && echo alive || echo gone", out2, nil)); err != nil {
+	if _, err := second.Run(context.Background(), sh("test -e /proc/"+strings.TrimSpace(out.String())+" && echo alive || echo gone", out2, nil)); err != nil {
 		t.Fatal(err)
 	}
 	if !strings.HasSuffix(out2.String(), "gone\n") {
@@ -206,10 +207,44 @@ func TestTheNextTreeWaitsForTheEndOfTheFormer(t *testing.T) {
 func TestALostTreeIsAnError(t *testing.T) {
 	t.Parallel()
 	tree := start(t, t.Name()+strconv.Itoa(os.Getpid()))
-	_, err := tree.Run(context.Background(), sh("kill -9 $PPID; sleep 1", newSink(), nil))
+	out := newSink()
+	go func() {
+		<-out.first
+		pid, _ := strconv.Atoi(strings.TrimSpace(out.String()))
+		if pid > 1 {
+			syscall.Kill(pid, syscall.SIGKILL)
+		}
+	}()
+	_, err := tree.Run(context.Background(), sh("echo $PPID; sleep 2", out, nil))
 	if choir.CodeOf(err) != choir.CodeUnavailable || !tree.Lost() {
 		t.Errorf("%v, lost %v", err, tree.Lost())
 	}
+}
+
+// TestACommandSignalsOnlyCommands has a command try to end the tree process and this
+// one, which have the same user; the control is a child of its own.
+func TestACommandSignalsOnlyCommands(t *testing.T) {
+	t.Parallel()
+	if version := landlockVersion(); version < 6 {
+		t.Skipf("Landlock of this kernel is version %d, and signals are scoped since 6", version)
+	}
+	tree := start(t, t.Name()+strconv.Itoa(os.Getpid()))
+	own, out := newSink(), newSink()
+	if _, err := tree.Run(context.Background(), sh("sleep 60 & kill -9 $! && wait $!; echo $?", own, nil)); err != nil || !strings.HasSuffix(own.String(), "137\n") {
+		t.Errorf("its own child: %q, %v", own, err)
+	}
+	script := fmt.Sprintf("for pid in $PPID %d; do kill -CONT $pid 2>/dev/null && echo reached $pid; done; kill -9 $PPID 2>/dev/null; echo refused", os.Getpid())
+	if _, err := tree.Run(context.Background(), sh(script, out, nil)); err != nil || out.String() != "refused\n" {
+		t.Errorf("others: %q, %v", out, err)
+	}
+}
+
+func landlockVersion() int {
+	version, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
+	if errno != 0 {
+		return 0
+	}
+	return int(version)
 }
 
 func BenchmarkTrue(b *testing.B) {

@@ -297,6 +297,34 @@ func TestTheFirstResultStandsAndACrashIsSaid(t *testing.T) {
 	}
 }
 
+// A task that ends its Associate each time it is begun must not keep every other
+// task from its turn.
+func TestATaskIsNotBegunForEver(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	ev := l.dispatch(choir.DirectorTask{Kind: choir.TaskEditRepo, VerifyProfile: unverified, Commands: sh("echo x >> workspace/x")})
+	l.log.fail = func(d choir.Draft) error {
+		if d.Type == "task.returned" {
+			return errGone
+		}
+		return nil
+	}
+	before := l.hash()
+	for range 5 {
+		if err := l.runner.Do(context.Background(), context.Background(), ev); !errors.Is(err, errGone) {
+			t.Fatal(err)
+		}
+		l.runner.Close()
+		l.start()
+	}
+	l.log.fail = nil
+	r := l.run(context.Background(), ev)
+	holds(t, r, choir.StatusFailed, choir.ResultCrashed)
+	if l.hash() != before || !strings.Contains(r.Summary, "5 times") {
+		t.Errorf("tree changed: %v, summary %q", l.hash() != before, r.Summary)
+	}
+}
+
 // BenchmarkTrue is the Associate's own cost of the smallest task; the tree has
 // 1,000 files and the scans are counted in.
 func BenchmarkTrue(b *testing.B) {

@@ -143,6 +143,9 @@ func (j *job) resume(begun choir.TaskBeginReply) error {
 		return err
 	}
 	if made == 0 && len(begun.UnfinishedCalls) == 0 {
+		if begun.Attempt > maxResumed {
+			return fail(choir.ResultCrashed, "the Associate ended %d times in the middle of this task; it is not begun again", begun.Attempt-1)
+		}
 		_, err := j.cfg.Tree.Rollback(j.life, j.event.Task, nil)
 		return err
 	}
@@ -156,6 +159,10 @@ func (j *job) resume(begun choir.TaskBeginReply) error {
 	}
 	return f
 }
+
+// maxResumed is how often a task is begun whose Associate ends in the middle of it:
+// a task that ends it every time would keep every other from its turn.
+const maxResumed = 5
 
 // formerCalls counts the tool calls that an earlier attempt recorded.
 func (j *job) formerCalls() (int, error) {

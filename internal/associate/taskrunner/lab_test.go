@@ -61,7 +61,7 @@ func newLab(t testing.TB) *lab {
 	}
 	objects := &store{held: map[choir.Digest][]byte{}}
 	l.log = &log{blobs: objects}
-	l.tree = &control{dir: l.dir, store: objects, log: l.log, scan: snapshot.NewScanner(l.dir, snapshot.ScanConfig{}), base: map[choir.ID]choir.Digest{}}
+	l.tree = &control{dir: l.dir, store: objects, log: l.log, scan: snapshot.NewScanner(l.dir, snapshot.ScanConfig{}), base: map[choir.ID]choir.Digest{}, attempts: map[choir.ID]int{}}
 	for _, d := range []string{"artifacts", "choiros", "workspace"} {
 		l.mkdir(d)
 	}
@@ -322,6 +322,7 @@ type control struct {
 	log      *log
 	scan     *snapshot.Scanner
 	base     map[choir.ID]choir.Digest
+	attempts map[choir.ID]int
 	owner    []string // paths a person wrote meanwhile
 	commits  []string
 	only     []string // folders that the last commit said to look at
@@ -372,12 +373,13 @@ func (c *control) Begin(ctx context.Context, task choir.ID, since choir.Digest) 
 		}
 	}
 	if base, ok := c.base[task]; ok {
-		reply.Base, reply.Attempt, reply.Resumed = base, 2, true
+		c.attempts[task]++
+		reply.Base, reply.Attempt, reply.Resumed = base, c.attempts[task], true
 		return reply, nil
 	}
 	reply.Attempt = 1
 	reply.Base, err = c.now(ctx)
-	c.base[task] = reply.Base
+	c.base[task], c.attempts[task] = reply.Base, 1
 	if err == nil && since != "" {
 		changes, derr := snapshot.Diff(ctx, c.store, since, reply.Base)
 		for _, ch := range snapshot.FileChanges(changes) {

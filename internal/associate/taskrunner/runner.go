@@ -104,6 +104,13 @@ func (r *Runner) Close() error {
 	return err
 }
 
+// Lost reports that the tree process was killed: what ran below it still may.
+func (r *Runner) Lost() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.tree != nil && r.tree.Lost()
+}
+
 // processes is the tree process; a lost one is replaced.
 func (r *Runner) processes() (*proctree.Tree, error) {
 	r.mu.Lock()

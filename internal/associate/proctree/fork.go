@@ -1,0 +1,80 @@
+package proctree
+
+import (
+	"runtime"
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// forker starts programs from one thread, which the kernel keeps from signalling
+// and tracing any process that was not started by it (landlock(7), scoped signals,
+// Linux 6.12). Programs inherit that: none can end the role that owns the tree, the
+// tree process, a terminal or a dev server, though all have the same user. An older
+// kernel starts programs without it.
+type forker struct {
+	asked chan fork
+	done  chan struct{}
+}
+
+// fork is one program to be started.
+type fork struct {
+	path    string
+	argv    []string
+	attr    *syscall.ProcAttr
+	started chan<- forked
+}
+
+type forked struct {
+	pid int
+	err error
+}
+
+func newForker() *forker {
+	f := &forker{asked: make(chan fork), done: make(chan struct{})}
+	go f.serve()
+	return f
+}
+
+// serve ends with close. Its thread is never given back, so it ends too.
+func (f *forker) serve() {
+	defer close(f.done)
+	runtime.LockOSThread()
+	scopeSignals()
+	for ask := range f.asked {
+		pid, err := syscall.ForkExec(ask.path, ask.argv, ask.attr)
+		ask.started <- forked{pid, err}
+	}
+}
+
+func (f *forker) close() {
+	close(f.asked)
+	<-f.done
+}
+
+// start runs a program and returns its process number.
+func (f *forker) start(path string, argv []string, attr *syscall.ProcAttr) (int, error) {
+	started := make(chan forked, 1)
+	f.asked <- fork{path, argv, attr, started}
+	s := <-started
+	return s.pid, s.err
+}
+
+// rulesetAttr is the kernel's landlock_ruleset_attr since the sixth version.
+type rulesetAttr struct{ files, net, scoped uint64 }
+
+// scopeSignals confines the calling thread. A kernel that cannot do that refuses
+// the rules.
+func scopeSignals() {
+	attr := rulesetAttr{scoped: unix.LANDLOCK_SCOPE_SIGNAL}
+	fd, _, errno := syscall.RawSyscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&attr)), unsafe.Sizeof(attr), 0)
+	if errno != 0 {
+		return
+	}
+	defer syscall.Close(int(fd))
+	// Landlock asks for it; in a sandbox it is set already.
+	if unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == nil {
+		_, _, _ = syscall.RawSyscall(unix.SYS_LANDLOCK_RESTRICT_SELF, fd, 0, 0) // refused as above
+	}
+}
