@@ -56,21 +56,23 @@ type CachesLeftOut struct {
 // LeftReason says why no snapshot holds a path.
 type LeftReason string
 
-// The reasons. Each but the last two has a limit: storage.file_mb,
+// The reasons. Each but the last four has a limit: storage.file_mb,
 // storage.workspace_mb, storage.entries, and 1000 folders or 4096 characters.
 const (
 	LeftFileTooLarge LeftReason = "file_too_large"
 	LeftTreeTooLarge LeftReason = "workspace_too_large"
 	LeftTooMany      LeftReason = "too_many"
 	LeftTooDeep      LeftReason = "too_deep"
-	LeftChanging     LeftReason = "changing" // it did not hold still while it was read
-	LeftNoSpace      LeftReason = "no_space" // the disk has no room for a copy
+	LeftChanging     LeftReason = "changing"   // it did not hold still while it was read
+	LeftNoSpace      LeftReason = "no_space"   // the disk has no room for a copy
+	LeftUnreadable   LeftReason = "unreadable" // it belongs to another user, who lets nobody read it
+	LeftRemoving     LeftReason = "removing"   // it is being removed for good
 )
 
 // LeftPath is one path that no snapshot holds, with everything below it.
 type LeftPath struct {
 	Path   string     `json:"path" choir:"len=1..4096" doc:"Path below the workspace root, escaped."`
-	Reason LeftReason `json:"reason" choir:"enum=file_too_large|workspace_too_large|too_many|too_deep|changing|no_space" doc:"Why no snapshot holds it."`
+	Reason LeftReason `json:"reason" choir:"enum=file_too_large|workspace_too_large|too_many|too_deep|changing|no_space|unreadable|removing" doc:"Why no snapshot holds it."`
 	Size   int64      `json:"size,omitempty" choir:"range=0..9007199254740991" doc:"Bytes of a file."`
 }
 

@@ -20,7 +20,7 @@ func openBelow(root int, path string) (int, error) {
 			closeUnless(dir, root)
 			return fd, err
 		}
-		next, err := unix.Openat(dir, name, openDir, 0)
+		next, err := openAnyway(dir, name, openDir)
 		closeUnless(dir, root)
 		if err != nil {
 			return -1, err
@@ -44,10 +44,26 @@ var errCrowded = errors.New("more names than a snapshot holds")
 // readNames lists an open folder from its beginning; errCrowded when it has more
 // than so many names.
 func readNames(fd int, most int64) ([]string, error) {
-	if _, err := unix.Seek(fd, 0, unix.SEEK_SET); err != nil {
+	var names []string
+	err := eachName(fd, func(name string, _ uint8) error {
+		if int64(len(names)) == most {
+			return errCrowded
+		}
+		names = append(names, name)
+		return nil
+	})
+	if err == errCrowded {
 		return nil, err
 	}
-	var names []string
+	return names, err
+}
+
+// eachName gives the names in an open folder to a function, in the order in which
+// they lie there, with what they are (DT_UNKNOWN where the file system does not say).
+func eachName(fd int, do func(name string, kind uint8) error) error {
+	if _, err := unix.Seek(fd, 0, unix.SEEK_SET); err != nil {
+		return err
+	}
 	buf := make([]byte, 32<<10)
 	for {
 		n, err := unix.Getdents(fd, buf)
@@ -55,19 +71,19 @@ func readNames(fd int, most int64) ([]string, error) {
 			continue
 		}
 		if err != nil || n <= 0 {
-			return names, err
+			return err
 		}
 		for rest := buf[:n]; len(rest) > 0; {
 			d := (*unix.Dirent)(unsafe.Pointer(&rest[0])) // the kernel wrote it there
-			raw := rest[unsafe.Offsetof(d.Name):d.Reclen]
+			raw, kind := rest[unsafe.Offsetof(d.Name):d.Reclen], d.Type
 			rest = rest[d.Reclen:]
 			name := raw[:bytes.IndexByte(raw, 0)]
-			if string(name) != "." && string(name) != ".." {
-				names = append(names, string(name))
+			if string(name) == "." || string(name) == ".." {
+				continue
 			}
-		}
-		if int64(len(names)) > most {
-			return nil, errCrowded
+			if err := do(string(name), kind); err != nil {
+				return err
+			}
 		}
 	}
 }

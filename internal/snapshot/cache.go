@@ -15,6 +15,7 @@ type folder struct {
 	ino     uint64
 	listed  Stamp // start of the scan that listed it; zero when none did
 	nodes   []node
+	beyond  []string // of a crowded root folder: the first names that are left out
 	sum     Sum
 	written bool // sum is of what is here
 

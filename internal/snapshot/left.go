@@ -110,7 +110,7 @@ func weigh(fd int, p *purse, depth int) error {
 }
 
 func weighFolder(fd int, name string, p *purse, depth int) error {
-	child, err := unix.Openat(fd, name, openDir, 0)
+	child, err := openAnyway(fd, name, openDir)
 	if err != nil {
 		return nil
 	}

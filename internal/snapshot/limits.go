@@ -135,9 +135,16 @@ func (s *scan) childPath(name string) string {
 // name in it has a path that fits.
 const longestFolder = MaxPath - 1 - 3*MaxName
 
+// Removing is the folder of the root in which lies what is being removed for good;
+// no snapshot holds it.
+const Removing = ".choir-removing"
+
 // leavesFolder is why the folder whose name is on the path is left out whole;
 // empty when it is not.
 func (s *scan) leavesFolder() choir.LeftReason {
+	if string(s.path) == Removing {
+		return choir.LeftRemoving
+	}
 	if s.depth >= MaxDepth || len(s.path) > longestFolder/3 && len(EscapePath(s.path)) > longestFolder {
 		return choir.LeftTooDeep
 	}

@@ -64,7 +64,7 @@ func removeDeep(t *testing.T, root string) {
 		t.Fatal(err)
 	}
 	defer unix.Close(fd)
-	if err := RemoveTree(context.Background(), fd, "d"); err != nil {
+	if err := RemoveTree(context.Background(), fd, "d", nil); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -322,5 +322,50 @@ func TestAScanEndsWithItsContext(t *testing.T) {
 	_, err := NewScanner(root, ScanConfig{}).Scan(ctx, nil)
 	if choir.CodeOf(err) != choir.CodeTimeout || time.Since(began) > 5*time.Second {
 		t.Errorf("after %s: %v", time.Since(began), err)
+	}
+}
+
+// TestARootFolderWithTooManyNamesIsHeldInPart floods the root folder itself: what was
+// known and the folders are held, and go back; the flood stays and is named.
+func TestARootFolderWithTooManyNamesIsHeldInPart(t *testing.T) {
+	t.Parallel()
+	root, k := t.TempDir(), newKeeper(t)
+	for i := range 100 {
+		put(t, root, "p/code/"+strconv.Itoa(i), 1)
+	}
+	put(t, root, "readme", 3)
+	s := NewScanner(root, ScanConfig{Limits: testLimits})
+	before := keep(t, s, k)
+	flood := 2 * int(testLimits.Entries)
+	for i := range flood {
+		put(t, root, "flood-"+strconv.Itoa(i), 0)
+	}
+	put(t, root, "readme", 4)
+	for _, scanner := range []*Scanner{s, NewScanner(root, ScanConfig{Limits: testLimits})} {
+		res := keep(t, scanner, k)
+		all := paths(t, k, res.Root)
+		if len(res.Over) == 0 || res.Over[0].Reason != choir.LeftTooMany || !strings.HasPrefix(res.Over[0].Path, "flood-") || !slices.Contains(all, "p/code/99") {
+			t.Errorf("left %v of %d paths", clipped(reasons(res)), len(all))
+		}
+		if again := keep(t, scanner, k); again.Root != res.Root || len(again.Over) != len(res.Over) {
+			t.Errorf("a second look differs: %v", clipped(reasons(again)))
+		}
+	}
+	now := keep(t, s, k)
+	if !slices.Contains(paths(t, k, now.Root), "readme") {
+		t.Error("a file that was known is left out")
+	}
+	put(t, root, "p/code/0", 9)
+	for _, target := range []Result{before, now} {
+		if _, err := s.Restore(boundedScan(t), target.Root, k, RestoreOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		if st, err := os.Stat(filepath.Join(root, "p/code/0")); err != nil || st.Size() != 1 {
+			t.Errorf("%v %v", st, err)
+		}
+	}
+	there, err := os.ReadDir(root)
+	if held := len(paths(t, k, now.Root)); err != nil || len(there) < flood {
+		t.Errorf("%d of %d names are there, %d paths held: %v", len(there), flood, held, err)
 	}
 }

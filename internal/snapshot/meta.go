@@ -51,6 +51,38 @@ func setMeta(dir int, e *Entry) (bool, error) {
 	return true, unix.UtimesNanoAt(dir, e.Name, times, unix.AT_SYMLINK_NOFOLLOW)
 }
 
+// openAnyway opens a name in an open folder, also when the mode of one of the two
+// keeps their owner out: the mode is widened for the moment of the opening and put
+// back. EACCES says that the path is another user's.
+func openAnyway(dir int, name string, flags int) (int, error) {
+	fd, err := unix.Openat(dir, name, flags, 0)
+	if err != unix.EACCES {
+		return fd, err
+	}
+	var st unix.Stat_t
+	if unix.Fstat(dir, &st) == nil && st.Mode&0o100 == 0 {
+		if unix.Fchmod(dir, st.Mode&maxMode|0o100) != nil {
+			return -1, unix.EACCES
+		}
+		defer unix.Fchmod(dir, st.Mode&maxMode)
+	}
+	path, err := unix.Openat(dir, name, unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return -1, err
+	}
+	defer unix.Close(path)
+	if err := unix.Fstat(path, &st); err != nil {
+		return -1, err
+	}
+	if kind := kindOf(st.Mode); st.Mode&0o400 == 0 && (kind == File || kind == Dir) {
+		if chmod(path, st.Mode&maxMode|0o400) != nil {
+			return -1, unix.EACCES
+		}
+		defer chmod(path, st.Mode&maxMode)
+	}
+	return unix.Openat(dir, name, flags, 0)
+}
+
 // openWide opens a folder, and lets its owner in first when its mode does not.
 func openWide(dir int, name string) (int, error) {
 	fd, err := unix.Openat(dir, name, openDir, 0)

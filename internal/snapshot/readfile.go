@@ -94,7 +94,7 @@ func (s Stamp) zero() bool { return s == Stamp{} }
 // openFile opens without following a link and without waiting for a fifo's
 // writer, should the file have become one.
 func openFile(dir int, name string) (int, error) {
-	return unix.Openat(dir, name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	return openAnyway(dir, name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC)
 }
 
 // readSmall reads up to size bytes into the scanner's buffer.

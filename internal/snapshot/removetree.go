@@ -14,13 +14,14 @@ import (
 // deep that is, and follows no link. It holds three folders open at a time and goes
 // up by "..", which it checks: code conflict when somebody moved a folder
 // meanwhile. What lies deep is moved up first, because each step there costs the
-// kernel the whole way down. Errors of the kernel come as they are.
-func RemoveTree(ctx context.Context, dir int, name string) error {
+// kernel the whole way down. report, which may be nil, is told how many paths are
+// gone. Errors of the kernel come as they are.
+func RemoveTree(ctx context.Context, dir int, name string, report func(int64)) error {
 	err := unix.Unlinkat(dir, name, 0)
 	if err != unix.EISDIR {
 		return err
 	}
-	r := &treeRemoval{ctx: ctx, top: dir, at: dir, root: -1}
+	r := &treeRemoval{ctx: ctx, top: dir, at: dir, root: -1, report: report}
 	defer func() {
 		closeUnless(r.at, dir)
 		if r.root >= 0 {
@@ -49,6 +50,9 @@ type treeRemoval struct {
 	root  int // the folder that is removed
 	moved int // how many were moved up into it
 	above []aboveFolder
+
+	gone   int64
+	report func(int64)
 }
 
 // aboveFolder is a folder on the way to the one that is being emptied, and the
@@ -93,14 +97,21 @@ func (r *treeRemoval) step() error {
 				if len(r.above) < shallow || !r.moveUp(name) {
 					return r.down(name)
 				}
-				err = nil
+				continue
 			}
 		}
 		if err != nil && err != unix.ENOENT {
 			return err
 		}
+		r.count()
 	}
 	return r.up()
+}
+
+func (r *treeRemoval) count() {
+	if r.gone++; r.report != nil {
+		r.report(r.gone)
+	}
 }
 
 // shallow is down to how many folders a tree is removed where it lies.
@@ -141,6 +152,8 @@ func (r *treeRemoval) up() error {
 	r.above = r.above[:len(r.above)-1]
 	err := unix.Unlinkat(parent, last.name, unix.AT_REMOVEDIR)
 	switch err {
+	case nil:
+		r.count()
 	case unix.ENOTEMPTY: // somebody writes to it
 		return r.down(last.name)
 	case unix.ENOENT:

@@ -44,12 +44,17 @@ func (s *Scanner) Restore(ctx context.Context, target choir.Digest, get Getter, 
 		return RestoreResult{}, err
 	}
 	defer unix.Close(fd)
-	there, err := s.run(ctx, fd, nil, true, nil)
+	r := &restore{ctx: ctx, get: get, only: opts.Only}
+	m, err := readManifest(ctx, get, "", target, 0)
 	if err != nil {
 		return RestoreResult{}, err
 	}
-	r := &restore{ctx: ctx, get: get, only: opts.Only}
-	m, err := readManifest(ctx, get, "", target, 0)
+	s.needed = map[string]struct{}{}
+	defer func() { s.needed = nil }()
+	for i := range m.Entries {
+		s.needed[m.Entries[i].Name] = struct{}{}
+	}
+	there, err := s.run(ctx, fd, nil, nil)
 	if err != nil {
 		return RestoreResult{}, err
 	}
@@ -62,7 +67,7 @@ func (s *Scanner) Restore(ctx context.Context, target choir.Digest, get Getter, 
 		if err != nil {
 			return r.result, err
 		}
-		if there, err = s.run(ctx, fd, nil, false, nil); err != nil {
+		if there, err = s.run(ctx, fd, nil, nil); err != nil {
 			return r.result, err
 		}
 		r.result.Root = there.Root

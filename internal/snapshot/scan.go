@@ -45,6 +45,8 @@ type Scanner struct {
 	whole   map[string]choir.LeftReason
 	largest int64
 	weighed Stamp
+	// needed are the names in the root folder that the restore under way looks for.
+	needed map[string]struct{}
 	// restless counts, by raw path, how often a file changed between its hashing and
 	// its sending.
 	restless map[string]int
@@ -100,8 +102,7 @@ func coarseNow() Stamp {
 // What is beyond the limits, and a large file that does not hold still, is left
 // out and listed in the result.
 //
-// Errors: forbidden for a path that cannot be read, too_large when the root folder
-// alone has too many names, cancelled_by_you and timeout when ctx ends; they carry
+// Errors: forbidden when the root cannot be opened, cancelled_by_you and timeout when ctx ends; they carry
 // the escaped path.
 func (s *Scanner) Scan(ctx context.Context, emit func(Object) error) (Result, error) {
 	fd, err := openRoot(s.path)
@@ -109,16 +110,15 @@ func (s *Scanner) Scan(ctx context.Context, emit func(Object) error) (Result, er
 		return Result{}, err
 	}
 	defer unix.Close(fd)
-	return s.run(ctx, fd, emit, false, nil)
+	return s.run(ctx, fd, emit, nil)
 }
 
-// run scans the tree open as fd, or only some folders of it. With tolerant, what
-// may not be read is taken for something that is in no snapshot, instead of an
-// error.
-func (s *Scanner) run(ctx context.Context, fd int, emit func(Object) error, tolerant bool, only []string) (Result, error) {
+// run scans the tree open as fd, or only some folders of it.
+func (s *Scanner) run(ctx context.Context, fd int, emit func(Object) error, only []string) (Result, error) {
 	s.forgetWeights()
+	s.forgetGone(fd)
 	for round := 0; ; round++ {
-		result, err := s.once(ctx, fd, emit, tolerant, only)
+		result, err := s.once(ctx, fd, emit, only)
 		why, over := tooMuch(err)
 		if !over {
 			return result, pathError("list", "", err)
@@ -131,10 +131,10 @@ func (s *Scanner) run(ctx context.Context, fd int, emit func(Object) error, tole
 
 // once is one try of run: it ends with an overLimit when the tree turns out to be
 // too much.
-func (s *Scanner) once(ctx context.Context, fd int, emit func(Object) error, tolerant bool, only []string) (Result, error) {
+func (s *Scanner) once(ctx context.Context, fd int, emit func(Object) error, only []string) (Result, error) {
 	sc := &scan{ctx: ctx, rootFD: fd, start: s.cfg.Now(), shared: &shared{
-		helpers: make(chan struct{}, helpers), emit: emit, tolerant: tolerant, emitted: map[Sum]struct{}{}, cfg: s.cfg,
-		whole: s.whole, largest: s.largest, looked: s.weighed != Stamp{},
+		helpers: make(chan struct{}, helpers), emit: emit, emitted: map[Sum]struct{}{}, cfg: s.cfg,
+		whole: s.whole, largest: s.largest, looked: s.weighed != Stamp{}, needed: s.needed,
 	}}
 	var err error
 	if len(only) > 0 {
@@ -177,7 +177,7 @@ func (s *Scanner) addUnseen(r *Result, only []string) {
 }
 
 func openRoot(path string) (int, error) {
-	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	fd, err := openAnyway(unix.AT_FDCWD, path, openDir)
 	if err != nil {
 		return -1, pathError("open", "", err)
 	}
@@ -204,13 +204,12 @@ type scan struct {
 type shared struct {
 	helpers chan struct{} // one slot for each helper that may run
 	emit    func(Object) error
-	// tolerant takes what may not be read for something unknown.
-	tolerant bool
-	cfg      ScanConfig
-	whole    map[string]choir.LeftReason // see Scanner
-	largest  int64                       // see Scanner
-	looked   bool                        // the tree was weighed already
-	tally    tally
+	cfg     ScanConfig
+	whole   map[string]choir.LeftReason // see Scanner
+	largest int64                       // see Scanner
+	looked  bool                        // the tree was weighed already
+	needed  map[string]struct{}         // names in the root folder that a restore looks for
+	tally   tally
 
 	// emitting guards emitted and lets one object be emitted at a time, which is
 	// what it is for: emit may be slow.
@@ -246,8 +245,15 @@ func (s *scan) folder(fd int, f *folder) (bool, error) {
 	if err := unix.Fstat(fd, &st); err != nil {
 		return false, s.fail("stat", err)
 	}
+	if st.Mode&0o100 == 0 {
+		// Its mode keeps its owner from what is in it, and is put back after the look.
+		if unix.Fchmod(fd, st.Mode&maxMode|0o100) != nil {
+			return false, unix.EACCES
+		}
+		defer unix.Fchmod(fd, st.Mode&maxMode)
+	}
 	changed := !f.written || f.mode != st.Mode&maxMode || f.mtime != stampOf(st.Mtim)
-	if changed || f.ctime != stampOf(st.Ctim) || f.ino != st.Ino || racy(f.ctime, f.listed) {
+	if changed || f.ctime != stampOf(st.Ctim) || f.ino != st.Ino || racy(f.ctime, f.listed) || len(f.beyond) > 0 && s.shared.needed != nil {
 		fresh, err := s.list(fd, f)
 		if err != nil {
 			return false, err
@@ -255,6 +261,7 @@ func (s *scan) folder(fd int, f *folder) (bool, error) {
 		changed = changed || fresh
 		f.mode, f.mtime, f.ctime, f.ino = st.Mode&maxMode, stampOf(st.Mtim), stampOf(st.Ctim), st.Ino
 	}
+	s.leaveBeyond(f)
 	err := s.countEntries(int64(len(f.nodes)))
 	below := false
 	if err == nil {
@@ -362,6 +369,12 @@ func (s *scan) give(o Object, sum Sum) error {
 // whether the set of names changed.
 func (s *scan) list(fd int, f *folder) (bool, error) {
 	names, err := readNames(fd, s.mostNames())
+	f.beyond = nil
+	if err == errCrowded && len(s.path) == 0 {
+		c := crowded{known: f, needed: s.shared.needed, most: s.mostNames()}
+		err = c.choose(s.ctx, fd)
+		names, f.beyond = c.names, c.beyond
+	}
 	if err != nil {
 		return false, s.vanished("list", err) // the kernel lists no folder that was removed
 	}

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -227,7 +228,7 @@ func TestARootThatGoes(t *testing.T) {
 	must(t, err)
 	defer unix.Close(fd)
 	must(t, os.Remove(s.root))
-	if _, err := s.run(t.Context(), fd, nil, false, nil); choir.CodeOf(err) != choir.CodeNotFound {
+	if _, err := s.run(t.Context(), fd, nil, nil); choir.CodeOf(err) != choir.CodeNotFound {
 		t.Errorf("got %v", err)
 	}
 }
@@ -286,21 +287,52 @@ func copyFile(from, to string) error {
 	return out.Close()
 }
 
-func TestPlainUserIsToldWhatCannotBeRead(t *testing.T) {
+// TestPlainUserKeepsWhatIsClosed scans files and folders whose modes keep their
+// owner out: they are in the snapshot as they are, and their modes stay.
+func TestPlainUserKeepsWhatIsClosed(t *testing.T) {
 	if !asNobody(t) {
 		return
 	}
-	for _, path := range []string{"d/closed", "d"} {
-		s := newScanning(t)
-		write(t, s.root, "d/closed", "x")
-		full := filepath.Join(s.root, path)
-		must(t, os.Chmod(full, 0))
-		_, err := s.Scan(context.Background(), nil)
-		var e *choir.Error
-		if !errors.As(err, &e) || e.Code != choir.CodeForbidden || e.Path != path {
-			t.Errorf("got %v", err)
+	root, k := t.TempDir(), newKeeper(t)
+	write(t, root, "closed", "1")
+	write(t, root, "large", strings.Repeat("x", smallFile+1))
+	write(t, root, "d/in", "2")
+	write(t, root, "listed/in", "3")
+	write(t, root, "listed/sub/deep", "4")
+	modes := map[string]os.FileMode{"closed": 0, "large": 0, "d/in": 0o200, "d": 0, "listed/sub": 0o100, "listed": 0o400, "": 0o300}
+	closeAll := func() {
+		for _, path := range []string{"closed", "large", "d/in", "d", "listed/sub", "listed", ""} {
+			must(t, os.Chmod(filepath.Join(root, path), modes[path]))
 		}
-		must(t, os.Chmod(full, 0o755))
+	}
+	openAll := func() {
+		for _, path := range []string{"", "listed", "listed/sub", "d", "d/in", "large", "closed"} {
+			st, err := os.Stat(filepath.Join(root, path))
+			if must(t, err); st.Mode().Perm() != modes[path] {
+				t.Errorf("%q has mode %v, not %v", path, st.Mode().Perm(), modes[path])
+			}
+			must(t, os.Chmod(filepath.Join(root, path), 0o755))
+		}
+	}
+	closeAll()
+	s := NewScanner(root, ScanConfig{})
+	held := keep(t, s, k)
+	if want := []string{"", "closed", "d", "d/in", "large", "listed", "listed/in", "listed/sub", "listed/sub/deep"}; !slices.Equal(paths(t, k, held.Root), want) || len(held.Left) > 0 {
+		t.Errorf("%v, left %v", paths(t, k, held.Root), held.Left)
+	}
+	if fresh := keep(t, NewScanner(root, ScanConfig{}), k); fresh.Root != held.Root {
+		t.Error("another scan gives another snapshot")
+	}
+	openAll()
+	write(t, root, "d/in", "other")
+	must(t, os.Remove(filepath.Join(root, "closed")))
+	got, err := s.Restore(t.Context(), held.Root, k, RestoreOptions{})
+	if err != nil || got.Root != held.Root {
+		t.Fatalf("%v %+v", err, got)
+	}
+	openAll()
+	if in, err := os.ReadFile(filepath.Join(root, "d/in")); err != nil || string(in) != "2" {
+		t.Errorf("%q %v", in, err)
 	}
 }
 

@@ -21,7 +21,7 @@ func (s *Scanner) ScanBelow(ctx context.Context, folders []string, emit func(Obj
 		return Result{}, err
 	}
 	defer unix.Close(fd)
-	return s.run(ctx, fd, emit, false, folders)
+	return s.run(ctx, fd, emit, folders)
 }
 
 // errUnknown says that a folder is not in the cache, or is a folder no more.
@@ -58,10 +58,10 @@ func (s *scan) along(fd int, f *folder, names []string) (bool, error) {
 	}
 	changed := false
 	err := s.in(n.Name, func() error {
-		child, err := s.openFolder(fd, n.Name)
+		child, err := openAnyway(fd, n.Name, openDir)
 		switch err {
 		case nil:
-		case unix.ENOENT, unix.ENOTDIR, unix.ELOOP:
+		case unix.ENOENT, unix.ENOTDIR, unix.ELOOP, unix.EACCES:
 			return errUnknown
 		default:
 			return s.fail("open", err)

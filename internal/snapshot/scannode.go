@@ -59,11 +59,15 @@ func (s *scan) enter(fd int, n *node) (bool, error) {
 		s.leave(n, why, 0)
 		return changed, nil
 	}
-	child, err := s.openFolder(fd, n.Name)
+	child, err := openAnyway(fd, n.Name, openDir)
 	switch err {
 	case nil:
 	case unix.ENOENT, unix.ENOTDIR, unix.ELOOP:
 		return false, err
+	case unix.EACCES:
+		changed := n.Kind != 0
+		s.leave(n, choir.LeftUnreadable, 0)
+		return changed, nil
 	default:
 		return false, s.fail("open", err)
 	}
@@ -75,6 +79,9 @@ func (s *scan) enter(fd int, n *node) (bool, error) {
 		return true, nil
 	case err == errCrowded:
 		s.leave(n, choir.LeftTooMany, 0)
+		return true, nil
+	case err == unix.EACCES:
+		s.leave(n, choir.LeftUnreadable, 0)
 		return true, nil
 	}
 	if n.Sum = n.dir.sum; err == nil && n.dir.hollow() {
@@ -94,14 +101,6 @@ func (s *scan) inside(fd int, n *node) (bool, error) {
 		defer func() { s.purse = nil }()
 	}
 	return s.folder(fd, n.dir)
-}
-
-func (s *scan) openFolder(fd int, name string) (int, error) {
-	child, err := unix.Openat(fd, name, openDir, 0)
-	if err == unix.EACCES && s.shared.tolerant {
-		return openWide(fd, name)
-	}
-	return child, err
 }
 
 // renew reads a path whose stat says that it is not what is known.
@@ -142,10 +141,9 @@ func (s *scan) renew(fd int, n *node, st *unix.Stat_t) (bool, error) {
 			s.leave(n, choir.LeftChanging, st.Size)
 			return before.Kind != 0, nil
 		}
-		if err == unix.EACCES && s.shared.tolerant {
-			n.Sum, n.read = Sum{}, Stamp{} // never equal to what a snapshot holds
-			n.accept(st)
-			return true, nil
+		if err == unix.EACCES {
+			s.leave(n, choir.LeftUnreadable, st.Size)
+			return before.Kind != 0, nil
 		}
 		if err != nil {
 			return false, s.vanished("read", err)

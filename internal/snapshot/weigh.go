@@ -2,6 +2,7 @@ package snapshot
 
 import (
 	"context"
+	"maps"
 	"math/bits"
 
 	"golang.org/x/sys/unix"
@@ -27,6 +28,19 @@ func (s *Scanner) forgetWeights() {
 	now := s.cfg.Now()
 	if s.weighed != (Stamp{}) && (s.weighed.Sec+reweighAfter < now.Sec || now.before(s.weighed)) {
 		s.whole, s.largest, s.weighed, s.restless = nil, 0, Stamp{}, nil
+	}
+}
+
+// forgetGone drops the paths that are left out and are no more there, because
+// something else may come to their place.
+func (s *Scanner) forgetGone(fd int) {
+	for path := range s.whole {
+		var st unix.Stat_t
+		if err := unix.Fstatat(fd, path, &st, unix.AT_SYMLINK_NOFOLLOW); err == unix.ENOENT || err == unix.ENOTDIR {
+			whole := maps.Clone(s.whole) // a run may still have the old one
+			delete(whole, path)
+			s.whole = whole
+		}
 	}
 }
 
@@ -73,15 +87,15 @@ func (s *Scanner) LeaveOutContent(contents []choir.Digest, why choir.LeftReason)
 // lighten weighs the tree without reading content and decides what more is left
 // out, so that the rest is within the limits: the longest files when there are too
 // many bytes, and otherwise the smallest folder that holds much of what is too
-// much. Error too_large when the root folder alone is too much.
+// much. Error too_large when that does not help.
 func (s *Scanner) lighten(ctx context.Context, fd int, why choir.LeftReason, round int) error {
-	w := &weighing{ctx: ctx, limits: s.cfg.Limits, whole: s.whole, largest: s.largest, cache: s.cfg.CacheLimit}
+	w := &weighing{ctx: ctx, root: s.root, limits: s.cfg.Limits, whole: s.whole, largest: s.largest, cache: s.cfg.CacheLimit}
 	total, _, err := w.folder(fd, "", 0)
 	if err != nil && err != errOver {
 		return err
 	}
 	s.weighed = s.cfg.Now()
-	if err == nil && !w.over(total) {
+	if err == nil && !w.over(total) && round < maxRounds {
 		return nil // it was to be weighed, and is not too much
 	}
 	if round < maxRounds && err == nil && total.entries <= w.most() {
@@ -95,8 +109,8 @@ func (s *Scanner) lighten(ctx context.Context, fd int, why choir.LeftReason, rou
 		heavy = w.top.path
 	}
 	if heavy == "" || round >= maxRounds {
-		return choir.E("snapshot.scan", choir.CodeTooLarge, "the workspace's own folder has more than %d paths", w.most()).
-			WithRemedy("remove some of them, or raise storage.entries")
+		return choir.E("snapshot.scan", choir.CodeTooLarge, "the workspace goes on having more than %d paths, or more bytes than it may, whatever is left out", w.most()).
+			WithRemedy("stop what fills it, remove some of it, or raise storage.entries and storage.workspace_mb")
 	}
 	s.LeaveOut(heavy, why)
 	return nil
@@ -114,6 +128,7 @@ type weighed struct {
 // weighing is one look at a tree that reads names and lengths only.
 type weighing struct {
 	ctx     context.Context
+	root    *folder // as the last scan saw it
 	limits  Limits
 	whole   map[string]choir.LeftReason
 	largest int64
@@ -160,6 +175,11 @@ func (w *weighing) folder(fd int, path string, depth int) (t weight, worth bool,
 		return t, false, err
 	}
 	names, err := readNames(fd, w.most())
+	if err == errCrowded && path == "" {
+		c := crowded{known: w.root, most: w.most()}
+		err = c.choose(w.ctx, fd)
+		names = c.names
+	}
 	if err != nil {
 		return t, false, nil // the scan says what is wrong with it, or leaves it out
 	}
@@ -207,7 +227,7 @@ func (w *weighing) path(dir int, name, path string, depth int) (t weight, worth 
 }
 
 func (w *weighing) sub(dir int, name, path string, depth int) (t weight, worth bool, err error) {
-	fd, err := unix.Openat(dir, name, openDir, 0)
+	fd, err := openAnyway(dir, name, openDir)
 	if err != nil || depth >= MaxDepth {
 		if err == nil {
 			unix.Close(fd)

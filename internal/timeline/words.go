@@ -214,6 +214,10 @@ func WhyLeft(r choir.LeftReason) string {
 		return "it did not hold still while it was read"
 	case choir.LeftNoSpace:
 		return "the disk has no room for a copy"
+	case choir.LeftUnreadable:
+		return "it may not be read"
+	case choir.LeftRemoving:
+		return "it is being removed for good"
 	}
 	return string(r)
 }

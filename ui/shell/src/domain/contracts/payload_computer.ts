@@ -115,7 +115,7 @@ export interface LeftPath {
   /** Path below the workspace root, escaped. */
   path: string;
   /** Why no snapshot holds it. */
-  reason: "file_too_large" | "workspace_too_large" | "too_many" | "too_deep" | "changing" | "no_space";
+  reason: "file_too_large" | "workspace_too_large" | "too_many" | "too_deep" | "changing" | "no_space" | "unreadable" | "removing";
   /** Bytes of a file. */
   size?: number;
 }
