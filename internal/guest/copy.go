@@ -42,7 +42,7 @@ func (s *Server) copy(ctx context.Context, _ *wire, r *request) (any, error) {
 	}
 	if err != nil {
 		// Even when the caller is gone; the first error counts.
-		_ = removeAll(context.WithoutCancel(ctx), to, temp)
+		_ = removeAll(context.WithoutCancel(ctx), to, temp, nil)
 		return nil, pathError("copy", r.Path, err)
 	}
 	return &done{Files: c.entries, Bytes: c.bytes}, nil

@@ -161,7 +161,10 @@ func (s *Server) remove(ctx context.Context, w *wire, r *request) (any, error) {
 	if r.All {
 		ctx, release := w.untilHangup(ctx)
 		defer release()
-		return &done{}, pathError("remove", r.Path, removeAll(ctx, dir, name))
+		at := w.startReports()
+		err := removeAll(ctx, dir, name, at.entries.Store)
+		at.stop()
+		return &done{}, pathError("remove", r.Path, err)
 	}
 	fault.Point("guest.remove")
 	err = unix.Unlinkat(dir, name, 0)
@@ -171,8 +174,9 @@ func (s *Server) remove(ctx context.Context, w *wire, r *request) (any, error) {
 	return &done{}, pathError("remove", r.Path, err)
 }
 
-// removeAll deletes a tree and follows no link.
-func removeAll(ctx context.Context, dir int, name string) error {
+// removeAll deletes a tree and follows no link; report, which may be nil, is told
+// how many paths are gone.
+func removeAll(ctx context.Context, dir int, name string, report func(int64)) error {
 	fault.Point("guest.remove.tree")
-	return snapshot.RemoveTree(ctx, dir, name)
+	return snapshot.RemoveTree(ctx, dir, name, report)
 }

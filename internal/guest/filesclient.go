@@ -101,7 +101,36 @@ func (c *Client) Rename(ctx context.Context, from, to string) error {
 // Remove deletes a path and, with all, everything below it; code conflict for a
 // folder that is not empty.
 func (c *Client) Remove(ctx context.Context, path string, all bool) error {
-	return c.call(ctx, &request{Op: opRemove, Path: path, All: all}, &done{})
+	if all {
+		return c.RemoveTree(ctx, path, nil)
+	}
+	return c.call(ctx, &request{Op: opRemove, Path: path}, &done{})
+}
+
+// RemoveTree deletes a path and everything below it; report, which may be nil, is
+// told how many paths are gone.
+func (c *Client) RemoveTree(ctx context.Context, path string, report func(int64)) error {
+	s, err := c.open(ctx, &request{Op: opRemove, Path: path, All: true})
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	for {
+		t, payload, err := s.read()
+		if err != nil {
+			return s.fail(opRemove, err)
+		}
+		if t != frameAt {
+			return s.decode(opRemove, t, payload, &done{})
+		}
+		var p progress
+		if err := choir.DecodeStrict(payload, &p); err != nil {
+			return choir.Under("progress", err)
+		}
+		if report != nil {
+			report(p.Entries)
+		}
+	}
 }
 
 // Unpack stores a tar stream as the new folder dest, whole or not at all; code

@@ -24,22 +24,29 @@ const (
 	hangupEvery   = 250 * time.Millisecond
 )
 
-// reporting sends how far a scanner is until it is stopped.
+// reporting sends how far a scanner, or a removal, is until it is stopped.
 type reporting struct {
 	sending       sync.Mutex // guards what has several frames
 	entries, read atomic.Int64
-	scanner       *snapshot.Scanner
+	scanner       *snapshot.Scanner // nil for a removal
 	ended         chan struct{}
 	running       sync.WaitGroup
 }
 
 // reportProgress sends how far the scanner is, now and then.
 func (w *wire) reportProgress(s *snapshot.Scanner) *reporting {
-	r := &reporting{scanner: s, ended: make(chan struct{})}
+	r := w.startReports()
+	r.scanner = s
 	s.ReportTo(func(p snapshot.Progress) {
 		r.entries.Store(p.Entries)
 		r.read.Store(p.Bytes)
 	})
+	return r
+}
+
+// startReports sends now and then what is counted in the reporting.
+func (w *wire) startReports() *reporting {
+	r := &reporting{ended: make(chan struct{})}
 	r.running.Go(func() {
 		tick := time.NewTicker(progressEvery)
 		defer tick.Stop()
@@ -60,7 +67,9 @@ func (w *wire) reportProgress(s *snapshot.Scanner) *reporting {
 
 // stop ends the reports and waits for the last.
 func (r *reporting) stop() {
-	r.scanner.ReportTo(nil)
+	if r.scanner != nil {
+		r.scanner.ReportTo(nil)
+	}
 	close(r.ended)
 	r.running.Wait()
 }

@@ -37,7 +37,7 @@ func (s *Server) unpack(ctx context.Context, w *wire, r *request) (any, error) {
 	defer giveBack()
 	temp := unpackTemp
 	// Whoever has the tree alone may take away what a crash left behind.
-	if err := removeAll(ctx, dir, temp); err != nil && err != unix.ENOENT {
+	if err := removeAll(ctx, dir, temp, nil); err != nil && err != unix.ENOENT {
 		return nil, pathError("unpack", r.Path, err)
 	}
 	if err := unix.Mkdirat(dir, temp, 0o755); err != nil {
@@ -50,7 +50,7 @@ func (s *Server) unpack(ctx context.Context, w *wire, r *request) (any, error) {
 		err = unix.Renameat2(dir, temp, dir, name, unix.RENAME_NOREPLACE)
 	}
 	if err != nil {
-		removeAll(context.WithoutCancel(ctx), dir, temp) // the first error counts; the next unpack tries again
+		removeAll(context.WithoutCancel(ctx), dir, temp, nil) // the first error counts; the next unpack tries again
 		return nil, pathError("unpack", r.Path, err)
 	}
 	return &done{Files: u.files, Bytes: u.bytes}, nil
