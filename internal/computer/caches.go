@@ -24,9 +24,12 @@ func (c *Computer) leftOut(ctx context.Context, now snapshot.Result) (choir.Payl
 	there := choir.CachesLeftOut{Limit: c.cfg.CacheLimit}
 	over := map[string]bool{}
 	size := 0
-	for i, l := range now.Over {
+	for _, l := range now.Over {
 		over[l.Path] = true
-		if size += len(l.Path); i < maxLeft && size <= maxLeftBytes {
+		if l.Reason == choir.LeftRemoving {
+			continue // it is nobody's any more
+		}
+		if size += len(l.Path); len(there.Over) < maxLeft && size <= maxLeftBytes {
 			there.Over = append(there.Over, l)
 		}
 	}

@@ -137,6 +137,8 @@ type Computer struct {
 	at working
 	// rewinds carries rewinds out beside the calls that asked for them.
 	rewinds *rewinds
+	// remover removes for good what people removed.
+	remover *remover
 	// refusals bounds what a sandbox can write by asking for hosts.
 	refusals    refusals
 	desktopRuns desktopRuns
@@ -201,7 +203,7 @@ func (c *Computer) repaired(r choir.LogRepaired) {
 func newComputer(cfg Config, blobs blob.Store) *Computer {
 	c := &Computer{cfg: cfg, blobs: blobs, keeper: snapshot.NewKeeper(blobs), tree: make(chan struct{}, 1)}
 	c.hands = newHands(c)
-	c.rewinds = newRewinds(c)
+	c.rewinds, c.remover = newRewinds(c), newRemover(c)
 	c.terminals = c.newTerminals()
 	c.seats = map[choir.Role]*seat{
 		choir.RoleDirector:  newSeat(c, choir.RoleDirector),

@@ -46,7 +46,13 @@ func (c *Computer) RemoveFile(ctx context.Context, role choir.Role, path string,
 	if err := checkPath(path); err != nil {
 		return choir.FileState{}, err
 	}
-	return c.edit(ctx, role, path, want, func(client *guest.Client) error { return client.Remove(ctx, path, true) })
+	return c.edit(ctx, role, path, want, func(client *guest.Client) error {
+		err := client.Remove(ctx, path, false)
+		if choir.CodeOf(err) == choir.CodeConflict {
+			err = c.removeLater(ctx, client, path)
+		}
+		return err
+	})
 }
 
 func checkPath(path string) error {

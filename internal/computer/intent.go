@@ -27,6 +27,9 @@ type intent struct {
 	// Lacking are paths that the event brings back in words and that are not in
 	// the target: what looks like a key did not come along with the past.
 	Lacking []string `json:"lacking,omitempty"`
+	// Out was moved to the trash for it, and Back goes from the trash to where it was.
+	Out  []Aside `json:"out,omitempty"`
+	Back []Aside `json:"back,omitempty"`
 }
 
 const intentName = "intent.json"
@@ -48,11 +51,10 @@ func (c *Computer) carryOut(ctx context.Context, client *guest.Client, in intent
 	if err := os.Rename(tmp, c.intentPath()); err != nil {
 		return choir.Receipt{}, choir.Wrap("computer.intent", choir.CodeUnavailable, err, "note what is to be done")
 	}
-	left, err := c.restore(ctx, client, in.Target)
+	left, err := c.fulfil(ctx, client, in)
 	if err != nil {
 		// Also when the caller has gone.
-		_, back := c.restore(context.WithoutCancel(ctx), client, in.Before)
-		if back != nil {
+		if back := c.revert(context.WithoutCancel(ctx), client, in); back != nil {
 			return choir.Receipt{}, errors.Join(err, back) // the next start tries again
 		}
 		return choir.Receipt{}, errorsJoin(err, c.dropIntent())
@@ -174,6 +176,7 @@ func (c *Computer) settle(ctx context.Context, client *guest.Client, recovered b
 	err := c.bringTogether(ctx, client, recovered)
 	if err == nil {
 		c.wentDown = false // what changes from now on is somebody's
+		c.remover.wake()  // the last session may have left something
 	}
 	return err
 }
@@ -187,7 +190,7 @@ func (c *Computer) bringTogether(ctx context.Context, client *guest.Client, reco
 		return err
 	}
 	if in != nil {
-		left, err := c.restore(ctx, client, in.Target)
+		left, err := c.fulfil(ctx, client, *in)
 		if err != nil {
 			return err
 		}

@@ -7,6 +7,7 @@ import (
 
 	"choiros/internal/choir"
 	"choiros/internal/eventstore"
+	"choiros/internal/guest"
 	"choiros/internal/snapshot"
 )
 
@@ -67,6 +68,9 @@ type Rewound struct {
 	Lacking []string
 	// Left are paths that no snapshot holds and that stay as they are.
 	Left []choir.LeftPath
+	// Aside are paths that no snapshot holds and that were in the way: they lie in the
+	// trash. Back are those that lay there and are where they were.
+	Aside, Back []Aside
 }
 
 // Rewind puts files, documents, windows, theme and settings back to what they
@@ -113,21 +117,68 @@ func (c *Computer) rewind(ctx context.Context, role choir.Role, r Rewound, dryRu
 		return r, err
 	}
 	r.From, r.Left = now.Root, now.Over
-	if r.To, err = c.without(ctx, r.To, now.Left); err != nil {
+	way, err := c.inTheWay(ctx, r.To, now)
+	if err == nil {
+		r.Back, err = c.thrownSince(ctx, r.ToSeq, now)
+	}
+	if err != nil {
 		return r, err
 	}
-	if r.Changes, err = snapshot.Diff(ctx, c.keeper, now.Root, r.To); err != nil || dryRun {
-		return r, err
+	if dryRun {
+		return c.wouldRewind(ctx, r, now, way)
 	}
 	// What nobody recorded yet is recorded first, so that this can be undone.
 	if err := c.recordOwners(ctx, now); err != nil {
 		return r, err
 	}
-	done, err := c.draft(choir.TimelineRewound{ToSeq: r.ToSeq, Snapshot: r.To, Before: now.Root, Files: countShown(r.Changes)})
+	if r.Aside, err = c.moveAside(ctx, client, way); err != nil {
+		return r, err
+	}
+	in, err := c.planRewind(ctx, client, role, &r, now)
+	if err != nil {
+		return r, errorsJoin(err, c.revert(context.WithoutCancel(ctx), client, intent{Before: now.Root, Out: r.Aside}))
+	}
+	r.Receipt, err = c.carryOut(ctx, client, in)
+	return r, err
+}
+
+// wouldRewind says what a rewind would do.
+func (c *Computer) wouldRewind(ctx context.Context, r Rewound, now snapshot.Result, way []string) (Rewound, error) {
+	for _, path := range way {
+		r.Aside = append(r.Aside, Aside{From: path})
+	}
+	stays := slices.DeleteFunc(slices.Clone(now.Left), func(path string) bool { return slices.Contains(way, path) })
+	var err error
+	if r.To, err = c.keepNotes(ctx, r.To, now, r.Back); err == nil {
+		r.To, err = c.without(ctx, r.To, stays)
+	}
 	if err == nil {
-		r.Receipt, err = c.carryOut(ctx, client, intent{Before: now.Root, Target: r.To, Role: role, Draft: done, Lacking: r.Lacking})
+		r.Changes, err = snapshot.Diff(ctx, c.keeper, now.Root, r.To)
 	}
 	return r, err
+}
+
+// planRewind is the intent of a rewind once nothing is in its way.
+func (c *Computer) planRewind(ctx context.Context, client *guest.Client, role choir.Role, r *Rewound, before snapshot.Result) (intent, error) {
+	now := before
+	var err error
+	if len(r.Aside) > 0 {
+		if now, err = c.scanWith(ctx, client, nil); err != nil {
+			return intent{}, err
+		}
+		r.Left = now.Over
+	}
+	if r.To, err = c.keepNotes(ctx, r.To, now, r.Back); err == nil {
+		r.To, err = c.without(ctx, r.To, now.Left)
+	}
+	if err == nil {
+		r.Changes, err = snapshot.Diff(ctx, c.keeper, before.Root, r.To)
+	}
+	if err != nil {
+		return intent{}, err
+	}
+	done, err := c.draft(choir.TimelineRewound{ToSeq: r.ToSeq, Snapshot: r.To, Before: before.Root, Files: countShown(r.Changes)})
+	return intent{Before: before.Root, Target: r.To, Role: role, Draft: done, Lacking: r.Lacking, Out: r.Aside, Back: r.Back}, err
 }
 
 // whole is the moment at which the change is told that event seq is part of: the

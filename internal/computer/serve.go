@@ -57,6 +57,7 @@ func (c *Computer) Serve(ctx context.Context) error {
 	sup.Add(autoCollect{c})
 	sup.Add(c.hands)
 	sup.Add(c.rewinds)
+	sup.Add(c.remover)
 	err = sup.Serve(ctx)
 	c.terminals.Shut("choir was stopped")
 	// What the sandboxes still asked for is answered before the session's last event.

@@ -9,7 +9,6 @@ import (
 
 	"choiros/internal/choir"
 	"choiros/internal/guest"
-	"choiros/internal/snapshot"
 )
 
 // trashDir holds what people threw away, in the workspace: it is in snapshots and
@@ -179,7 +178,7 @@ func readTrashed(ctx context.Context, client *guest.Client, id choir.ID) (Trashe
 		return Trashed{}, err
 	}
 	from = bytes.TrimSuffix(from, []byte{'\n'})
-	if checkPath(string(from)) != nil {
+	if ignore(checkPath(string(from)), choir.CodeRefused) != nil {
 		return Trashed{}, none
 	}
 	page, err := client.List(ctx, folder+"/item", "", 2)
@@ -233,7 +232,8 @@ func (c *Computer) Restore(ctx context.Context, role choir.Role, id choir.ID, to
 }
 
 // EmptyTrash removes one item of the trash for good, or with an empty id all of
-// them. The timeline still has them.
+// them. The timeline still has them, but for what no snapshot holds. They are out
+// of the tree when it returns; see remover.
 func (c *Computer) EmptyTrash(ctx context.Context, role choir.Role, id choir.ID) error {
 	path := trashDir
 	if id != "" {
@@ -242,21 +242,17 @@ func (c *Computer) EmptyTrash(ctx context.Context, role choir.Role, id choir.ID)
 		}
 		path += "/" + string(id)
 	}
-	var there *snapshot.Entry
 	_, err := c.change(ctx, role, change{
 		paths: []string{path},
-		check: func(root choir.Digest) (err error) {
-			there, err = c.lookup(ctx, root, path)
-			if err == nil && there == nil && id != "" {
+		check: func(root choir.Digest) error {
+			there, err := c.lookup(ctx, root, path)
+			if err == nil && there == nil && id != "" && !c.isLeft(ctx, path) {
 				err = choir.E("computer.trash", choir.CodeNotFound, "there is no %s in the trash", id)
 			}
 			return err
 		},
 		do: func(client *guest.Client) error {
-			if there == nil {
-				return nil
-			}
-			return client.Remove(ctx, path, true)
+			return ignore(c.removeLater(ctx, client, path), choir.CodeNotFound)
 		},
 	})
 	return err

@@ -16,12 +16,13 @@ const (
 	workLooking   WorkKind = "looking"   // it is read
 	workRestoring WorkKind = "restoring" // it is made what a snapshot says
 	workWaiting   WorkKind = "waiting"   // for runs to stop, or for whoever has the workspace
+	workRemoving  WorkKind = "removing"  // something of it is removed for good, beside everything else
 )
 
 // Work says what is done to the workspace now, and how far that is.
 type Work struct {
-	Kind    WorkKind   `json:"kind" doc:"looking, restoring or waiting."`
-	Entries int64      `json:"entries" doc:"Paths looked at so far."`
+	Kind    WorkKind   `json:"kind" doc:"looking, restoring, waiting or removing."`
+	Entries int64      `json:"entries" doc:"Paths looked at, or removed, so far."`
 	Bytes   int64      `json:"bytes" doc:"Bytes read so far."`
 	Since   choir.Time `json:"since"`
 }
@@ -62,7 +63,7 @@ func (c *Computer) Work() *Work {
 	c.at.mu.Lock()
 	defer c.at.mu.Unlock()
 	if c.at.now == nil {
-		return nil
+		return c.remover.work()
 	}
 	now := *c.at.now
 	return &now

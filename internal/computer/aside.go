@@ -1,0 +1,217 @@
+package computer
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"choiros/internal/choir"
+	"choiros/internal/guest"
+	"choiros/internal/snapshot"
+	"choiros/internal/timeline"
+)
+
+// Aside is one path that no snapshot holds and that was in the way of a rewind or a
+// rollback: it was moved to the trash by rename, where its owner finds it.
+type Aside struct {
+	ID   choir.ID `json:"id,omitempty" doc:"Item of the trash; absent when nothing was done."`
+	From string   `json:"from" doc:"Path it had."`
+	Item string   `json:"item,omitempty" doc:"Path in the trash."`
+}
+
+// inTheWay lists the paths that no snapshot holds and that stand where the target
+// has something: the target cannot be made while they are there. A cache is in the
+// way only of what is no folder.
+func (c *Computer) inTheWay(ctx context.Context, target choir.Digest, now snapshot.Result) ([]string, error) {
+	over := map[string]bool{}
+	for _, l := range now.Over {
+		over[l.Path] = true
+	}
+	var out []string
+	for _, path := range now.Left {
+		if below(path, []string{trashDir}) {
+			continue
+		}
+		meets, err := c.meets(ctx, target, path, over[path])
+		if err != nil {
+			return nil, err
+		}
+		if meets {
+			out = append(out, path)
+		}
+	}
+	return out, nil
+}
+
+// meets reports whether a snapshot has something else than a folder above a path,
+// or, with at, anything at the path itself.
+func (c *Computer) meets(ctx context.Context, root choir.Digest, path string, at bool) (bool, error) {
+	raw, err := snapshot.UnescapePath(path)
+	if err != nil {
+		return false, err
+	}
+	names := strings.Split(string(raw), "/")
+	for i, name := range names {
+		entries, err := c.entriesOf(ctx, root)
+		if err != nil {
+			return false, err
+		}
+		n, found := slices.BinarySearchFunc(entries, name, func(e snapshot.Entry, name string) int { return strings.Compare(e.Name, name) })
+		switch {
+		case !found:
+			return false, nil
+		case i == len(names)-1:
+			return at, nil
+		case entries[n].Kind != snapshot.Dir:
+			return true, nil
+		}
+		root = entries[n].Digest()
+	}
+	return false, nil
+}
+
+// moveAside moves paths to the trash; after an error they are where they were. The
+// caller holds the tree.
+func (c *Computer) moveAside(ctx context.Context, client *guest.Client, paths []string) ([]Aside, error) {
+	var out []Aside
+	for _, path := range paths {
+		t, err := c.discard(ctx, client, path)
+		if choir.CodeOf(err) == choir.CodeNotFound {
+			continue // it went away by itself
+		}
+		if err != nil {
+			return nil, errors.Join(err, putBack(context.WithoutCancel(ctx), client, out))
+		}
+		out = append(out, Aside{ID: t.ID, From: path, Item: t.File.Path})
+	}
+	return out, nil
+}
+
+// putBack moves items of the trash to where they were, as far as they are not there
+// yet. An item whose place was taken meanwhile stays in the trash.
+func putBack(ctx context.Context, client *guest.Client, items []Aside) error {
+	for _, a := range items {
+		err := makeParents(ctx, client, a.From)
+		if err == nil {
+			err = ignore(client.Rename(ctx, a.Item, a.From), choir.CodeNotFound)
+		}
+		if choir.CodeOf(err) == choir.CodeConflict {
+			continue
+		}
+		if err == nil {
+			err = ignore(client.Remove(ctx, trashDir+"/"+string(a.ID), true), choir.CodeNotFound)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// throwAgain moves what putBack moved to the trash again, as far as it is there.
+func throwAgain(ctx context.Context, client *guest.Client, items []Aside) error {
+	for _, a := range items {
+		err := makeParents(ctx, client, a.Item)
+		if err == nil {
+			err = client.Rename(ctx, a.From, a.Item)
+		}
+		if code := choir.CodeOf(err); err != nil && code != choir.CodeNotFound && code != choir.CodeConflict {
+			return err
+		}
+	}
+	return nil
+}
+
+// thrownSince finds in the trash what no snapshot held at a moment and was thrown
+// away after it: going back to the moment gives it back.
+func (c *Computer) thrownSince(ctx context.Context, seq uint64, now snapshot.Result) ([]Aside, error) {
+	left, err := c.store.LeftOut(ctx, seq)
+	if err != nil || len(left.Over) == 0 && len(left.Paths) == 0 {
+		return nil, err
+	}
+	wanted := slices.Clone(left.Paths)
+	for _, l := range left.Over {
+		wanted = append(wanted, l.Path)
+	}
+	events, err := c.store.EventsAfter(ctx, seq-1, 1)
+	if err != nil || len(events) == 0 {
+		return nil, err
+	}
+	items, err := c.Trash(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var out []Aside
+	for _, t := range slices.Backward(items) { // the oldest first
+		if t.At < events[0].Time || !slices.Contains(wanted, t.From) || slices.Contains(now.Left, t.From) {
+			continue
+		}
+		if !slices.ContainsFunc(out, func(a Aside) bool { return a.From == t.From }) {
+			out = append(out, Aside{ID: t.ID, From: t.From, Item: t.File.Path})
+		}
+	}
+	return out, nil
+}
+
+// keepNotes is a target of a rewind with the notes of what lies in the trash and no
+// snapshot holds, because the things themselves stay there too. What goes back to
+// its place needs none.
+func (c *Computer) keepNotes(ctx context.Context, target choir.Digest, now snapshot.Result, back []Aside) (choir.Digest, error) {
+	var folders []string
+	for _, path := range now.Left {
+		id, item, ok := strings.Cut(strings.TrimPrefix(path, trashDir+"/"), "/item/")
+		if ok && item != "" && below(path, []string{trashDir}) && !slices.ContainsFunc(back, func(a Aside) bool { return string(a.ID) == id }) {
+			folders = append(folders, trashDir+"/"+id)
+		}
+	}
+	if len(folders) == 0 {
+		return target, nil
+	}
+	changes, err := snapshot.Diff(ctx, c.keeper, target, now.Root)
+	if err != nil {
+		return "", err
+	}
+	var paths []string
+	for _, ch := range snapshot.Apart(changes) {
+		around := ch.Before == nil && (ch.Path == trashDir || ch.Path == trashDir+"/.gitignore")
+		if ch.After != nil && (around || below(ch.Path, folders)) {
+			paths = append(paths, ch.Path)
+		}
+	}
+	if len(paths) == 0 {
+		return target, nil
+	}
+	return timeline.Graft(ctx, c.keeper, target, now.Root, paths)
+}
+
+// fulfil makes the workspace what an intent says. It reports whether the workspace
+// differs from the target in what no snapshot holds.
+func (c *Computer) fulfil(ctx context.Context, client *guest.Client, in intent) (left bool, err error) {
+	left, err = c.restore(ctx, client, in.Target)
+	if err != nil || len(in.Back) == 0 {
+		return left || len(in.Out) > 0, err
+	}
+	if err := putBack(ctx, client, in.Back); err != nil {
+		return false, err
+	}
+	// Once more, for the times of the folders that they went back to.
+	_, err = c.restore(ctx, client, in.Target)
+	return true, err
+}
+
+// revert makes the workspace what it was before an intent.
+func (c *Computer) revert(ctx context.Context, client *guest.Client, in intent) error {
+	if err := throwAgain(ctx, client, in.Back); err != nil {
+		return err
+	}
+	_, err := c.restore(ctx, client, in.Before)
+	if err != nil || len(in.Out) == 0 {
+		return err
+	}
+	if err := putBack(ctx, client, in.Out); err != nil {
+		return err
+	}
+	_, err = c.restore(ctx, client, in.Before)
+	return err
+}
