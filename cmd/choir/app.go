@@ -79,7 +79,7 @@ func newRootCommand(a *app) *cobra.Command {
 		return choir.E("", choir.CodeInvalid, "%v", err).WithRemedy("%s --help", c.CommandPath())
 	})
 	root.AddCommand(newUpCommand(a), newDoctorCommand(a), newRepoCommand(a), newPromptCommand(a), newTaskCommand(a),
-		newRunCommand(a), newLogCommand(a), newTimelineCommand(a), newCheckpointCommand(a), newRewindCommand(a), newUndoCommand(a),
+		newRunCommand(a), newLogCommand(a), newTimelineCommand(a), newCheckpointCommand(a), newRewindCommand(a), newTrashCommand(a), newUndoCommand(a),
 		withOther(a, newDiffCommand(a)), newComputersCommand(a), newForkCommand(a), newTakeCommand(a), newExportCommand(a), newImportCommand(a), newDemoCommand(a), newBenchCommand(a), newVersionCommand(a))
 	return root
 }

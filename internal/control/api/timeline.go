@@ -38,6 +38,8 @@ type Rewound struct {
 	// Pending is set when the rewind takes longer than a caller waits.
 	Pending bool             `json:"pending,omitempty" doc:"The rewind goes on: GET says how far it is, DELETE stops it."`
 	Left    []choir.LeftPath `json:"left,omitempty" doc:"Paths that no snapshot holds, with the reason: they stay as they are."`
+	Aside   []computer.Aside `json:"aside,omitempty" doc:"Paths that no snapshot holds and that were in the way: they were moved to the trash, and going back to before the rewind gives them back."`
+	Back    []computer.Aside `json:"back,omitempty" doc:"Paths that lay in the trash and were given back."`
 }
 
 // RewindState says how the rewind stands that was asked for last.
@@ -149,7 +151,7 @@ const rewindPatience = 1500 * time.Millisecond
 
 func viewRewound(ctx context.Context, c *computer.Computer, d computer.Rewound, dry bool) (Rewound, error) {
 	v, err := viewDiff(ctx, c, d.Difference)
-	return Rewound{DiffView: v, Seq: d.Receipt.Seq, ToSeq: d.ToSeq, DryRun: dry, Stopped: d.Stopped, Left: d.Left}, err
+	return Rewound{DiffView: v, Seq: d.Receipt.Seq, ToSeq: d.ToSeq, DryRun: dry, Stopped: d.Stopped, Left: d.Left, Aside: d.Aside, Back: d.Back}, err
 }
 
 func (a *API) rewindState(ctx context.Context, r *In) (*body[RewindState], error) {
