@@ -55,8 +55,11 @@ func parseSeq(s string) (uint64, error) {
 func runRewind(ctx context.Context, a *app, c *client, req api.RewindRequest) error {
 	var r api.Rewound
 	err := c.post(ctx, c.path("/rewind"), req, &r)
-	if err == nil && r.Pending {
+	switch {
+	case err == nil && r.Pending:
 		r, err = awaitRewind(ctx, a, c)
+	case err != nil && ctx.Err() != nil && !req.DryRun:
+		err = stopRewind(ctx, a, c) // it may have begun
 	}
 	if err != nil {
 		return err
@@ -98,9 +101,7 @@ func awaitRewind(ctx context.Context, a *app, c *client) (api.Rewound, error) {
 	for {
 		select {
 		case <-ctx.Done():
-			stopping, done := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
-			defer done()
-			return api.Rewound{}, errors.Join(ctx.Err(), cancelRewind(stopping, a, c))
+			return api.Rewound{}, stopRewind(ctx, a, c)
 		case <-tick.C:
 		}
 		var s api.RewindState
@@ -124,6 +125,18 @@ func awaitRewind(ctx context.Context, a *app, c *client) (api.Rewound, error) {
 			}
 		}
 	}
+}
+
+// stopRewind stops a rewind whose caller was interrupted.
+func stopRewind(ctx context.Context, a *app, c *client) error {
+	stopping, done := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
+	defer done()
+	err := cancelRewind(stopping, a, c)
+	var p *api.Problem
+	if errors.As(err, &p) && p.Code == choir.CodeConflict {
+		err = nil // none is under way
+	}
+	return errors.Join(ctx.Err(), err)
 }
 
 // workLine says how far the work on a workspace is.

@@ -98,6 +98,7 @@ func refusals(t *testing.T, p *controltest.Plane) {
 		{"POST", base + "/prompts", map[string]any{"text": strings.Repeat("ü", 20_001)}, 413, choir.CodeTooLarge, "text"},
 		{"POST", base + "/prompts", map[string]any{"text": "x", "repo": "none"}, 404, choir.CodeNotFound, "repo"},
 		{"POST", base + "/prompts", map[string]any{"text": "x", "repo": "../x"}, 422, choir.CodeInvalid, "repo"},
+		{"DELETE", base + "/rewind", nil, 409, choir.CodeConflict, ""},
 		{"POST", base + "/rewind", map[string]any{}, 422, choir.CodeInvalid, "to_seq"},
 		{"POST", base + "/rewind", map[string]any{"to_seq": 1, "checkpoint": id}, 422, choir.CodeInvalid, "to_seq"},
 		{"POST", base + "/rewind", map[string]any{"to_seq": 999999}, 404, choir.CodeNotFound, ""},
