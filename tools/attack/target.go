@@ -171,5 +171,9 @@ func (t *target) close() error {
 			f.Close()
 		}
 	}
-	return os.RemoveAll(t.dir)
+	// os.RemoveAll has a folder open for each that lies above: too many for some attacks.
+	if out, err := exec.Command("rm", "-rf", "--", t.dir).CombinedOutput(); err != nil {
+		return fmt.Errorf("remove %s: %w: %s", t.dir, err, tail(string(out), 300))
+	}
+	return nil
 }

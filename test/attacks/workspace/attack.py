@@ -8,6 +8,9 @@ FILL = {
     "folders 20,000 deep": ("python3 -c \"\nimport os\nos.makedirs('/workspace/deep',exist_ok=True)\nos.chdir('/workspace/deep')\nfor i in range(20000):\n  os.mkdir('d'); os.chdir('d')\n\"",
                             "rm -rf /workspace/deep"),
     "30,000 files of one folder": ("mkdir -p /workspace/many && cd /workspace/many && seq 30000 | xargs touch", "rm -rf /workspace/many"),
+    "8 TB in the place of a file": ("truncate -s 8T /workspace/workspace/before.txt", ""),
+    "modes that let nobody in": ("cd /workspace/workspace && mkdir -p shut/in && echo x > shut/in/f && echo lost > before.txt && chmod 000 before.txt shut/in/f shut/in shut",
+                                 "chmod -R 700 /workspace/workspace/shut; rm -rf /workspace/workspace/shut"),
 }
 
 
@@ -50,4 +53,6 @@ for name, (fill, _) in FILL.items():
     attack("rewind", got is not True or took > ACCEPTED, f"a listing with {name}: {took:.2f} s")
     p, took = within(60, lambda: choir("rewind", str(head), timeout=60))
     attack("rewind", isinstance(p, Exception) or p.returncode != 0, f"a rewind with {name}: {took:.1f} s {'' if isinstance(p, Exception) else (p.stdout + p.stderr)[-200:]}")
+    content = api("GET", base() + "/files/workspace/before.txt")[1]
+    attack("rewind", content != b"before\n", f"a file's content after a rewind with {name}: {content[:80]}")
     attack("host's disk", disk() - size > 512 * 1024, f"{name}: {(disk() - size) // 1024} MiB more on the host")
