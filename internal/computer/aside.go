@@ -77,8 +77,8 @@ func (c *Computer) moveAside(ctx context.Context, client *guest.Client, paths []
 	var out []Aside
 	for _, path := range paths {
 		t, err := c.discard(ctx, client, path)
-		if choir.CodeOf(err) == choir.CodeNotFound {
-			continue // it went away by itself
+		if code := choir.CodeOf(err); code == choir.CodeNotFound || code == choir.CodeForbidden {
+			continue // it went away by itself, or lies where it cannot be moved: then it stays
 		}
 		if err != nil {
 			return nil, errors.Join(err, putBack(context.WithoutCancel(ctx), client, out))

@@ -58,7 +58,7 @@ func TestWhatIsInTheWayOfARewindIsMovedAside(t *testing.T) {
 	then, _ := l.store.Head()
 	was := l.sh("cat workspace/p/main.go workspace/p/src/a.go workspace/p/notes; ls workspace/p")
 	l.sh("truncate -s 8T workspace/p/main.go || exit 77; printf end >> workspace/p/main.go")
-	l.sh("cd workspace/p/src && seq 1 3000 | xargs touch")
+	l.sh("cd workspace/p/src && seq 1 3000 | xargs touch; chmod 500 .")
 	l.sh("rm workspace/p/notes; mkdir -p workspace/p/notes/deep; echo kept | tee workspace/p/kept workspace/p/notes/kept > workspace/p/notes/deep/kept; head -c 3000000 /dev/urandom > workspace/p/notes/deep/large; touch -d 2001-02-03 workspace/p/notes/deep/large workspace/p/notes/deep")
 	l.sh("truncate -s 1T workspace/p/beside")
 	before := l.contents()

@@ -176,7 +176,7 @@ func (c *Computer) settle(ctx context.Context, client *guest.Client, recovered b
 	err := c.bringTogether(ctx, client, recovered)
 	if err == nil {
 		c.wentDown = false // what changes from now on is somebody's
-		c.remover.wake()  // the last session may have left something
+		c.remover.wake()   // the last session may have left something
 	}
 	return err
 }

@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strconv"
 
 	"golang.org/x/sys/unix"
 
@@ -149,7 +150,34 @@ func (s *Server) rename(_ context.Context, _ *wire, r *request) (any, error) {
 	}
 	defer unix.Close(to)
 	fault.Point("guest.rename")
-	return &done{}, pathError("rename", r.Path, unix.Renameat2(from, name, to, newName, unix.RENAME_NOREPLACE))
+	err = unix.Renameat2(from, name, to, newName, unix.RENAME_NOREPLACE)
+	if err == unix.EACCES {
+		err = renameClosed(from, name, to, newName)
+	}
+	return &done{}, pathError("rename", r.Path, err)
+}
+
+// renameClosed moves a folder that its owner may not write to, which the kernel asks
+// for because of its "..": the mode is widened for the move.
+func renameClosed(from int, name string, to int, newName string) error {
+	fd, err := unix.Openat(from, name, unix.O_PATH|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return unix.EACCES
+	}
+	defer unix.Close(fd)
+	var st unix.Stat_t
+	if err := unix.Fstat(fd, &st); err != nil || st.Mode&0o200 != 0 {
+		return unix.EACCES
+	}
+	open := "/proc/self/fd/" + strconv.Itoa(fd)
+	if err := unix.Chmod(open, st.Mode&0o7777|0o200); err != nil {
+		return unix.EACCES
+	}
+	err = unix.Renameat2(from, name, to, newName, unix.RENAME_NOREPLACE)
+	if back := unix.Chmod(open, st.Mode&0o7777); err == nil {
+		err = back
+	}
+	return err
 }
 
 func (s *Server) remove(ctx context.Context, w *wire, r *request) (any, error) {

@@ -108,6 +108,7 @@ var points = []point{
 	{name: "guest.file.rename", guest: true, steps: byHand},
 	{name: "guest.rename", guest: true, steps: byHand},
 	{name: "guest.copy.rename", guest: true, steps: byHand},
+	{name: "guest.remove", guest: true, steps: byHand},
 	{name: "guest.remove.tree", guest: true, steps: byHand},
 	{name: "remove.folder", guest: true, steps: byHand},
 	{name: "guest.unpack.rename", guest: true, steps: byHand},
@@ -153,7 +154,6 @@ var first = []int{1}
 
 // unreached are the points that no row comes to, and why.
 var unreached = map[string]string{
-	"guest.remove":           "the control plane removes paths with what is below them: guest.remove.tree",
 	"desktop.modules.rename": "only a browser that shows a changed desktop comes to it; internal/desktop unpacks over what an interrupted attempt left",
 	"desktop.modules.sync":   "as desktop.modules.rename",
 	"cluster.publish":        "needs three nodes; internal/bus/cluster kills, stops, cuts off and wipes them, and cmd/choir the choir that publishes",
