@@ -11,6 +11,7 @@ import (
 	"unicode"
 
 	"choiros/internal/choir"
+	"choiros/internal/control/api"
 )
 
 // driving is text that sets a terminal's title, clears it, colours what follows,
@@ -38,6 +39,13 @@ func TestWordsOfStrangersNeverDriveATerminal(t *testing.T) {
 			break
 		}
 	}
+	name := "workspace/" + driving
+	if err := c.post(t.Context(), c.path("/folders"), api.FolderRequest{Path: name}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.post(t.Context(), c.path("/trash"), api.TrashRequest{Items: []api.TrashItem{{Path: name, IfMatch: "*"}}}, nil); err != nil {
+		t.Fatal(err)
+	}
 	events := c.log(t)
 	head := strconv.Itoa(len(events))
 	task := events[slices.IndexFunc(events, func(e choir.Event) bool { return e.Type == "task.dispatched" })].Task
@@ -51,6 +59,7 @@ func TestWordsOfStrangersNeverDriveATerminal(t *testing.T) {
 		"diff":       {{"diff", from}},
 		"undo":       {{"undo", string(task), "--dry-run"}},
 		"rewind":     {{"rewind", from, "--dry-run"}},
+		"trash":      {{"trash"}, {"trash", "restore", driving}, {"trash", "drop", driving}},
 		"run":        {{"run"}, {"run", driving}},
 		"repo":       {{"repo", "list"}, {"repo", "add", source}, {"repo", "export", driving, "-o", file}},
 		"checkpoint": {{"checkpoint"}},
