@@ -28,7 +28,7 @@ if os.path.exists(marker):
 added = choir("repo", "add", repo, "--name", "evil") if b"--name" in choir("repo", "add", "--help").stdout else choir("repo", "add", repo)
 control("links", added.returncode == 0 and os.path.islink(repo + "/shadow"), (added.stdout + added.stderr)[:200])
 sandbox("cd workspace/evil && echo b >b", kind="edit_repo", repo="evil")
-choir("checkpoint"); choir("repo", "list"); choir("repo", "export", "evil")
+choir("checkpoint"); choir("repo", "list"); choir("repo", "export", "evil", "-o", top + "/evil.bundle")
 attack("repositories", os.path.exists(marker), open(marker).read() if os.path.exists(marker) else "")
 status, raw = api("GET", base() + "/files/workspace/evil/shadow")
 attack("links", status == 200 and b"root:" in raw, f"{status} {raw[:80]}")
