@@ -3,7 +3,6 @@ package main
 import (
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -26,20 +25,7 @@ func TestOrdinaryUser(t *testing.T) {
 	if err := os.Chown(home, uid, uid); err != nil {
 		t.Fatal(err)
 	}
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	// Another process writes the copy: a program that this one had open for writing
-	// while a parallel test forks could not be started.
-	binary := filepath.Join(home, "choir.test")
-	if out, err := exec.Command("cp", self, binary).CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	if err := os.Chmod(binary, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command(binary, "-test.run", asOrdinary, "-test.v")
+	cmd := exec.Command(sandboxtest.CopySelf(t, home), "-test.run", asOrdinary, "-test.v")
 	cmd.Dir = home
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "TMPDIR=" + home}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(uid)}}

@@ -30,7 +30,7 @@ func TestOrdinaryUser(t *testing.T) {
 	if err := os.Chown(home, uid, uid); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(copySelf(t, dir), "-test.run", "^(TestLocal|TestRlimitLevel|TestToolchains|TestFilter|TestHostSide|TestLandlock|TestRefusedSpecs|TestLongPath|TestCloseLeavesSandboxes)$", "-test.v")
+	cmd := exec.Command(sandboxtest.CopySelf(t, dir), "-test.run", "^(TestLocal|TestRlimitLevel|TestToolchains|TestFilter|TestHostSide|TestLandlock|TestRefusedSpecs|TestLongPath|TestCloseLeavesSandboxes)$", "-test.v")
 	cmd.Dir = home
 	cmd.Env = []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + home, "TMPDIR=" + home,
@@ -47,24 +47,6 @@ func TestOrdinaryUser(t *testing.T) {
 			t.Log(strings.TrimSpace(line))
 		}
 	}
-}
-
-// copySelf copies the test binary to where another user may run it. Another process
-// writes the copy: a program that this one had open for writing while a parallel
-// test forks could not be started.
-func copySelf(t *testing.T, dir string) string {
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(dir, "local.test")
-	if out, err := exec.Command("cp", self, path).CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	if err := os.Chmod(path, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	return path
 }
 
 // TestRlimitLevel checks what the level says where cgroups cannot be used, and
