@@ -24,9 +24,10 @@ type toolchain struct {
 
 func (t toolchain) hidden() bool { return t.source != "" && t.source != t.path }
 
-// findToolchains plans how the configured toolchains get into a sandbox. A host
-// user of the sandbox's own may not enter a folder such as /root, so such a
-// toolchain is bound elsewhere before bubblewrap becomes that user.
+// findToolchains plans how the configured toolchains get into a sandbox. Root binds
+// each elsewhere before bubblewrap becomes the sandbox's host user, because that user
+// may not enter a folder such as /root, and because bubblewrap would bind what is
+// mounted below a toolchain as well.
 func findToolchains(cfg Config, root bool) ([]toolchain, error) {
 	var found []toolchain
 	for i, path := range cfg.Toolchains {
@@ -34,7 +35,7 @@ func findToolchains(cfg Config, root bool) ([]toolchain, error) {
 		if !strings.HasPrefix(path, "/usr/") {
 			t.source = path
 		}
-		if t.source != "" && root && !enterable(path) {
+		if t.source != "" && root {
 			t.source = filepath.Join(cfg.StateDir, "toolchains", strconv.Itoa(i))
 			if err := makePublic(t.source); err != nil {
 				return nil, choir.Wrap("local.setup", choir.CodeInternal, err, "make the place of a toolchain")
@@ -43,20 +44,6 @@ func findToolchains(cfg Config, root bool) ([]toolchain, error) {
 		found = append(found, t)
 	}
 	return found, nil
-}
-
-// enterable reports whether everybody may walk to a folder.
-func enterable(path string) bool {
-	real, err := filepath.EvalSymlinks(path)
-	if err != nil {
-		return false
-	}
-	for dir := real; dir != "/"; dir = filepath.Dir(dir) {
-		if info, err := os.Stat(dir); err != nil || info.Mode()&0o001 == 0 {
-			return false
-		}
-	}
-	return true
 }
 
 // toolchainPoints are the folders that a root folder needs for mounting the

@@ -11,6 +11,8 @@ import (
 	"choiros/internal/sandbox"
 	"choiros/internal/sandbox/local"
 	"choiros/internal/sandbox/sandboxtest"
+
+	"golang.org/x/sys/unix"
 )
 
 // homeToolchain is a toolchain below the home folder, in a folder that nobody
@@ -129,5 +131,53 @@ func TestOtherToolchainsNeedANewSandbox(t *testing.T) {
 	}
 	if err := again.Destroy(t.Context()); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestWhatIsMountedBelowAToolchainStaysOutside shows toolchains, one in a folder
+// that only root may enter and one that everybody may, each with a file system
+// mounted in it.
+func TestWhatIsMountedBelowAToolchainStaysOutside(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root mounts file systems on the host")
+	}
+	top := sandboxtest.DataDir(t)
+	var tools []string
+	for name, mode := range map[string]os.FileMode{"closed": 0o700, "open": 0o755} {
+		tool := filepath.Join(top, name, "tools")
+		below := filepath.Join(tool, "below")
+		if err := os.MkdirAll(below, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(tool, "own"), nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if err := unix.Mount("choir-test", below, "tmpfs", 0, "size=64k"); err != nil {
+			t.Skipf("this machine lets root mount nothing: %v", err)
+		}
+		t.Cleanup(func() {
+			if err := unix.Unmount(below, 0); err != nil {
+				t.Error(err)
+			}
+		})
+		if err := os.WriteFile(filepath.Join(below, "secret"), nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chmod(filepath.Join(top, name), mode); err != nil {
+			t.Fatal(err)
+		}
+		tools = append(tools, tool)
+	}
+	d := local.New(local.Config{StateDir: sandboxtest.DataDir(t), Toolchains: tools})
+	defer d.Close()
+	b, err := d.Create(t.Context(), spec(t, choir.RoleAssociate))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Destroy(t.Context())
+	for _, tool := range tools {
+		if got := shell(t, b, "ls "+tool+"; ls "+tool+"/below"); got != "below\nown\n" {
+			t.Errorf("%s shows %q", tool, got)
+		}
 	}
 }
