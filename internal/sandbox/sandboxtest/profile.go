@@ -72,6 +72,14 @@ func (s suite) profile(t *testing.T) {
 			t.Error(err)
 		}
 	})
+	t.Run("folders in memory", func(t *testing.T) {
+		for _, dir := range []string{"/tmp", "/home/choir", "/dev/shm"} {
+			const script = "cd $0 && fallocate -l 1M fits && rm fits && ! fallocate -l 16G large 2>&1"
+			if out := b.run(t, "/bin/sh", "-c", script, dir); out.Exit.Code != 0 || !strings.Contains(string(out.Stdout), "No space left") {
+				t.Errorf("%s takes more than is given to it: %+v %s%s", dir, out.Exit, out.Stdout, out.Stderr)
+			}
+		}
+	})
 	t.Run("host is hidden", func(t *testing.T) {
 		for _, path := range []string{marker, b.spec.Doors, b.spec.Workspace, "/root", "/var/lib", "/sys/fs", "/boot", "/mnt"} {
 			b.refused(t, invisible, "read", path)
