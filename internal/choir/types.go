@@ -95,7 +95,7 @@ var types = []TypeInfo{
 	{Type: "plan.refused", Class: ClassFact, Run: true, Roles: director, Sample: PlanRefused{}, Doc: "A plan did not hold; the model is told why."},
 	{Type: "task.dispatched", Class: ClassFact, Run: true, Once: []string{"task"}, Roles: []Role{RoleDirector, RoleShell, RoleDesktop, RoleCLI, RoleControl}, Sample: TaskDispatched{}, Doc: "A DirectorTask is to be executed."},
 	{Type: "task.started", Class: ClassFact, Run: true, Roles: control, Sample: TaskStarted{}, Doc: "The Associate took a task up; the workspace as it was then."},
-	{Type: "task.progressed", Class: ClassFact, Run: true, Roles: associate, Sample: TaskProgressed{}, Doc: "The Associate speaks to the Conductor while it works."},
+	{Type: "task.progressed", Class: ClassFact, Run: true, Roles: associate, Sample: TaskProgressed{}, Doc: "The Associate says something while it works: what its model says beside its tool calls."},
 	{Type: "task.returned", Class: ClassFact, Run: true, Once: []string{"task"}, After: "task.dispatched", Roles: []Role{RoleAssociate, RoleControl}, Sample: TaskReturned{}, Doc: "The one AssociateResult of a task."},
 	{Type: "task.judged", Class: ClassFact, Run: true, Once: []string{"payload.task"}, Roles: director, Sample: TaskJudged{}, Doc: "The Director held a result against the acceptance criteria."},
 	{Type: "question.asked", Class: ClassFact, Run: true, Once: []string{"run", "payload.question.id"}, Roles: director, Sample: QuestionAsked{}, Doc: "Only the user can answer this; the run waits."},

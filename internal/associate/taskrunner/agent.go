@@ -140,7 +140,10 @@ func (c *caller) Call(ctx context.Context, req model.Request, on func(model.Delt
 	c.models++
 	info := model.CallInfo{Call: choir.DeriveID(c.event.Task, "model", itoa(int64(c.models))), Run: c.event.Run, Task: c.event.Task, Caller: "associate"}
 	resp, err := c.cfg.Models.Call(ctx, info, req, on)
-	if err == nil || ctx.Err() != nil {
+	if err == nil {
+		return resp, (*job)(c).recordWords(resp)
+	}
+	if ctx.Err() != nil {
 		return resp, err
 	}
 	if code := choir.CodeOf(err); code == choir.CodeBudget {

@@ -52,6 +52,27 @@ func TestTheAgentWorksWithItsTools(t *testing.T) {
 	}
 }
 
+// TestWhatTheModelSaysBesideItsCallsIsRecorded, bounded; its last words are the
+// summary.
+func TestWhatTheModelSaysBesideItsCallsIsRecorded(t *testing.T) {
+	t.Parallel()
+	l := newLab(t)
+	silent := use("bash", `{"command":"true"}`)
+	silent.Content = silent.Content[1:]
+	long := use("bash", `{"command":"true"}`)
+	long.Content[0].Text = " " + strings.Repeat("ü", 5000)
+	l.model.responses = []model.Response{use("bash", `{"command":"true"}`), silent, long, say("Done.")}
+	r := l.do(choir.DirectorTask{Kind: choir.TaskRun})
+	holds(t, r, choir.StatusOK, "")
+	want := []choir.TaskProgressed{{Kind: "progress", Text: "using bash"}, {Kind: "progress", Text: strings.Repeat("ü", 999) + "…"}}
+	if diff := cmp.Diff(want, of[choir.TaskProgressed](t, l.log, r.TaskID)); diff != "" {
+		t.Error(diff)
+	}
+	if !strings.HasPrefix(r.Summary, "Done.") {
+		t.Errorf("the summary is %q", r.Summary)
+	}
+}
+
 func TestToolsOutsideTheTaskAreRefusedAndRecorded(t *testing.T) {
 	t.Parallel()
 	l := newLab(t)
