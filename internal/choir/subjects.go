@@ -24,10 +24,6 @@ var subjects = []Subject{
 	{"cmd.<uid>.<cid>.<verb>.<role>.<connection>", readers, control, "Request and reply. The last two parts carry the caller: a connection can publish only under its own."},
 	{"task.<uid>.<cid>.<role>", control, workers, "Prompts, steering, tasks and cancels, each role its own. Sent after the event that causes it is committed, and again until the answering event is committed."},
 	{"job.<class>", control, []Role{RolePool}, "Work for the agent pool."},
-	{"citation.created", control, Roles(), "Thought Bank."},
-	{"citation.notify.<uid>", control, []Role{RoleShell}, "Thought Bank, for one user."},
-	{"system.health", control, Roles(), "Heartbeats."},
-	{"system.announce", control, Roles(), "Announcements."},
 }
 
 var watchers = []Role{RoleShell, RoleDesktop, RoleCLI, RoleDirector}

@@ -12,10 +12,6 @@ var permitted = map[string]struct{ publish, subscribe string }{
 	"cmd.<uid>.<cid>.<verb>.<role>.<connection>": {"shell desktop cli director associate", "control"},
 	"task.<uid>.<cid>.<role>":                    {"control", "director associate"},
 	"job.<class>":                                {"control", "pool"},
-	"citation.created":                           {"control", "shell desktop cli director associate pool control"},
-	"citation.notify.<uid>":                      {"control", "shell"},
-	"system.health":                              {"control", "shell desktop cli director associate pool control"},
-	"system.announce":                            {"control", "shell desktop cli director associate pool control"},
 }
 
 // permittedVerbs are the roles that may ask for each verb.
@@ -51,10 +47,11 @@ var permittedBeside = map[string]struct{ publish, subscribe string }{
 	"$KV.b.k":                        {"", ""},
 	"$O.b.C.x":                       {"", ""},
 	"nobodys.subject":                {"", ""},
+	"system.announce":                {"", ""},
 }
 
 // wildcards nobody may subscribe to: each would carry somebody else's messages.
 var wildcards = []string{
-	">", "*.>", "*", "user.>", "user.*.*.>", "agent.>", "live.>", "cmd.>", "task.>", "job.*.>", "citation.>",
+	">", "*.>", "*", "user.>", "user.*.*.>", "agent.>", "live.>", "cmd.>", "task.>", "job.*.>",
 	"$JS.API.>", "$JS.>", "$SYS.>", "_INBOX.>", "_INBOX_*.>", "*.*", "*.*.>", "*.*.*.*",
 }

@@ -32,7 +32,7 @@ export interface PayloadByType {
   "task.dispatched": TaskDispatched;
   /** The Associate took a task up; the workspace as it was then. */
   "task.started": TaskStarted;
-  /** The Associate speaks to the Conductor while it works. */
+  /** The Associate says something while it works: what its model says beside its tool calls. */
   "task.progressed": TaskProgressed;
   /** The one AssociateResult of a task. */
   "task.returned": TaskReturned;
