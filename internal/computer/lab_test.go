@@ -61,6 +61,12 @@ type lab struct {
 
 func newLab(t *testing.T, change ...func(*labConfig)) *lab {
 	t.Helper()
+	return openLab(t, newLabConfig(t, change...))
+}
+
+// newLabConfig describes a new computer in a data folder of its own.
+func newLabConfig(t *testing.T, change ...func(*labConfig)) labConfig {
+	t.Helper()
 	t.Parallel()
 	if _, err := exec.LookPath("bwrap"); err != nil {
 		t.Skip("bubblewrap is not installed")
@@ -73,7 +79,7 @@ func newLab(t *testing.T, change ...func(*labConfig)) *lab {
 	for _, c := range change {
 		c(&cfg)
 	}
-	return openLab(t, cfg)
+	return cfg
 }
 
 func newTestID(t testing.TB) choir.ID {

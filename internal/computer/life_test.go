@@ -231,6 +231,35 @@ func crashed(t *testing.T) (cfg labConfig, handles string) {
 	return l.cfg, handles
 }
 
+// TestTheWorkspaceOfAKilledStartIsLaidOut has the control plane die when the first
+// sandbox was made and nothing was put into its workspace.
+func TestTheWorkspaceOfAKilledStartIsLaidOut(t *testing.T) {
+	cfg := newLabConfig(t, func(c *labConfig) { c.Source = sourceArchive(t, firstDesktop) })
+	c, bus, err := cfg.open(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := c.seats[choir.RoleAssociate]
+	if err := s.makeFolders(); err != nil {
+		t.Fatal(err)
+	}
+	if recovered, err := s.findOrCreate(t.Context(), &live{}); err != nil || recovered {
+		t.Fatalf("the first sandbox: recovered %v, %v", recovered, err)
+	}
+	if err := c.Close(); err != nil {
+		t.Fatal(err)
+	}
+	bus.Close()
+	again := openLab(t, cfg)
+	again.waitEvent(func(e choir.Event) bool {
+		p := payload[choir.SandboxStarted](t, e)
+		return e.Type == "sandbox.started" && p.Role == choir.RoleAssociate && p.Recovered
+	})
+	if out := again.sh("ls; cat choiros/src/b.ts"); out != "artifacts\nchoiros\nworkspace\nb\n" {
+		t.Errorf("the workspace is %q", out)
+	}
+}
+
 func TestASandboxOfAnotherBuildIsReplaced(t *testing.T) {
 	cfg, handles := crashed(t)
 	path := filepath.Join(handles, "associate.json")

@@ -217,17 +217,7 @@ func (s *seat) start(ctx context.Context, l *live, recovered bool) error {
 		return err
 	}
 	if s.role == choir.RoleAssociate {
-		if err := s.c.furnish(ctx, l.client); err != nil {
-			return err
-		}
-	}
-	if s.role == choir.RoleAssociate && !recovered {
-		if err := s.c.layOut(ctx, l.client); err != nil {
-			return err
-		}
-	}
-	if s.role == choir.RoleAssociate {
-		if err := s.c.lookFirst(ctx, l, recovered); err != nil {
+		if err := s.c.prepareWorkspace(ctx, l, recovered); err != nil {
 			return err
 		}
 	}
