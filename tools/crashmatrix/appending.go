@@ -243,6 +243,8 @@ func diskFullWhileRepairing(h harm, n int) row {
 		}
 		// Without room it may fail; it may not make anything worse.
 		_, failed := b.ask(ctx, "log", "--repair")
+		// The writers meet the full disk for a while more. A writer that is refused
+		// tries again and says nothing, so there is no event to wait for.
 		time.Sleep(200 * time.Millisecond)
 		if err := os.Remove(ballast); err != nil {
 			return err

@@ -140,7 +140,8 @@ func ask(fd int) string {
 	return strings.TrimSpace(string(answer[:n]))
 }
 
-// nextRole kills the role and waits for the next.
+// nextRole kills the role and waits for the next. Nothing tells a tool that a
+// process started, so it looks again and again.
 func nextRole() (int, error) {
 	old := rolePID()
 	if old != 0 {
