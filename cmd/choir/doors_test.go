@@ -171,6 +171,14 @@ func TestADoctorWithoutBubblewrap(t *testing.T) {
 	}
 }
 
+// TestTheDoctorSaysWhichBrowsersHoldPages: what holds pages is no part of choir.
+func TestTheDoctorSaysWhichBrowsersHoldPages(t *testing.T) {
+	out := newMachine(t, "").must("doctor")
+	if !strings.Contains(out, "Chromium from version 156 on holds them to their computer, Firefox and Safari do not hold WebRTC back") {
+		t.Errorf("doctor says nothing of it:\n%s", out)
+	}
+}
+
 func TestFollowingTheLog(t *testing.T) {
 	m := newMachine(t, "")
 	r := m.up()

@@ -248,6 +248,10 @@ func TestTheDoorOfADesktop(t *testing.T) {
 			t.Errorf("%s: %s, want %d: %.200s", name, res.Status, c.want, body)
 		}
 	}
+	res, _ := p.Do(req{Method: "GET", Path: "/", Host: d.host, NoCookie: true, Header: http.Header{"Cookie": {d.cookie.String()}}})
+	if policy := res.Header.Get("Content-Security-Policy"); !strings.Contains(policy, "; script-src 'self';") {
+		t.Errorf("the bundle's policy is %q", policy)
+	}
 	for _, h := range []http.Header{
 		{"Origin": {"http://" + p.Host}}, {"Origin": {"null"}}, {"Origin": nil}, {"Origin": {"http://8080--" + d.host}}, {"Sec-Fetch-Site": {"cross-site"}}, {"Sec-Fetch-Site": {"same-site"}},
 	} {
