@@ -35,12 +35,19 @@ export async function startOutside() {
   });
   turn.bind(0, "127.0.0.1");
   await once(turn, "listening");
+  const knocked = createLine((socket) => {
+    seen.push("connected");
+    socket.destroy();
+  });
+  await once(knocked.listen(0, "127.0.0.1"), "listening");
   return {
     seen,
     /** Where the web server is, by its foreign name. */
     address: `http://${NAME}:${web.address().port}`,
     /** Where the TURN server is. */
     turn: `turn:127.0.0.1:${turn.address().port}`,
+    /** Where a connection alone is written down. */
+    knock: `http://${NAME}:${knocked.address().port}`,
     /** What makes a browser find the name. */
     rule: `MAP ${NAME} 127.0.0.1`,
     /** Waits until something with these words has arrived; false when it does not. */
@@ -53,6 +60,7 @@ export async function startOutside() {
       web.closeAllConnections();
       web.close();
       turn.close();
+      knocked.close();
     },
   };
 }

@@ -2,6 +2,8 @@
 // Each attempt is made twice: with what holds it taken out of the answers, where
 // it must arrive, and with it, where it must not.
 import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { after, before, describe, test } from "node:test";
 import { openBrowser, PATIENCE_MS } from "../lib/browser.js";
 import { startChoir } from "../lib/choir.js";
@@ -44,6 +46,11 @@ async function relay([urls, username]) {
   const peer = new RTCPeerConnection({ iceServers: [{ urls, username, credential: "x" }] });
   peer.createDataChannel("x");
   await peer.setLocalDescription(await peer.createOffer());
+}
+
+/** Runs in a page: has the browser connect to a host before it asks for anything. */
+function preconnect(address) {
+  document.head.append(Object.assign(document.createElement("link"), { rel: "preconnect", href: address }));
 }
 
 /** Runs in a page: everything a page can ask for elsewhere without leaving. */
@@ -91,7 +98,7 @@ class H(http.server.BaseHTTPRequestHandler):
             self.wfile.write(b"HTTP/1.1 103 Early Hints\\r\\nLink: <${outside}/early>; rel=preload; as=fetch\\r\\n\\r\\n")
         self.send_response(200)
         self.send_header("Content-Type", "text/javascript" if path.endswith(".js") else "text/html")
-        self.send_header("Link", "<${outside}/link>; rel=preload; as=image, <${outside}/link2>; rel=prefetch")
+        self.send_header("Link", "<${outside}/link>; rel=preload; as=script, <${outside}/link2>; rel=prefetch")
         self.send_header("Content-Security-Policy", "img-src 'none'; report-uri ${outside}/report-uri")
         self.send_header("Content-Security-Policy-Report-Only", "default-src 'none'; report-uri ${outside}/report-only")
         if path == "/refresh":
@@ -103,6 +110,33 @@ s = http.server.ThreadingHTTPServer(("127.0.0.1", 0), H)
 print("serves at", s.server_port, flush=True)
 s.serve_forever()
 `;
+
+/** Where a browser is led by each answer of the server when no gateway stands between. */
+const straight = [
+  ["/", ["/link", "/link2", "/report-uri", "/report-only"]],
+  ["/away", ["/redirect?"]],
+  ["/refresh", ["/refresh"]],
+  ["/early", ["/early"]],
+];
+
+/** Runs in a page: asks for what its policies forbid, which a browser reports to where they say. */
+function loadBlocked() {
+  new Image().src = "/picture";
+}
+
+/** Starts the server on the host, where no gateway changes its answers. */
+async function serveOnTheHost() {
+  const child = spawn("python3", ["-u", "-c", server(it.outside.address)], { stdio: ["ignore", "pipe", "inherit"] });
+  const ended = once(child, "exit");
+  const [said] = await once(child.stdout, "data");
+  return {
+    address: `http://127.0.0.1:${/serves at (\d+)/.exec(said)[1]}`,
+    async stop() {
+      child.kill();
+      await ended;
+    },
+  };
+}
 
 /** Starts the server in a terminal; gives its port. */
 async function serve() {
@@ -150,12 +184,16 @@ describe("a hostile desktop", () => {
     const frame = await desktopWithout(POLICY, ALLOWLIST);
     await frame.evaluate(reachOut, [it.outside.address, "desktop-off"]);
     for (const way of ways) assert.ok(await it.outside.arrived(`/desktop-off-${way}?`), way);
+    await frame.evaluate((to) => location.assign(to), `${it.outside.address}/desktop-off-left?WORKSPACE-SECRET`);
+    assert.ok(await it.outside.arrived("/desktop-off-left?"), "leaving");
   });
 
-  test("without its allowlist, WebRTC carries its words outside", { skip }, async () => {
+  test("without its allowlist, WebRTC and preconnects reach outside", { skip }, async () => {
     const frame = await desktopWithout(ALLOWLIST);
     await frame.evaluate(relay, [it.outside.turn, "DESKTOP-SECRET-OFF"]);
     assert.ok(await it.outside.arrived("DESKTOP-SECRET-OFF"));
+    await frame.evaluate(preconnect, it.outside.knock);
+    assert.ok(await it.outside.arrived("connected"), "a preconnect");
   });
 
   test("it reaches nobody, by any way", { skip }, async () => {
@@ -163,6 +201,7 @@ describe("a hostile desktop", () => {
     const before = it.outside.seen.length;
     await frame.evaluate(reachOut, [it.outside.address, "desktop"]);
     await frame.evaluate(relay, [it.outside.turn, "DESKTOP-SECRET"]);
+    await frame.evaluate(preconnect, it.outside.knock);
     assert.equal(await it.outside.arrived("nothing at all"), false);
     assert.deepEqual(it.outside.seen.slice(before), []);
   });
@@ -172,9 +211,14 @@ describe("a hostile desktop", () => {
     const frame = await desktopWithout();
     const before = [it.outside.seen.length, context.pages().length];
     await frame.evaluate((to) => {
-      addEventListener("click", () => window.open(to), { once: true, capture: true });
+      const open = () => {
+        globalThis.clicked = true;
+        window.open(to);
+      };
+      addEventListener("click", open, { once: true, capture: true });
     }, `${it.outside.address}/popup?WORKSPACE-SECRET`);
     await page.mouse.click(700, 300);
+    assert.equal(await frame.evaluate(() => globalThis.clicked), true, "the click did not reach it");
     assert.equal(await it.outside.arrived("/popup?"), false);
     assert.deepEqual([it.outside.seen.length, context.pages().length], before);
   });
@@ -211,6 +255,23 @@ describe("a hostile preview", () => {
     for (const way of ways) assert.ok(await it.outside.arrived(`/preview-off-${way}?`), way);
   });
 
+  test("straight from its server, each of its headers leads the browser outside", { skip }, async () => {
+    const host = await serveOnTheHost();
+    const page = await it.context.newPage();
+    try {
+      for (const [path, ways] of straight) {
+        it.outside.seen.length = 0;
+        // A browser that is led elsewhere has not loaded what it was sent to.
+        await page.goto(`${host.address}${path}`).catch(() => undefined);
+        await page.evaluate(loadBlocked).catch(() => undefined);
+        for (const way of ways) assert.ok(await it.outside.arrived(way), `${path}: ${way}`);
+      }
+    } finally {
+      await page.close();
+      await host.stop();
+    }
+  });
+
   test("without its allowlist, WebRTC carries its words outside", { skip }, async () => {
     await desktopWithout(ALLOWLIST);
     const frame = await preview();
@@ -226,6 +287,8 @@ describe("a hostile preview", () => {
     assert.match(await frame.evaluate(async () => await (await fetch("/here")).text()), /the app \/arrived/);
     await frame.evaluate(reachOut, [it.outside.address, "preview"]);
     await frame.evaluate(relay, [it.outside.turn, "PREVIEW-SECRET"]);
+    await frame.evaluate(preconnect, it.outside.knock);
+    await frame.evaluate(loadBlocked);
     await frame.evaluate(() => fetch("/away").catch(() => undefined));
     assert.equal(await it.outside.arrived("nothing at all"), false);
     assert.deepEqual(it.outside.seen.slice(before), []);
@@ -235,7 +298,8 @@ describe("a hostile preview", () => {
     test(`its server leads the browser nowhere else with ${path}`, { skip }, async () => {
       await desktopWithout();
       const before = it.outside.seen.length;
-      await preview(path);
+      const frame = await preview(path);
+      await frame.evaluate(loadBlocked).catch(() => undefined); // of a page that was not loaded
       assert.equal(await it.outside.arrived("nothing at all"), false);
       assert.deepEqual(it.outside.seen.slice(before), []);
     });
