@@ -47,7 +47,6 @@ var permittedBeside = map[string]struct{ publish, subscribe string }{
 	"$KV.b.k":                        {"", ""},
 	"$O.b.C.x":                       {"", ""},
 	"nobodys.subject":                {"", ""},
-	"system.announce":                {"", ""},
 }
 
 // wildcards nobody may subscribe to: each would carry somebody else's messages.
