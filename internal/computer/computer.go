@@ -43,12 +43,12 @@ type Config struct {
 	// Egress makes the handler behind the egress door: the model gateway, and
 	// later the proxy.
 	Egress func(*Computer) http.Handler
-	// Settle writes the end of the model calls that the session before left open;
+	// CloseUnreturned writes the end of the model calls that the session before left open;
 	// it runs before a session begins. Drain ends the calls in flight and waits
 	// until their end is in the log; it runs before a session ends. Nil does
 	// nothing.
-	Settle func(context.Context, *Computer) error
-	Drain  func(*Computer) error
+	CloseUnreturned func(context.Context, *Computer) error
+	Drain           func(*Computer) error
 	// DesktopCostUSD bounds what the runs that a desktop began within DesktopSpan
 	// may cost; 0 is no bound.
 	DesktopCostUSD float64

@@ -27,8 +27,8 @@ func (c *Computer) Serve(ctx context.Context) error {
 		FailureBackoff: 5 * time.Second,
 		Timeout:        20 * time.Second,
 	})
-	if c.cfg.Settle != nil {
-		if err := c.cfg.Settle(ctx, c); err != nil {
+	if c.cfg.CloseUnreturned != nil {
+		if err := c.cfg.CloseUnreturned(ctx, c); err != nil {
 			return ended(err)
 		}
 	}

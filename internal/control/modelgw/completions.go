@@ -185,7 +185,7 @@ func (g *Gateway) serveCompletions(w http.ResponseWriter, r *http.Request) {
 	g.abortIfClosing()
 	switch {
 	case in.Stream:
-		s.end(resp, err)
+		s.finish(resp, err)
 	case err != nil:
 		writeCompletionsError(w, err)
 	default:

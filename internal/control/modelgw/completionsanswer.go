@@ -108,7 +108,7 @@ func (s *completionsStream) delta(d model.Delta) {
 	s.piece(completionsDelta{Content: &d.Text})
 }
 
-func (s *completionsStream) end(resp model.Response, err error) {
+func (s *completionsStream) finish(resp model.Response, err error) {
 	switch {
 	case err != nil && !s.begun:
 		writeCompletionsError(s.w, err)

@@ -32,7 +32,7 @@ func (s *eventStream) raw(name string, data []byte) {
 		return
 	}
 	if !s.begun {
-		s.begin()
+		s.sendHeader()
 	}
 	s.buf.Reset()
 	if name != "" {
@@ -48,7 +48,7 @@ func (s *eventStream) raw(name string, data []byte) {
 	s.gone = s.flush.Flush() != nil
 }
 
-func (s *eventStream) begin() {
+func (s *eventStream) sendHeader() {
 	s.begun = true
 	s.flush = http.NewResponseController(s.w)
 	h := s.w.Header()

@@ -172,7 +172,7 @@ func (g *Gateway) board(a *asked) (f *flight, started bool, err error) {
 	g.flights[keyOf(a.info)] = f
 	g.work.Go(func() {
 		defer cancel()
-		resp, err := g.fly(ctx, a, f.piece)
+		resp, err := g.makeCall(ctx, a, f.piece)
 		g.mu.Lock()
 		delete(g.flights, keyOf(a.info))
 		g.mu.Unlock()

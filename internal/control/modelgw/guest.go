@@ -39,7 +39,7 @@ func (g *Gateway) serveCall(w http.ResponseWriter, r *http.Request) {
 	s := frameStream{eventStream{w: w}}
 	resp, err := g.call(r.Context(), c.Info(), nil, c.Request, s.delta)
 	g.abortIfClosing()
-	s.end(resp, err)
+	s.finish(resp, err)
 }
 
 // DecodeCall reads the body of a call strictly; code invalid with the path of
@@ -87,7 +87,7 @@ type frameStream struct{ eventStream }
 
 func (s *frameStream) delta(d model.Delta) { s.event("", model.Frame{Delta: &d}) }
 
-func (s *frameStream) end(resp model.Response, err error) {
+func (s *frameStream) finish(resp model.Response, err error) {
 	switch {
 	case err == nil:
 		s.event("", model.Frame{Response: &resp})

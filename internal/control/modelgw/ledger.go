@@ -163,9 +163,9 @@ func fit(all []bound, most Used) (over *lacked, wait bool) {
 	return nil, wait
 }
 
-// settle counts what the call used in the place of what it reserved. Only the
+// commitUsage counts what the call used in the place of what it reserved. Only the
 // first call counts.
-func (r *reservation) settle(used Used) {
+func (r *reservation) commitUsage(used Used) {
 	l := r.ledger
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -162,7 +162,7 @@ func (g *Gateway) serveMessages(w http.ResponseWriter, r *http.Request) {
 	g.abortIfClosing()
 	switch {
 	case stream:
-		s.end(resp, err)
+		s.finish(resp, err)
 	case err != nil:
 		writeMessagesError(w, err)
 	default:

@@ -141,7 +141,7 @@ func (s *messagesStream) open(index int, b model.Block) {
 	s.event("content_block_start", blockStart{"content_block_start", index, start})
 }
 
-func (s *messagesStream) end(resp model.Response, err error) {
+func (s *messagesStream) finish(resp model.Response, err error) {
 	switch {
 	case err != nil && !s.begun:
 		writeMessagesError(s.w, err)

@@ -330,7 +330,7 @@ func TestACallThatAKillLeftOpenIsCountedOnce(t *testing.T) {
 	for range 3 {
 		r.close()
 		r.open(t)
-		if err := r.gw.Settle(t.Context()); err != nil {
+		if err := r.gw.CloseUnreturned(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}

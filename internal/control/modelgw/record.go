@@ -64,7 +64,7 @@ func (r *record) heard(d model.Delta) {
 	}
 }
 
-func (r *record) end() choir.ModelReturned {
+func (r *record) newReturned() choir.ModelReturned {
 	end := choir.ModelReturned{
 		Call: r.info.Call, Caller: r.info.Caller, Provider: r.route.Provider.Name(), Model: r.route.Model,
 		DurationMS: int64(max(0, r.g.cfg.Now()-r.began)),
@@ -85,7 +85,7 @@ func (r *record) returned(ctx context.Context, resp model.Response, estimated bo
 	if err != nil {
 		return choir.Wrap("modelgw.record", "", err, "keep the answer")
 	}
-	end := r.end()
+	end := r.newReturned()
 	if resp.Model != "" {
 		end.Model = resp.Model
 	}
@@ -100,7 +100,7 @@ const maxReason = 1900
 // failed writes model.returned for a failure, with what it cost, and returns the
 // failure.
 func (r *record) failed(ctx context.Context, cause error, u model.Usage, estimated bool) error {
-	end := r.end()
+	end := r.newReturned()
 	enterUsage(&end, u, estimated)
 	f := model.FailureOf(cause)
 	end.Code, end.Error = f.Code, f.Message

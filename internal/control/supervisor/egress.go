@@ -68,9 +68,9 @@ func (g *gateways) close() error {
 	return joined(errs)
 }
 
-// settleCalls ends the model calls that the session before left open.
-func (s *System) settleCalls(ctx context.Context, c *computer.Computer) error {
-	return s.gateways.get(c.ID(), func() *modelgw.Gateway { return s.newGateway(c) }).Settle(ctx)
+// closeUnreturned ends the model calls that the session before left open.
+func (s *System) closeUnreturned(ctx context.Context, c *computer.Computer) error {
+	return s.gateways.get(c.ID(), func() *modelgw.Gateway { return s.newGateway(c) }).CloseUnreturned(ctx)
 }
 
 // drainCalls ends the model calls of a computer that goes to sleep.

@@ -125,7 +125,7 @@ func (s *System) computerConfig(e entry, guest string) computer.Config {
 		},
 		RequireLimits: s.cfg.File.Runtime.RequireLimits,
 		RunLimits:     l.Run(),
-		Egress:        s.egress, Settle: s.settleCalls, Drain: s.drainCalls,
+		Egress:        s.egress, CloseUnreturned: s.closeUnreturned, Drain: s.drainCalls,
 		DesktopCostUSD: l.DesktopCost, DesktopSpan: modelgw.DesktopSpan,
 		AutoCheckpoint: computer.AutoCheckpoint{
 			Tasks: s.cfg.File.Git.AutoCommitThreshold,

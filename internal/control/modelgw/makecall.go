@@ -7,10 +7,10 @@ import (
 	"choiros/internal/model"
 )
 
-// fly makes one call from end to end: from the log when it is answered there,
+// makeCall makes one call from end to end: from the log when it is answered there,
 // else from the provider, with its beginning in the log before the caller hears
 // the first piece of the answer, and its end before the caller hears of that.
-func (g *Gateway) fly(ctx context.Context, a *asked, on func(model.Delta)) (model.Response, error) {
+func (g *Gateway) makeCall(ctx context.Context, a *asked, on func(model.Delta)) (model.Response, error) {
 	past, err := g.recall(ctx, a.info, a.digest)
 	if err != nil || past.answered {
 		return past.resp, err
@@ -31,7 +31,7 @@ func (g *Gateway) fly(ctx context.Context, a *asked, on func(model.Delta)) (mode
 	if err != nil {
 		return model.Response{}, err
 	}
-	defer held.settle(Used{}) // for a call that does not leave
+	defer held.commitUsage(Used{}) // for a call that does not leave
 	select {
 	case g.slots <- struct{}{}:
 		defer func() { <-g.slots }()
@@ -52,7 +52,7 @@ func (g *Gateway) ask(ctx context.Context, r *record, a *asked, t terms, held *r
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	first := g.careful.Load()
-	recorded := g.begin(ctx, r, a.canonical, a.digest, stop)
+	recorded := g.recordStart(ctx, r, a.canonical, a.digest, stop)
 	if first && recorded() != nil {
 		return model.Response{}, recorded()
 	}
@@ -65,7 +65,7 @@ func (g *Gateway) ask(ctx context.Context, r *record, a *asked, t terms, held *r
 	usage, estimated := t.bill(resp, err != nil, r.bytes)
 	// The reservation is held until the log has the cost: whoever sums the log
 	// beside the open calls misses nothing.
-	defer held.settle(usedBy(usage))
+	defer held.commitUsage(usedBy(usage))
 	if err := recorded(); err != nil {
 		return model.Response{}, err
 	}
@@ -78,9 +78,9 @@ func (g *Gateway) ask(ctx context.Context, r *record, a *asked, t terms, held *r
 	return resp, r.returned(ctx, resp, estimated)
 }
 
-// begin records model.called, also when the caller goes meanwhile, and stops the
+// recordStart records model.called, also when the caller goes meanwhile, and stops the
 // call when that fails. The function it gives waits for the outcome.
-func (g *Gateway) begin(ctx context.Context, r *record, canonical []byte, digest choir.Digest, stop func()) func() error {
+func (g *Gateway) recordStart(ctx context.Context, r *record, canonical []byte, digest choir.Digest, stop func()) func() error {
 	done := make(chan struct{})
 	var err error
 	go func() {

@@ -7,15 +7,15 @@ import (
 	"choiros/internal/model"
 )
 
-// Settle writes the end of each call that an earlier control plane began and did
+// CloseUnreturned writes the end of each call that an earlier control plane began and did
 // not live to see the end of. Nothing is known of the answer, so the call counts
 // with all that was reserved for it, as an estimate. Its id follows from the
 // call's, so that it is counted once however often this is done; a role that
 // still waits for the call makes it again.
-func (g *Gateway) Settle(ctx context.Context) error {
+func (g *Gateway) CloseUnreturned(ctx context.Context) error {
 	open, err := g.books.Unreturned(ctx)
 	if err != nil {
-		return choir.Wrap("modelgw.settle", "", err, "look for model calls that never returned")
+		return choir.Wrap("modelgw.close", "", err, "look for model calls that never returned")
 	}
 	defer g.ledger.forget()
 	for _, e := range open {
@@ -23,25 +23,25 @@ func (g *Gateway) Settle(ctx context.Context) error {
 		if err := decode(e, &p); err != nil {
 			return err
 		}
-		if g.flying(model.CallInfo{Call: p.Call, Caller: p.Caller}) {
+		if g.isOpen(model.CallInfo{Call: p.Call, Caller: p.Caller}) {
 			continue
 		}
-		if err := g.settleCall(ctx, e, &p); err != nil {
+		if err := g.closeCall(ctx, e, &p); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// flying reports whether a call is being made by this gateway.
-func (g *Gateway) flying(info model.CallInfo) bool {
+// isOpen reports whether a call is being made by this gateway.
+func (g *Gateway) isOpen(info model.CallInfo) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	_, ok := g.flights[keyOf(info)]
 	return ok
 }
 
-func (g *Gateway) settleCall(ctx context.Context, e choir.Event, p *choir.ModelCalled) error {
+func (g *Gateway) closeCall(ctx context.Context, e choir.Event, p *choir.ModelCalled) error {
 	end := choir.ModelReturned{
 		Call: p.Call, Caller: p.Caller, Provider: p.Provider, Model: p.Model,
 		Code: choir.CodeCancelled, Error: "choir ended before the model call did",
@@ -58,7 +58,7 @@ func (g *Gateway) settleCall(ctx context.Context, e choir.Event, p *choir.ModelC
 	default:
 		return err
 	}
-	draft, err := choir.NewDraft(settledID(e, p.Call), end)
+	draft, err := choir.NewDraft(closedID(e, p.Call), end)
 	if err != nil {
 		return err
 	}
@@ -66,11 +66,11 @@ func (g *Gateway) settleCall(ctx context.Context, e choir.Event, p *choir.ModelC
 	if first := choir.FirstOf(err); first != nil && first.Type == draft.Type {
 		return nil // it has returned meanwhile
 	}
-	return choir.Wrap("modelgw.settle", "", err, "record the end of model call %s", p.Call)
+	return choir.Wrap("modelgw.close", "", err, "record the end of model call %s", p.Call)
 }
 
-// settledID is the id that the attempt's own end would have had.
-func settledID(e choir.Event, call choir.ID) choir.ID {
+// closedID is the id that the attempt's own end would have had.
+func closedID(e choir.Event, call choir.ID) choir.ID {
 	for n := 1; n <= maxAttempts; n++ {
 		if calledID(call, n) == e.ID {
 			return returnedID(call, n)
