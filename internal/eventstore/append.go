@@ -30,7 +30,7 @@ func (s *Store) Append(ctx context.Context, role choir.Role, drafts ...choir.Dra
 	if err := ctx.Err(); err != nil {
 		return nil, choir.Wrap("eventstore.append", choir.CodeCancelled, err, "stopped before anything was appended")
 	}
-	receipts, err := s.inTurn(ctx, role, drafts, func() ([]choir.Receipt, error) { return s.append(ctx, role, drafts) })
+	receipts, err := s.appendFairly(ctx, role, drafts, func() ([]choir.Receipt, error) { return s.append(ctx, role, drafts) })
 	if err != nil || s.cfg.Replica == nil || role == choir.RoleControl {
 		return receipts, err
 	}
@@ -126,10 +126,10 @@ func checkTask(d *choir.Draft, payload choir.Payload) error {
 
 // admit is run while no repair runs.
 func (a *appending) admit(ctx context.Context) ([]choir.Receipt, error) {
-	if err := a.store.barrier.Enter(ctx); err != nil {
+	if err := a.store.barrier.AdmitAppend(ctx); err != nil {
 		return nil, err
 	}
-	defer a.store.barrier.Leave()
+	defer a.store.barrier.ReleaseAppend()
 	if err := a.store.applier.retry(); err != nil {
 		return nil, err
 	}

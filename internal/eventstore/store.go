@@ -65,7 +65,7 @@ type Store struct {
 	barrier  *recovery.Barrier
 	pool     *pool
 	recent   recent
-	turns    turns
+	queues   fairQueues
 	tail     tail
 	applier  applier
 	opened   opened

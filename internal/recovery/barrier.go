@@ -53,9 +53,9 @@ func NewBarrier(drain func(context.Context) error) *Barrier {
 	}
 }
 
-// Enter admits an append, which calls Leave when it is durable or failed. It
+// AdmitAppend admits an append, which calls ReleaseAppend when it is durable or failed. It
 // waits while a repair runs; code cancelled when the context ends first.
-func (b *Barrier) Enter(ctx context.Context) error {
+func (b *Barrier) AdmitAppend(ctx context.Context) error {
 	lockorder.Acquire[lockorder.Appends]()
 	if err := b.appends.enterGate(ctx); err != nil {
 		lockorder.Release[lockorder.Appends]()
@@ -64,8 +64,8 @@ func (b *Barrier) Enter(ctx context.Context) error {
 	return nil
 }
 
-// Leave ends what Enter began.
-func (b *Barrier) Leave() {
+// ReleaseAppend ends an append that AdmitAppend admitted.
+func (b *Barrier) ReleaseAppend() {
 	b.appends.leaveGate()
 	lockorder.Release[lockorder.Appends]()
 }

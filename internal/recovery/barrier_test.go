@@ -18,7 +18,7 @@ func nothing(context.Context) error { return nil }
 
 func mustEnter(t *testing.T, b *Barrier) {
 	t.Helper()
-	if err := b.Enter(context.Background()); err != nil {
+	if err := b.AdmitAppend(context.Background()); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -38,16 +38,16 @@ func TestTheBarrierHoldsAppendsBackAndDrains(t *testing.T) {
 		synctest.Wait()
 		appended := make(chan error, 1)
 		go func() {
-			err := b.Enter(context.Background())
+			err := b.AdmitAppend(context.Background())
 			step("appended")
-			b.Leave()
+			b.ReleaseAppend()
 			appended <- err
 		}()
 		synctest.Wait()
 		if len(steps) > 0 {
 			t.Fatalf("%v beside an append", steps)
 		}
-		b.Leave()
+		b.ReleaseAppend()
 		if err := errors.Join(<-mended, <-appended); err != nil {
 			t.Fatal(err)
 		}
@@ -64,7 +64,7 @@ func TestTheBarrierBoundsAnAppendByItsContext(t *testing.T) {
 		ctx, cancel := context.WithCancel(context.Background())
 		err := b.Alone(context.Background(), Repair, func(context.Context) error {
 			refused := make(chan error, 1)
-			go func() { refused <- b.Enter(ctx) }()
+			go func() { refused <- b.AdmitAppend(ctx) }()
 			synctest.Wait()
 			cancel()
 			if err := <-refused; choir.CodeOf(err) != choir.CodeCancelled {
@@ -76,7 +76,7 @@ func TestTheBarrierBoundsAnAppendByItsContext(t *testing.T) {
 			t.Fatal(err)
 		}
 		mustEnter(t, b)
-		b.Leave()
+		b.ReleaseAppend()
 	})
 }
 
@@ -93,7 +93,7 @@ func TestTheBarrierLetsReadersRunBesideAppends(t *testing.T) {
 			}()
 			synctest.Wait()
 			mustEnter(t, b)
-			b.Leave()
+			b.ReleaseAppend()
 			if began {
 				t.Error("a repair runs beside a reader")
 			}
@@ -114,7 +114,7 @@ func TestTheBarrierIsSoundAfterAFailedDrain(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	mustEnter(t, b)
-	b.Leave()
+	b.ReleaseAppend()
 }
 
 // TestTheBarrierStopsMaintenanceWhenClosed: what is under way is cancelled and

@@ -12,46 +12,46 @@ import (
 // Bounds of what one role appends at a time. Others share each sync with at most
 // that much, and the SQLite copy is never behind by much more for a role.
 const (
-	turnWidth   = 64          // appends
-	turnBytes   = 128 << 10   // bytes of their payloads; one append may have more
-	turnQueue   = 256         // appends that wait; more are refused as busy
-	turnBacklog = 64 << 10    // bytes that the SQLite copy may lack, where others append too
-	turnRecent  = time.Second // for which a role counts as one that appends
+	roleWidth   = 64          // appends
+	roleBytes   = 128 << 10   // bytes of their payloads; one append may have more
+	roleQueued  = 256         // appends that wait; more are refused as busy
+	roleBacklog = 64 << 10    // bytes that the SQLite copy may lack, where others append too
+	roleRecent  = time.Second // for which a role counts as one that appends
 )
 
-// turns lets each role append beside the others: a flood from one waits for
+// fairQueues lets each role append beside the others: a flood from one waits for
 // itself. The control plane, which appends for all, does not wait.
-type turns struct {
+type fairQueues struct {
 	mu    sync.Mutex // guards what follows
-	roles map[choir.Role]*turn
+	roles map[choir.Role]*roleQueue
 }
 
-// turn is what one role has under way.
-type turn struct {
+// roleQueue holds the appends that one role has under way.
+type roleQueue struct {
 	running int
 	bytes   int       // of those that run
 	lacking int       // bytes appended since the SQLite copy was waited for
 	at      time.Time // of the last append
-	waiting []*place
+	waiting []*queuedAppend
 }
 
-// place is one append that waits.
-type place struct {
+// queuedAppend stands for one append that waits.
+type queuedAppend struct {
 	bytes int
 	ready chan struct{} // closed when it may run
 }
 
-var errTurns = choir.E("eventstore.append", choir.CodeBusy, "too many appends of this role wait already").WithRemedy("append it again a little later")
+var errQueueFull = choir.E("eventstore.append", choir.CodeBusy, "too many appends of this role wait already").WithRemedy("append it again a little later")
 
-// begin waits until the role may append so many bytes.
-func (t *turns) begin(ctx context.Context, role choir.Role, bytes int) error {
+// acquire waits until the role may append so many bytes.
+func (t *fairQueues) acquire(ctx context.Context, role choir.Role, bytes int) error {
 	t.mu.Lock()
 	if t.roles == nil {
-		t.roles = map[choir.Role]*turn{}
+		t.roles = map[choir.Role]*roleQueue{}
 	}
 	own := t.roles[role]
 	if own == nil {
-		own = &turn{}
+		own = &roleQueue{}
 		t.roles[role] = own
 	}
 	if len(own.waiting) == 0 && own.fits(bytes) {
@@ -59,11 +59,11 @@ func (t *turns) begin(ctx context.Context, role choir.Role, bytes int) error {
 		t.mu.Unlock()
 		return nil
 	}
-	if len(own.waiting) >= turnQueue {
+	if len(own.waiting) >= roleQueued {
 		t.mu.Unlock()
-		return errTurns
+		return errQueueFull
 	}
-	p := &place{bytes, make(chan struct{})}
+	p := &queuedAppend{bytes, make(chan struct{})}
 	own.waiting = append(own.waiting, p)
 	t.mu.Unlock()
 	select {
@@ -76,17 +76,17 @@ func (t *turns) begin(ctx context.Context, role choir.Role, bytes int) error {
 	if i := slices.Index(own.waiting, p); i >= 0 {
 		own.waiting = slices.Delete(own.waiting, i, i+1)
 	} else {
-		own.end(p.bytes)
+		own.release(p.bytes)
 	}
 	return choir.Wrap("eventstore.append", choir.CodeCancelled, ctx.Err(), "stopped before anything was appended")
 }
 
-func (o *turn) fits(bytes int) bool {
-	return o.running == 0 || o.running < turnWidth && o.bytes+bytes <= turnBytes
+func (o *roleQueue) fits(bytes int) bool {
+	return o.running == 0 || o.running < roleWidth && o.bytes+bytes <= roleBytes
 }
 
-// end makes room for those that wait. The caller holds mu.
-func (o *turn) end(bytes int) {
+// release makes room for those that wait. The caller holds mu.
+func (o *roleQueue) release(bytes int) {
 	o.running, o.bytes = o.running-1, o.bytes-bytes
 	for len(o.waiting) > 0 && o.fits(o.waiting[0].bytes) {
 		next := o.waiting[0]
@@ -96,34 +96,34 @@ func (o *turn) end(bytes int) {
 	}
 }
 
-func (t *turns) end(role choir.Role, bytes int) {
+func (t *fairQueues) release(role choir.Role, bytes int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.roles[role].end(bytes)
+	t.roles[role].release(bytes)
 }
 
-// behind reports whether a role that appended so many bytes more must wait for
+// mustCatchUp reports whether a role that appended so many bytes more must wait for
 // the SQLite copy, which it then is taken to have done: writing that takes the disk
 // and the processor from the appends of others.
-func (t *turns) behind(role choir.Role, bytes int, now time.Time) bool {
+func (t *fairQueues) mustCatchUp(role choir.Role, bytes int, now time.Time) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	own := t.roles[role]
 	own.at = now
-	if own.lacking += bytes; own.lacking < turnBacklog {
+	if own.lacking += bytes; own.lacking < roleBacklog {
 		return false
 	}
 	own.lacking = 0
 	for other, o := range t.roles {
-		if other != role && (o.running > 0 || now.Sub(o.at) < turnRecent) {
+		if other != role && (o.running > 0 || now.Sub(o.at) < roleRecent) {
 			return true
 		}
 	}
 	return false
 }
 
-// inTurn appends when it is the role's turn.
-func (s *Store) inTurn(ctx context.Context, role choir.Role, drafts []choir.Draft, add func() ([]choir.Receipt, error)) ([]choir.Receipt, error) {
+// appendFairly appends once the role's queue has room.
+func (s *Store) appendFairly(ctx context.Context, role choir.Role, drafts []choir.Draft, add func() ([]choir.Receipt, error)) ([]choir.Receipt, error) {
 	if role == choir.RoleControl {
 		return add()
 	}
@@ -131,12 +131,12 @@ func (s *Store) inTurn(ctx context.Context, role choir.Role, drafts []choir.Draf
 	for i := range drafts {
 		bytes += len(drafts[i].Payload) + eventOverhead
 	}
-	if err := s.turns.begin(ctx, role, bytes); err != nil {
+	if err := s.queues.acquire(ctx, role, bytes); err != nil {
 		return nil, err
 	}
-	defer s.turns.end(role, bytes)
+	defer s.queues.release(role, bytes)
 	receipts, err := add()
-	if err == nil && s.turns.behind(role, bytes, time.Now()) {
+	if err == nil && s.queues.mustCatchUp(role, bytes, time.Now()) {
 		// What is appended stays appended, whatever keeps the copy behind.
 		_ = s.applier.reach(ctx, receipts[len(receipts)-1].Seq)
 	}
