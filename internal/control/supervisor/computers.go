@@ -89,7 +89,7 @@ func (s *System) make(ctx context.Context, fill func(computer.NewComputer) (name
 	if e.Name, err = s.folder.build(e, s.newComputer(e), fill); err != nil {
 		return nil, err
 	}
-	if e, err = s.enter(e); err != nil {
+	if e, err = s.addComputer(e); err != nil {
 		return nil, err
 	}
 	c, err := computer.Open(ctx, s.computerConfig(e, s.guest))
@@ -131,28 +131,28 @@ func (s *System) newComputer(e entry) computer.NewComputer {
 	}
 }
 
-// enter makes the computer exist, with host users of its own. Only it changes
+// addComputer makes the computer exist, with host users of its own. Only it changes
 // the computers in owner.json, one at a time, so it may read them between.
-func (s *System) enter(e entry) (entry, error) {
+func (s *System) addComputer(e entry) (entry, error) {
 	s.computers.entering.Lock()
 	defer s.computers.entering.Unlock()
 	if IsRoot() {
-		users, err := newHostUsers(s.cfg.Random)
+		users, err := newUIDAllocator(s.cfg.Random)
 		if err == nil {
-			_, err = users.give(&e, s.folder.owner.usedUIDs())
+			_, err = users.assign(&e, s.folder.owner.usedUIDs())
 		}
 		if err != nil {
 			return e, errors.Join(err, os.RemoveAll(s.folder.unfinished(e.ID)))
 		}
 	}
 	entered := append(slices.Clone(s.folder.owner.Computers), e)
-	if err := s.folder.enter(e.ID, owner{User: s.folder.owner.User, Computers: entered}); err != nil {
+	if err := s.folder.addToOwner(e.ID, owner{User: s.folder.owner.User, Computers: entered}); err != nil {
 		return e, err
 	}
 	s.computers.mu.Lock()
 	s.folder.owner.Computers = entered
 	s.computers.mu.Unlock()
-	return e, s.folder.settle(e.ID)
+	return e, s.folder.nameFolder(e.ID)
 }
 
 func (s *System) mayBeCalled(name string) error {
@@ -225,17 +225,17 @@ func (f *folder) makeUnfinished(id choir.ID) error {
 	return choir.Wrap("computer.make", choir.CodeUnavailable, err, "make the computer's folder")
 }
 
-// enter writes owner.json with a new computer in it, or takes the computer's
+// addToOwner writes owner.json with a new computer in it, or takes the computer's
 // folder away.
-func (f *folder) enter(id choir.ID, o owner) error {
+func (f *folder) addToOwner(id choir.ID, o owner) error {
 	if err := f.writeOwner(o); err != nil {
 		return errors.Join(err, os.RemoveAll(f.unfinished(id)))
 	}
 	return nil
 }
 
-// settle gives the folder of a computer that exists its name.
-func (f *folder) settle(id choir.ID) error {
+// nameFolder gives the folder of a computer that exists its name.
+func (f *folder) nameFolder(id choir.ID) error {
 	fault.Point("computer.folder.rename")
 	err := os.Rename(f.unfinished(id), f.finished(id))
 	if err == nil {
@@ -255,7 +255,7 @@ func (f *folder) finish() error {
 	for _, dir := range left {
 		id := choir.ID(strings.TrimPrefix(filepath.Base(dir), newPrefix))
 		if slices.ContainsFunc(f.owner.Computers, func(e entry) bool { return e.ID == id }) {
-			err = f.settle(id)
+			err = f.nameFolder(id)
 		} else {
 			err = choir.Wrap("choir.data", choir.CodeUnavailable, os.RemoveAll(dir), "remove %s", dir)
 		}

@@ -58,7 +58,7 @@ func openFolder(path string, now func() time.Time, random io.Reader) (*folder, e
 	if err := f.makeFolders(); err != nil {
 		return nil, choir.Wrap("choir.data", choir.CodeUnavailable, err, "make the data folder %s", path)
 	}
-	if err := f.take(); err != nil {
+	if err := f.lockFolder(); err != nil {
 		return nil, err
 	}
 	if err := f.readOwner(now, random); err != nil {
@@ -95,8 +95,8 @@ func (f *folder) makeFolders() error {
 // lockPatience is how long another choir may take to let go of the folder.
 const lockPatience = time.Second
 
-// take locks the folder; the kernel gives the lock back when choir dies.
-func (f *folder) take() error {
+// lockFolder locks the folder; the kernel gives the lock back when choir dies.
+func (f *folder) lockFolder() error {
 	lock, err := os.OpenFile(filepath.Join(f.path, "choir.lock"), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return choir.Wrap("choir.data", choir.CodeUnavailable, err, "open the lock of %s", f.path)
@@ -227,11 +227,11 @@ func (f *folder) readOwner(now func() time.Time, random io.Reader) (err error) {
 	}
 	f.owner.Computers = []entry{first}
 	if IsRoot() {
-		users, err := newHostUsers(random)
+		users, err := newUIDAllocator(random)
 		if err != nil {
 			return err
 		}
-		if _, err := f.owner.giveUIDs(users); err != nil {
+		if _, err := f.owner.assignUIDs(users); err != nil {
 			return err
 		}
 	}
@@ -250,11 +250,11 @@ func (f *folder) completeOwner(random io.Reader) error {
 	if !IsRoot() {
 		return nil
 	}
-	users, err := newHostUsers(random)
+	users, err := newUIDAllocator(random)
 	if err != nil {
 		return err
 	}
-	drawn, err := f.owner.giveUIDs(users)
+	drawn, err := f.owner.assignUIDs(users)
 	if err != nil || !drawn {
 		return err
 	}

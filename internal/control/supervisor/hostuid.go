@@ -33,17 +33,17 @@ type idRange struct{ first, count int }
 
 func (r idRange) has(id int) bool { return id >= r.first && id-r.first < r.count }
 
-// hostUsers draws numbers for the host users of sandboxes.
-type hostUsers struct {
+// uidAllocator draws numbers for the host users of sandboxes.
+type uidAllocator struct {
 	// named reports whether the host has a user or a group of a number.
 	named    func(id int) (bool, error)
 	reserved []idRange // of /etc/subuid and /etc/subgid
 	random   io.Reader
 }
 
-// newHostUsers reads what this host gives out.
-func newHostUsers(random io.Reader) (hostUsers, error) {
-	h := hostUsers{named: namedOnHost, random: random}
+// newUIDAllocator reads what this host gives out.
+func newUIDAllocator(random io.Reader) (uidAllocator, error) {
+	h := uidAllocator{named: namedOnHost, random: random}
 	for _, path := range []string{"/etc/subuid", "/etc/subgid"} {
 		f, err := os.Open(path)
 		if errors.Is(err, fs.ErrNotExist) {
@@ -94,7 +94,7 @@ func namedOnHost(id int) (bool, error) {
 // draw returns a number that is nobody's: no user or group of the host, not
 // reserved for namespaces, and none of those in use. Code unavailable when none
 // is found.
-func (h hostUsers) draw(used map[int]bool) (int, error) {
+func (h uidAllocator) draw(used map[int]bool) (int, error) {
 	for range maxDraws {
 		var b [4]byte
 		if _, err := io.ReadFull(h.random, b[:]); err != nil {
@@ -114,7 +114,7 @@ func (h hostUsers) draw(used map[int]bool) (int, error) {
 }
 
 // ownerOf says in words who has a number beside choir, or "" for nobody.
-func (h hostUsers) ownerOf(id int) (string, error) {
+func (h uidAllocator) ownerOf(id int) (string, error) {
 	for _, r := range h.reserved {
 		if r.has(id) {
 			return "/etc/subuid or /etc/subgid", nil
@@ -130,9 +130,9 @@ func (h hostUsers) ownerOf(id int) (string, error) {
 	return "", nil
 }
 
-// give draws the numbers that a computer has not got: one for each of its
+// assign draws the numbers that a computer has not got: one for each of its
 // sandboxes. It reports whether there was any.
-func (h hostUsers) give(e *entry, used map[int]bool) (bool, error) {
+func (h uidAllocator) assign(e *entry, used map[int]bool) (bool, error) {
 	drawn := false
 	for _, uid := range []*int{&e.HostUID, &e.DirectorUID} {
 		if *uid != 0 {
@@ -156,12 +156,12 @@ func (o owner) usedUIDs() map[int]bool {
 	return used
 }
 
-// giveUIDs gives host users to the computers that lack one, and reports whether
+// assignUIDs gives host users to the computers that lack one, and reports whether
 // there was any. A number once given stays, because a workspace belongs to it.
-func (o owner) giveUIDs(h hostUsers) (bool, error) {
+func (o owner) assignUIDs(h uidAllocator) (bool, error) {
 	used, any := o.usedUIDs(), false
 	for i := range o.Computers {
-		drawn, err := h.give(&o.Computers[i], used)
+		drawn, err := h.assign(&o.Computers[i], used)
 		if err != nil {
 			return any, err
 		}
@@ -177,7 +177,7 @@ func (s *System) hostUserChecks() []sandbox.Check {
 	if !IsRoot() {
 		return nil
 	}
-	users, err := newHostUsers(s.cfg.Random)
+	users, err := newUIDAllocator(s.cfg.Random)
 	if err != nil {
 		return []sandbox.Check{{Name: "host users", Detail: err.Error()}}
 	}
@@ -188,7 +188,7 @@ func (s *System) hostUserChecks() []sandbox.Check {
 }
 
 // shared says of each host user that is not one sandbox's alone whose it is.
-func (h hostUsers) shared(all []entry) []sandbox.Check {
+func (h uidAllocator) shared(all []entry) []sandbox.Check {
 	var out []sandbox.Check
 	first := map[int]string{}
 	for _, e := range all {

@@ -28,7 +28,7 @@ func drawing(ids ...int) *bytes.Reader {
 
 func TestAHostUserIsNobodyElses(t *testing.T) {
 	const a, b, c, d, e = firstDrawnUID, firstDrawnUID + 7, firstDrawnUID + 1000, firstDrawnUID + 1999, lastDrawnUID
-	h := hostUsers{
+	h := uidAllocator{
 		named:    func(id int) (bool, error) { return id == a, nil },
 		reserved: subordinate(strings.NewReader("# people\nalice:100000:65536\nbob:" + "2000201001:1000\nbroken\nx:y:z\n")),
 	}
@@ -57,7 +57,7 @@ func TestAHostUserIsNobodyElses(t *testing.T) {
 
 // TestThisHostIsAsked checks the lookup against users that every host has.
 func TestThisHostIsAsked(t *testing.T) {
-	h, err := newHostUsers(rand.Reader)
+	h, err := newUIDAllocator(rand.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,7 +135,7 @@ func TestOnlySoManyComputersAreMadeAtOnce(t *testing.T) {
 }
 
 func TestAWorkspaceOfSomebodyElsesUserIsTold(t *testing.T) {
-	h := hostUsers{named: func(id int) (bool, error) { return id == 700_000, nil }, reserved: []idRange{{800_000, 10}}}
+	h := uidAllocator{named: func(id int) (bool, error) { return id == 700_000, nil }, reserved: []idRange{{800_000, 10}}}
 	all := []entry{
 		{Name: "a", HostUID: 600_000, DirectorUID: firstDrawnUID},
 		{Name: "b", HostUID: 600_000, DirectorUID: firstDrawnUID + 1},

@@ -35,7 +35,7 @@ func RestoreFromCluster(ctx context.Context, cfg Config, id choir.ID) (name stri
 	if err := f.makeFolders(); err != nil {
 		return "", last, choir.Wrap("choir.data", choir.CodeUnavailable, err, "make the data folder %s", cfg.Data)
 	}
-	if err := f.take(); err != nil {
+	if err := f.lockFolder(); err != nil {
 		return "", last, err
 	}
 	defer func() { err = errors.Join(err, f.close()) }()
@@ -71,18 +71,18 @@ func (f *folder) restore(ctx context.Context, from cluster.Config, id choir.ID, 
 	}
 	o := owner{User: last.User, Computers: []entry{{ID: id, Name: name}}}
 	if IsRoot() {
-		users, err := newHostUsers(random)
+		users, err := newUIDAllocator(random)
 		if err == nil {
-			_, err = o.giveUIDs(users)
+			_, err = o.assignUIDs(users)
 		}
 		if err != nil {
 			return "", last, errors.Join(err, os.RemoveAll(dir))
 		}
 	}
-	if err := f.enter(id, o); err != nil {
+	if err := f.addToOwner(id, o); err != nil {
 		return "", last, err
 	}
-	return name, last, f.settle(id)
+	return name, last, f.nameFolder(id)
 }
 
 // nameIn is the name that an event gives its computer, or empty.
