@@ -15,8 +15,8 @@ type Caller interface {
 // implements taskrunner.Tree.
 type Control struct{ Bus Caller }
 
-// Begin takes a task up, and compares its base with the snapshot since, if any.
-func (c Control) Begin(ctx context.Context, task choir.ID, since choir.Digest) (reply choir.TaskBeginReply, err error) {
+// BeginTask starts a task, and compares its base with the snapshot since, if any.
+func (c Control) BeginTask(ctx context.Context, task choir.ID, since choir.Digest) (reply choir.TaskBeginReply, err error) {
 	err = c.Bus.Call(ctx, choir.VerbTaskBegin, choir.TaskBeginRequest{Task: task, Since: since}, &reply)
 	return reply, err
 }

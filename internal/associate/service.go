@@ -62,7 +62,7 @@ func (s *Service) Serve(ctx context.Context, deliveries <-chan bus.Delivery) err
 				s.wait()
 				return ctx.Err()
 			}
-			s.take(d)
+			s.queueDelivery(d)
 		case err := <-s.ended():
 			s.finish(err)
 			if s.doer.Lost() {
@@ -75,8 +75,8 @@ func (s *Service) Serve(ctx context.Context, deliveries <-chan bus.Delivery) err
 	}
 }
 
-// take queues a task once, or notes that it was stopped.
-func (s *Service) take(d bus.Delivery) {
+// queueDelivery queues a task once, or notes that it was stopped.
+func (s *Service) queueDelivery(d bus.Delivery) {
 	switch {
 	case d.Kind == bus.DeliverTask && d.Event != nil && (!s.known[d.Event.Task] || fault.NoTaskKeys):
 		s.known[d.Event.Task] = true

@@ -50,12 +50,12 @@ func (s *stream) drain(r *os.File) {
 	for {
 		n, err := r.Read(buf)
 		if n > 0 {
-			s.give(buf[:n])
+			s.forward(buf[:n])
 			_ = r.SetReadDeadline(time.Now().Add(idleAfter)) // a pipe has deadlines
 		}
 		switch {
 		case errors.Is(err, os.ErrDeadlineExceeded):
-			s.give(nil)
+			s.forward(nil)
 			_ = r.SetReadDeadline(time.Time{})
 		case err != nil:
 			return
@@ -63,9 +63,9 @@ func (s *stream) drain(r *os.File) {
 	}
 }
 
-// give hands output to the sink; nil means that nothing came for a moment. A
+// forward hands output to the sink; nil means that nothing came for a moment. A
 // sink that fails loses output, it does not stop the command.
-func (s *stream) give(p []byte) {
+func (s *stream) forward(p []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {

@@ -28,7 +28,7 @@ func (j *job) call(ctx context.Context, kit *tools.Kit, call model.Block) (agent
 	if err != nil {
 		return agentloop.Result{}, err
 	}
-	if err := j.say(called); err != nil {
+	if err := j.appendEvents(called); err != nil {
 		return agentloop.Result{}, err
 	}
 	began := j.cfg.Now()
@@ -39,7 +39,7 @@ func (j *job) call(ctx context.Context, kit *tools.Kit, call model.Block) (agent
 	// Whatever ended the call is told to the log before it ends the task.
 	returned, rerr := j.returned(id, out, int64(j.cfg.Now()-began))
 	if rerr == nil {
-		rerr = j.say(returned)
+		rerr = j.appendEvents(returned)
 	}
 	if out.Code == choir.CodeRefused {
 		j.egress = true
@@ -63,7 +63,7 @@ func (j *job) recordRefusal(call model.Block, out tools.Output) error {
 	if err != nil {
 		return err
 	}
-	return j.say(called, returned)
+	return j.appendEvents(called, returned)
 }
 
 func (j *job) nextCall() choir.ID {

@@ -52,7 +52,7 @@ func (j *job) changed() (change, error) {
 	if err != nil {
 		return c, err
 	}
-	c.take(withoutOwner(all, now.Owner))
+	c.addPaths(withoutOwner(all, now.Owner))
 	return c, nil
 }
 
@@ -67,7 +67,7 @@ func withoutOwner(all []snapshot.Change, owner []string) []snapshot.Change {
 	})
 }
 
-func (c *change) take(all []snapshot.Change) {
+func (c *change) addPaths(all []snapshot.Change) {
 	for _, ch := range all {
 		if dir := gitFolder(ch.Path); dir != "" && !slices.Contains(c.repos, dir) {
 			c.repos = append(c.repos, dir)
@@ -93,7 +93,7 @@ func (c *change) only(want func(path string) bool) change {
 	some := change{snapshot: c.snapshot}
 	for i := range c.all {
 		if want(c.all[i].Path) {
-			some.take(c.all[i : i+1])
+			some.addPaths(c.all[i : i+1])
 		}
 	}
 	return some
@@ -108,7 +108,7 @@ func (c *change) apart(ignored map[string]bool) change {
 		if from := one[0].From; from != "" && ignored[from] != ignored[one[0].Path] {
 			one = snapshot.Apart(one)
 		}
-		out.take(one)
+		out.addPaths(one)
 	}
 	return out
 }

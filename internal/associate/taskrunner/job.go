@@ -23,7 +23,7 @@ func (j *job) run(work context.Context) (choir.AssociateResult, error) {
 	if f := j.read(); f != nil {
 		return j.failedResult(f), nil
 	}
-	begun, err := j.begin()
+	begun, err := j.startTask()
 	if choir.CodeOf(err) == choir.CodeConflict {
 		return j.result, errAnswered
 	}
@@ -71,14 +71,14 @@ func noBase(err error) *failure {
 	return nil
 }
 
-// begin takes the task up. For a checkpoint it asks at once what changed since
+// startTask starts the task. For a checkpoint it asks at once what changed since
 // everything was last committed.
-func (j *job) begin() (choir.TaskBeginReply, error) {
+func (j *job) startTask() (choir.TaskBeginReply, error) {
 	var since choir.Digest
 	if j.task.GitAction == choir.GitCheckpoint {
 		since = j.known.snapshot
 	}
-	begun, err := j.cfg.Tree.Begin(j.life, j.event.Task, since)
+	begun, err := j.cfg.Tree.BeginTask(j.life, j.event.Task, since)
 	if err == nil && begun.Compared {
 		j.since, err = rawPaths(begun.Changed)
 		j.told = err == nil
@@ -239,7 +239,7 @@ func (j *job) conclude(work context.Context, err error) (choir.AssociateResult, 
 		f = fail(choir.ResultCrashed, "%v", clearErr)
 	}
 	if f == nil {
-		if err = j.keep(work); err != nil {
+		if err = j.keepChange(work); err != nil {
 			if f = j.failed(work, err); f == nil {
 				return j.result, err
 			}

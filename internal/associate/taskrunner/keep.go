@@ -9,9 +9,9 @@ import (
 	"choiros/internal/snapshot"
 )
 
-// keep ends a task whose work went well: a change is verified and checkpointed,
+// keepChange ends a task whose work went well: a change is verified and checkpointed,
 // and where none was asked for it is taken back.
-func (j *job) keep(work context.Context) error {
+func (j *job) keepChange(work context.Context) error {
 	if j.task.GitAction == choir.GitCheckpoint {
 		return j.named(j.made, j.subject, cmp.Or(j.task.Trigger, "manual"), j.only) // what changed is what it committed
 	}

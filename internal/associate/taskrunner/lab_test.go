@@ -349,7 +349,7 @@ func (c *control) now(ctx context.Context, only ...string) (choir.Digest, error)
 	return res.Root, err
 }
 
-func (c *control) Begin(ctx context.Context, task choir.ID, since choir.Digest) (reply choir.TaskBeginReply, err error) {
+func (c *control) BeginTask(ctx context.Context, task choir.ID, since choir.Digest) (reply choir.TaskBeginReply, err error) {
 	open := map[choir.ID]bool{}
 	events, _ := c.log.EventsAfter(ctx, 0, 0)
 	for _, e := range events {

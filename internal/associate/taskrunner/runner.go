@@ -31,7 +31,7 @@ type Log interface {
 // (escaped), when there are any: the caller knows that nothing ran that could
 // have changed others since the tree was last looked at.
 type Tree interface {
-	Begin(ctx context.Context, task choir.ID, since choir.Digest) (choir.TaskBeginReply, error)
+	BeginTask(ctx context.Context, task choir.ID, since choir.Digest) (choir.TaskBeginReply, error)
 	Changes(ctx context.Context, task choir.ID) (choir.TaskTreeReply, error)
 	Rollback(ctx context.Context, task choir.ID, keep []string) (choir.TaskRollbackReply, error)
 	Commit(ctx context.Context, task choir.ID, reason string, only []string) (choir.TaskCommitReply, error)
@@ -198,16 +198,16 @@ func (j *job) answer(result choir.AssociateResult) error {
 	if err != nil {
 		return err
 	}
-	err = j.say(append(j.drafts, j.mine(d))...)
+	err = j.appendEvents(append(j.drafts, j.mine(d))...)
 	if first := choir.FirstOf(err); first != nil && first.Type == d.Type {
 		return nil // the control plane answered in its place
 	}
 	return err
 }
 
-// say appends events of the task. Their ids follow from the task's, which others
+// appendEvents appends events of the task. Their ids follow from the task's, which others
 // know; one that somebody else holds is replaced by a fresh one.
-func (j *job) say(drafts ...choir.Draft) error {
+func (j *job) appendEvents(drafts ...choir.Draft) error {
 	fresh := func(*choir.First) (choir.ID, error) { return choir.NewID(j.cfg.Now(), rand.Reader) }
 	_, _, err := choir.AppendAs(j.life, choir.SourceAssociate, drafts, fresh, j.cfg.Log.Append)
 	return err

@@ -176,7 +176,7 @@ func (p project) contains(marker string, want func(name string) bool) bool {
 		case left < 0 || found:
 			return fs.SkipAll
 		case d.IsDir():
-			return p.enter(file, top, marker)
+			return p.skipFolder(file, top, marker)
 		}
 		found = want(path.Base(file))
 		return nil
@@ -184,7 +184,7 @@ func (p project) contains(marker string, want func(name string) bool) bool {
 	return found
 }
 
-func (p project) enter(dir, top, marker string) error {
+func (p project) skipFolder(dir, top, marker string) error {
 	base := filepath.Base(dir)
 	if dir == filepath.Clean(top) {
 		return nil
