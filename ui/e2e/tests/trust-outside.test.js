@@ -111,12 +111,15 @@ print("serves at", s.server_port, flush=True)
 s.serve_forever()
 `;
 
-/** Where a browser is led by each answer of the server when no gateway stands between. */
+/**
+ * Where a browser is led by each answer of the server when no gateway stands between.
+ * An answer of status 103 leads Chromium nowhere over HTTP/1.1; what it does to the
+ * policy is looked at in internal/control/gateway.
+ */
 const straight = [
   ["/", ["/link", "/link2", "/report-uri", "/report-only"]],
   ["/away", ["/redirect?"]],
   ["/refresh", ["/refresh"]],
-  ["/early", ["/early"]],
 ];
 
 /** Runs in a page: asks for what its policies forbid, which a browser reports to where they say. */
