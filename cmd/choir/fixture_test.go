@@ -2,6 +2,7 @@ package main
 
 import (
 	"archive/tar"
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -13,6 +14,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -41,6 +43,7 @@ type fixtureSetting struct{ Key, Value string }
 type fixtureFacts struct {
 	Computer   choir.ID `json:"computer"`
 	FailedTask choir.ID `json:"failed_task"`
+	Export     string   `json:"export_sha256"` // of the file that the building choir exported
 	Early      fixtureMoment
 	Late       fixtureMoment
 	Back       fixtureMoment
@@ -70,10 +73,19 @@ func opensFixture(t *testing.T, packed string) {
 		t.Errorf("the log's head is not %s:\n%s", head, verified)
 	}
 
+	// The file is the one that the choir of then wrote.
+	file := filepath.Join(t.TempDir(), "computer.choir")
+	m.must("export", file)
+	exported, err := os.ReadFile(file)
+	if err != nil || hexDigest(exported) != facts.Export {
+		t.Errorf("the export is another one: %s, %v", hexDigest(exported), err)
+	}
+
 	r := m.up()
 	r.healthy()
 	c := m.client()
 	sameMoment(t, "as it was left", c, facts.Final)
+	importsFixture(t, m, file, exported)
 
 	for _, to := range []struct {
 		name string
@@ -93,6 +105,91 @@ func opensFixture(t *testing.T, packed string) {
 	r.stop()
 	m.must("log", "--verify")
 	m.must("log", "--verify", "--computer", "second")
+}
+
+// importsFixture brings an earlier choir's export in, whole and with a byte flipped
+// in the log, in a blob and in the manifest.
+func importsFixture(t *testing.T, m *machine, file string, exported []byte) {
+	t.Helper()
+	damaged := filepath.Join(t.TempDir(), "damaged.choir")
+	for _, at := range []int{1000, bytes.Index(exported, []byte("CHOIRJ01")) + 2000, len(exported) - 3000} {
+		exported[at] ^= 1
+		if err := os.WriteFile(damaged, exported, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		exported[at] ^= 1
+		m.refuses(t, choir.CodeCorrupt.ExitCode(), choir.CodeCorrupt, "", "import", damaged, "--name", "damaged")
+	}
+	m.must("import", file, "--name", "imported")
+	m.must("log", "--verify", "--computer", "imported")
+}
+
+// TestAFlippedByteOfAnEarlierChoirIsNamed damages what earlier builds wrote: a byte of
+// a blob, and one of an event in the journal, which their SQLite copy mends. The copy
+// itself is made anew by another build.
+func TestAFlippedByteOfAnEarlierChoirIsNamed(t *testing.T) {
+	folders, err := filepath.Glob(filepath.Join(fixtures, "*", "data.tar.xz"))
+	if err != nil || len(folders) == 0 {
+		t.Fatalf("no fixtures: %v", err)
+	}
+	for _, packed := range folders {
+		facts := readFixtureFacts(t, filepath.Join(filepath.Dir(packed), "expected.json"))
+		m := newMachine(t, "")
+		unpackFixture(t, packed, m.data)
+		dir := filepath.Join(m.data, "computers", string(facts.Computer))
+		file := filepath.Join(t.TempDir(), "computer.choir")
+		m.must("export", file)
+		restore := flipByte(t, onePath(t, filepath.Join(dir, "blobs", facts.Final.Notes[:2], facts.Final.Notes)), "third")
+		if r := m.run("export", file); r.code == 0 || !strings.Contains(r.errOut, facts.Final.Notes) {
+			t.Errorf("an export with a damaged blob: exit code %d\n%s%s", r.code, r.out, r.errOut)
+		}
+		restore()
+		flipByte(t, onePath(t, filepath.Join(dir, "journal/*.seg")), `"type":"overlay.added"`)
+		if r := m.run("log", "--verify"); !strings.Contains(r.out+r.errOut, "damaged") {
+			t.Errorf("the journal: exit code %d\n%s%s", r.code, r.out, r.errOut)
+		}
+		up := m.up()
+		up.healthy()
+		if out := m.must("log", "--verify"); !strings.Contains(out, "The log is whole") {
+			t.Errorf("it is not mended: %s", out)
+		}
+		up.stop()
+	}
+}
+
+func onePath(t *testing.T, pattern string) string {
+	t.Helper()
+	found, err := filepath.Glob(pattern)
+	if err != nil || len(found) != 1 {
+		t.Fatalf("%s: %q, %v", pattern, found, err)
+	}
+	return found[0]
+}
+
+// flipByte flips a bit of the first such text in a file, and returns what flips it
+// back.
+func flipByte(t *testing.T, path, text string) (back func()) {
+	t.Helper()
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write := func() {
+		if err := errors.Join(os.Chmod(path, 0o600), os.WriteFile(path, raw, 0o600), os.Chmod(path, info.Mode())); err != nil {
+			t.Fatal(err)
+		}
+	}
+	at := bytes.Index(raw, []byte(text)) + len(text) - 2
+	if at < len(text)-2 {
+		t.Fatalf("%s has no %s", path, text)
+	}
+	raw[at] ^= 1
+	write()
+	return func() { raw[at] ^= 1; write() }
 }
 
 func readFixtureFacts(t *testing.T, path string) (facts fixtureFacts) {
