@@ -269,6 +269,20 @@ describe("a hostile desktop", () => {
   }, async () => {
     const { page, context } = it;
     const link = `${it.choir.address}/openapi.json?a=${"b".repeat(300)}`;
+    // How long its button stands there before it can be pressed, by the page's own clock.
+    const waited = page.evaluate(
+      () =>
+        new Promise((done) => {
+          let seen;
+          const look = () => {
+            const button = document.querySelector('[aria-label="A link leads outside"] button');
+            if (button && seen === undefined) seen = performance.now();
+            if (button && !button.disabled) done(performance.now() - seen);
+            else requestAnimationFrame(look);
+          };
+          look();
+        }),
+    );
     await inside((link) => {
       const { shell } = globalThis;
       for (const address of [
@@ -282,6 +296,7 @@ describe("a hostile desktop", () => {
     const note = page.getByRole("region", { name: "A link leads outside" });
     assert.equal(await note.locator("code").innerText(), link);
     assert.equal(context.pages().length, 1);
+    assert.ok((await waited) > 600, "it can be opened before it can be read");
     const opened = context.waitForEvent("page");
     await note.getByRole("button", { name: "Open in a new tab" }).click();
     const tab = await opened;
