@@ -41,6 +41,8 @@ type ground struct {
 	stop    context.CancelFunc
 	relay   sync.WaitGroup
 
+	first func(choir.Draft) // sees each draft of the Director before it is appended; nil for nobody
+
 	mu   sync.Mutex // guards keys
 	keys []string   // public keys, in the order of the hellos
 }
@@ -130,6 +132,11 @@ func (g *ground) answer(ctx context.Context, caller choir.Caller, verb choir.Ver
 		var req choir.AppendRequest
 		if err := choir.DecodeStrict(body, &req); err != nil {
 			return nil, err
+		}
+		for _, d := range req.Drafts {
+			if g.first != nil {
+				g.first(d)
+			}
 		}
 		receipts, err := g.Append(ctx, caller.Role, req.Drafts...)
 		return choir.AppendReply{Receipts: receipts}, err

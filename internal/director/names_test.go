@@ -30,6 +30,29 @@ func TestTheDirectorsEventsAreThereWhoeverTookTheirNames(t *testing.T) {
 	}
 }
 
+// TestADesktopThatTakesEveryNameEndsTheRun: whatever document the Director is about
+// to create, a desktop has created one of that id a moment before. Each of the three
+// executions of the run tries 16 more names.
+func TestADesktopThatTakesEveryNameEndsTheRun(t *testing.T) {
+	t.Parallel()
+	d := sit(t, rules(endless), nil)
+	taken := 0
+	d.ground.first = func(draft choir.Draft) {
+		if draft.Type != "document.created" {
+			return
+		}
+		taken++
+		other := choir.Draft{ID: choir.DeriveID(runID, "taken", strconv.Itoa(taken)), Type: draft.Type, Payload: draft.Payload}
+		if _, err := d.Append(t.Context(), choir.RoleDesktop, other); err != nil && choir.FirstOf(err) == nil {
+			t.Error(err)
+		}
+	}
+	d.submit(run(1), &choir.PromptSubmitted{Text: "work"})
+	if end := d.finished(run(1)); end.Code != choir.CodeConflict || taken != 3*17 {
+		t.Errorf("after %d names the run ended %+v", taken, end)
+	}
+}
+
 // squat holds the ids of the Director's and the gateway's events of an earlier
 // play, and the documents in them. It gives the number of the last event.
 func (p *play) squat(earlier []choir.Event) (head uint64) {

@@ -47,7 +47,11 @@ func (s *runService) Serve(ctx context.Context) error {
 		return err
 	}
 	r.adopt()
-	if err := r.finish(ending{choir.OutcomeFailed, choir.CodeInternal, "The run failed by a fault of the Director: " + err.Error()}); err != nil {
+	end := ending{choir.OutcomeFailed, choir.CodeInternal, "The run failed by a fault of the Director: " + err.Error()}
+	if choir.FirstOf(err) != nil {
+		end = ending{choir.OutcomeFailed, choir.CodeConflict, "The run ended because somebody else made each document or task that it was about to make: " + err.Error()}
+	}
+	if err := r.finish(end); err != nil {
 		s.conductor.cfg.Logger.Error("run cannot be finished", "run", s.rec.run, "error", err)
 	}
 	return suture.ErrDoNotRestart
