@@ -16,7 +16,7 @@ const (
 	roleBytes   = 128 << 10   // bytes of their payloads; one append may have more
 	roleQueued  = 256         // appends that wait; more are refused as busy
 	roleBacklog = 64 << 10    // bytes that the SQLite copy may lack, where others append too
-	roleRecent  = time.Second // for which a role counts as one that appends
+	roleRecent  = time.Second // for which a role counts as appending
 )
 
 // fairQueues lets each role append beside the others: a flood from one waits for
@@ -29,7 +29,7 @@ type fairQueues struct {
 // roleQueue holds the appends that one role has under way.
 type roleQueue struct {
 	running int
-	bytes   int       // of those that run
+	bytes   int       // of the appends that run
 	lacking int       // bytes appended since the SQLite copy was waited for
 	at      time.Time // of the last append
 	waiting []*queuedAppend
@@ -85,7 +85,7 @@ func (o *roleQueue) fits(bytes int) bool {
 	return o.running == 0 || o.running < roleWidth && o.bytes+bytes <= roleBytes
 }
 
-// release makes room for those that wait. The caller holds mu.
+// release gives room to appends that wait. The caller holds mu.
 func (o *roleQueue) release(bytes int) {
 	o.running, o.bytes = o.running-1, o.bytes-bytes
 	for len(o.waiting) > 0 && o.fits(o.waiting[0].bytes) {

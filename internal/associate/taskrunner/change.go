@@ -67,6 +67,7 @@ func withoutOwner(all []snapshot.Change, owner []string) []snapshot.Change {
 	})
 }
 
+// addPaths adds changed paths, and the repositories that they lie in.
 func (c *change) addPaths(all []snapshot.Change) {
 	for _, ch := range all {
 		if dir := gitFolder(ch.Path); dir != "" && !slices.Contains(c.repos, dir) {

@@ -206,7 +206,7 @@ func (j *job) answer(result choir.AssociateResult) error {
 }
 
 // appendEvents appends events of the task. Their ids follow from the task's, which others
-// know; one that somebody else holds is replaced by a fresh one.
+// know; an id that somebody else holds is replaced by a fresh one.
 func (j *job) appendEvents(drafts ...choir.Draft) error {
 	fresh := func(*choir.First) (choir.ID, error) { return choir.NewID(j.cfg.Now(), rand.Reader) }
 	_, _, err := choir.AppendAs(j.life, choir.SourceAssociate, drafts, fresh, j.cfg.Log.Append)

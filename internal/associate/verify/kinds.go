@@ -184,6 +184,7 @@ func (p project) contains(marker string, want func(name string) bool) bool {
 	return found
 }
 
+// skipFolder refuses with fs.SkipDir a folder that is no part of the project.
 func (p project) skipFolder(dir, top, marker string) error {
 	base := filepath.Base(dir)
 	if dir == filepath.Clean(top) {

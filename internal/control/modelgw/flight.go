@@ -122,7 +122,7 @@ func (f *flight) join() bool {
 	return true
 }
 
-// call makes a call, or takes part in the one that is being made with the same
+// call makes a call, or joins the open call with the same
 // id. The programs of a task may spend what allowed says.
 func (g *Gateway) call(ctx context.Context, info model.CallInfo, allowed *choir.ModelBudget, req model.Request, on func(model.Delta)) (model.Response, error) {
 	canonical, err := choir.Canonical(req)

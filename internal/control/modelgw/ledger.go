@@ -24,7 +24,7 @@ type Books interface {
 // DesktopSpan is how far back the runs that a desktop began are counted.
 const DesktopSpan = 24 * time.Hour
 
-// ledger knows what was spent and what is reserved. It reads an account from the
+// ledger holds the sums that were spent and are reserved. It reads an account from the
 // log when it is first needed, so that a restart forgets nothing. It calls
 // nobody while it holds its lock.
 type ledger struct {

@@ -35,8 +35,8 @@ type computers struct {
 
 	mu     sync.Mutex // guards what follows, and the computers in owner.json
 	all    []*computer.Computer
-	failed map[choir.ID]error  // those that could not be opened, and why
-	making map[choir.ID]string // those that are being made, and the names they will have
+	failed map[choir.ID]error  // computers that could not be opened, and why
+	making map[choir.ID]string // computers that are being made, and the names they will have
 	serve  *suture.Supervisor  // nil until Serve
 }
 
@@ -57,7 +57,7 @@ func (c *computers) add(one *computer.Computer) {
 	}
 }
 
-// wake serves every computer, and those that are added later.
+// wake serves every computer, and each computer that is added later.
 func (c *computers) wake(sup *suture.Supervisor) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

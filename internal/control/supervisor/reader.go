@@ -80,7 +80,7 @@ func (r *Reader) Doctor(context.Context) api.Doctor {
 // Models says that nothing runs.
 func (r *Reader) Models() api.ModelState { return api.ModelState{Message: "choir does not run"} }
 
-// Settings are those that would be in force.
+// Settings lists the settings that would be in force.
 func (r *Reader) Settings() api.Settings { return settingsOf(r.cfg) }
 
 // Mint is refused.
