@@ -13,7 +13,8 @@ GO_FOLDERS := $(wildcard bench cmd internal tools)
 # The flags of what is shipped: checks that take them find all packages compiled.
 SHIPPED := CGO_ENABLED=0 GOFLAGS="$$(go env GOFLAGS) -trimpath"
 
-# Both user interfaces, each built into internal/webui/dist.
+# Both user interfaces, each built into internal/webui/dist. What they share is in
+# ui/base, which has no packages of its own.
 UIS := shell desktop
 # The browser tests are a package of their own, or a script of the shell's; run
 # by vitest or by node --test.
@@ -22,8 +23,9 @@ E2E_SCRIPT := $(if $(filter ui/e2e,$(E2E)),test,e2e)
 E2E_READER := $(if $(and $(E2E),$(shell grep -s '"$(E2E_SCRIPT)":.*vitest' $(E2E)/package.json)),vitest,tap)
 # The packages that biome formats and checks.
 LINTED := $(patsubst %/biome.json,%,$(wildcard ui/*/biome.json))
+BIOME := $(CURDIR)/ui/desktop/node_modules/.bin/biome
 PACKED := internal/webui/dist/desktop-source.tar
-sources = $(shell find ui/$(1) -path '*/node_modules' -prune -o -type f -print)
+sources = $(shell find ui/$(1) ui/base -path '*/node_modules' -prune -o -type f -print)
 
 .PHONY: help up build test quick bench attack crash crash-short soak fmt clean prereqs fresh guest ui libraries choir lint lint-go lint-ui unit race whole ui-test e2e shots pictures browsers budget generate
 
@@ -68,7 +70,8 @@ soak: build ## fuzz every decoder and repeat all tests (FUZZTIME=30s ROUNDS=5 CR
 
 fmt: ## format Go and the UI
 	@gofmt -w $(GO_FOLDERS)
-	@for folder in $(LINTED); do $(MAKE) $$folder/node_modules && (cd $$folder && npx biome check --write .); done
+	@$(MAKE) ui/desktop/node_modules
+	@for folder in $(LINTED); do (cd $$folder && $(BIOME) check --write .); done
 
 clean: ## remove what was built
 	@rm -rf bin .cache $(UIS:%=internal/webui/dist/%) internal/webui/dist/desktop-*
@@ -128,9 +131,9 @@ lint-go:
 	@$(if $(REPORTED),$(SHIPPED) go run ./tools/sizes || true)
 	@$(SHIPPED) $(call check,sizes) go run ./tools/sizes
 
-lint-ui: $(LINTED:%=%/node_modules)
+lint-ui: ui/desktop/node_modules
 	@failed=; for folder in $(LINTED); do \
-		(cd $$folder && $(if $(REPORTED),$(CURDIR)/$(REPORT) check $(CURDIR)/$(OUT) biome-$$(basename $$folder) --) npx biome ci .) || failed=yes; \
+		(cd $$folder && $(if $(REPORTED),$(CURDIR)/$(REPORT) check $(CURDIR)/$(OUT) biome-$$(basename $$folder) --) $(BIOME) ci .) || failed=yes; \
 	done; test -z "$$failed"
 
 unit: ## Go tests without the race detector: the quick look

@@ -2,7 +2,6 @@ package computer
 
 import (
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -14,30 +13,28 @@ import (
 // what makes a mark and is not named there is not seen until a reload.
 func TestPagesKnowEveryEventThatIsAMark(t *testing.T) {
 	t.Parallel()
-	for _, ui := range []string{"shell", "desktop"} {
-		raw, err := os.ReadFile(filepath.Join("../../ui", ui, "src/domain/telling.ts"))
-		if err != nil {
-			t.Fatal(err)
+	raw, err := os.ReadFile("../../ui/base/domain/telling.ts")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, list, found := strings.Cut(string(raw), "new Set<EventType>([")
+	list, _, ended := strings.Cut(list, "])")
+	if !found || !ended {
+		t.Fatal("telling.ts has no list of events")
+	}
+	for event := range map[choir.Type]bool{"window.opened": true, "window.closed": true, "window.moved": true, "window.shown": true,
+		"document.created": true, "document.versioned": true, "document.renamed": true, "document.removed": true} {
+		if !strings.Contains(list, `"`+string(event)+`"`) {
+			t.Errorf("telling.ts lacks %s, which is part of a mark", event)
 		}
-		_, list, found := strings.Cut(string(raw), "new Set<EventType>([")
-		list, _, ended := strings.Cut(list, "])")
-		if !found || !ended {
-			t.Fatalf("%s: telling.ts has no list of events", ui)
+	}
+	for event, kind := range plainMarks {
+		// It comes in one append with a snapshot.taken.
+		if event == "caches.left_out" {
+			continue
 		}
-		for event := range map[choir.Type]bool{"window.opened": true, "window.closed": true, "window.moved": true, "window.shown": true,
-			"document.created": true, "document.versioned": true, "document.renamed": true, "document.removed": true} {
-			if !strings.Contains(list, `"`+string(event)+`"`) {
-				t.Errorf("%s: telling.ts lacks %s, which is part of a mark", ui, event)
-			}
-		}
-		for event, kind := range plainMarks {
-			// It comes in one append with a snapshot.taken.
-			if event == "caches.left_out" {
-				continue
-			}
-			if !strings.Contains(list, `"`+string(event)+`"`) {
-				t.Errorf("%s: telling.ts lacks %s, which is a mark of the kind %q", ui, event, kind)
-			}
+		if !strings.Contains(list, `"`+string(event)+`"`) {
+			t.Errorf("telling.ts lacks %s, which is a mark of the kind %q", event, kind)
 		}
 	}
 }

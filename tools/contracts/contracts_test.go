@@ -42,22 +42,6 @@ func TestStaleCopiesAreNamed(t *testing.T) {
 	}
 }
 
-// The desktop's source must stand alone, so it has a copy of this list.
-func TestBothPagesKnowTheSameEventsOfMarks(t *testing.T) {
-	const file = "domain/telling.ts"
-	shell, err := os.ReadFile(filepath.Join(repository, "ui/shell/src", file))
-	if err != nil {
-		t.Fatal(err)
-	}
-	desktop, err := os.ReadFile(filepath.Join(repository, "ui/desktop/src", file))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if string(shell) != string(desktop) {
-		t.Errorf("%s of ui/shell and ui/desktop differ: change both", file)
-	}
-}
-
 func write(t *testing.T, path string, content []byte) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {

@@ -57,8 +57,7 @@ func generate(root string) ([]output, error) {
 	if err != nil {
 		return nil, err
 	}
-	files = append(files, v.typeScript("ui/shell/src/domain")...)
-	files = append(files, v.typeScript("ui/desktop/src/domain")...)
+	files = append(files, v.typeScript("ui/base/domain")...)
 	return append(files, output{"docs/CONTRACTS.md", v.markdown()}), nil
 }
 
@@ -74,7 +73,7 @@ func compare(root string, files []output) error {
 		}
 	}
 	var there []string
-	for _, folder := range []string{schemaFolder, "ui/*/src/domain/contracts"} {
+	for _, folder := range []string{schemaFolder, "ui/base/domain/contracts", "ui/*/src/domain/contracts"} {
 		found, err := filepath.Glob(filepath.Join(root, folder, "*"))
 		if err != nil {
 			return err

@@ -164,16 +164,26 @@ func (p packer) folder(dir, name string, skip func(name string) bool) error {
 		case d.IsDir():
 			return p.make(to)
 		case d.Type()&fs.ModeSymlink != 0:
-			target, err := os.Readlink(path)
-			if err != nil {
-				return err
-			}
-			return p.WriteHeader(&tar.Header{Typeflag: tar.TypeSymlink, Name: to, Linkname: target, Mode: 0o777, ModTime: stamp})
+			return p.link(dir, path, to, skip)
 		case d.Type().IsRegular():
 			return p.file(path, to)
 		}
 		return nil
 	})
+}
+
+// link packs a link of dir. One that leads to a folder beside dir, such as the
+// desktop's base, becomes that folder: a workspace has nothing beside it.
+func (p packer) link(dir, path, to string, skip func(name string) bool) error {
+	target, err := os.Readlink(path)
+	if err != nil {
+		return err
+	}
+	leads := filepath.Join(filepath.Dir(path), target)
+	if rel, err := filepath.Rel(dir, leads); err != nil || !filepath.IsLocal(rel) {
+		return p.folder(leads, to, skip)
+	}
+	return p.WriteHeader(&tar.Header{Typeflag: tar.TypeSymlink, Name: to, Linkname: target, Mode: 0o777, ModTime: stamp})
 }
 
 func (p packer) make(name string) error {

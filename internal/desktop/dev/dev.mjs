@@ -2,10 +2,10 @@
 //   node dev.mjs serve ROOT MODULES        inside a sandbox; says on stdout how it goes, a JSON object a line
 //   node dev.mjs seed ROOT MODULES OUT     at build time; bundles what the source imports once and for all
 import { createHash } from "node:crypto";
-import { statSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { cp, mkdtemp, readdir, readFile, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join, relative, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 
 const [verb, root, modules, out] = process.argv.slice(2);
@@ -15,28 +15,48 @@ const [vite, { default: react }] = await Promise.all([
   load("@vitejs/plugin-react/dist/index.js"),
 ]);
 
-const common = { configFile: false, root, plugins: [react()], logLevel: "error", clearScreen: false };
+const common = { configFile: false, root, plugins: [react(), besideBase()], logLevel: "error", clearScreen: false };
 const say = (message) => process.stdout.write(`${JSON.stringify(message)}\n`);
 
 await (verb === "seed" ? seed() : serve());
 
+/**
+ * Finds in base what an app imports from src and is not there: "../../kit/Button"
+ * is base/kit/Button unless src has a kit/Button. So an app of the user's goes on
+ * when a newer desktop has that file in base.
+ */
+function besideBase() {
+  const there = (path) => ["", ".ts", ".tsx"].some((end) => existsSync(path + end));
+  return {
+    name: "choir-base",
+    enforce: "pre",
+    resolveId(wanted, importer) {
+      if (!importer || !wanted.startsWith(".")) return null;
+      const path = resolve(dirname(importer), wanted);
+      const below = relative(join(root, "src"), path);
+      const base = join(root, "base", below);
+      return below.startsWith("..") || there(path) || !there(base) ? null : this.resolve(base, importer, { skipSelf: true });
+    },
+  };
+}
+
 /** Bundles every package that the source imports, as the server would at its start. */
 async function seed() {
-  const include = await imported(join(root, "src"));
+  const include = [...new Set([...(await imported("src")), ...(await imported("base"))])].sort();
   const config = { ...common, cacheDir: out, optimizeDeps: { include, noDiscovery: true } };
   await vite.optimizeDeps(await vite.resolveConfig(config, "serve"), true);
 }
 
-/** The packages that files below a folder import by name. */
+/** The packages that files below a folder of the source import by name. */
 async function imported(folder) {
   const names = new Set(["react", "react/jsx-dev-runtime", "react-dom", "react-dom/client"]);
-  const found = /(?:\bfrom|\bimport\()\s*"([^"./][^"]*)"/g;
-  for (const name of await readdir(folder, { recursive: true })) {
+  const found = /(?:\bfrom|\bimport\()\s*"([^"./#][^"]*)"/g;
+  for (const name of await readdir(join(root, folder), { recursive: true })) {
     if (!/\.tsx?$/.test(name) || /\.test\.tsx?$/.test(name)) continue;
-    const source = await readFile(join(folder, name), "utf8");
+    const source = await readFile(join(root, folder, name), "utf8");
     for (const [, wanted] of source.matchAll(found)) if (!wanted.endsWith(".css")) names.add(wanted);
   }
-  return [...names].sort();
+  return [...names];
 }
 
 async function serve() {

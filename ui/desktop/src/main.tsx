@@ -5,9 +5,10 @@ import { Boundary } from "./app/Boundary";
 import { followLinks } from "./app/links";
 import { past } from "./transport/address";
 import { type DesktopState, desk } from "./transport/desk";
-import "./styles/fonts.css";
+import "#base/styles/fonts.css";
+import "#base/styles/tokens.css";
 import "./styles/tokens.css";
-import "./styles/base.css";
+import "#base/styles/base.css";
 import "./styles/parts.css";
 
 const Past = lazy(() => import("./past/Past"));

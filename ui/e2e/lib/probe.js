@@ -49,7 +49,7 @@ const digest = (data) => createHash("sha256").update(data).digest("hex");
 /** The bundled fonts, each with its file in the style sheet. */
 async function fontFaces() {
   const desktop = new URL("../../desktop/", import.meta.url);
-  const css = await readFile(new URL("src/styles/fonts.css", desktop), "utf8");
+  const css = await readFile(new URL("base/styles/fonts.css", desktop), "utf8");
   const named = [...css.matchAll(/url\("([^"]+)"\)/g)].map(([, path]) => path);
   const files = await Promise.all(
     named.map((path) => readFile(fileURLToPath(new URL(`node_modules/${path}`, desktop)), "base64")),

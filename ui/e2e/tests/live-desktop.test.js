@@ -116,6 +116,26 @@ test("of edits that follow each other at once the last one is shown", { skip }, 
   }
 });
 
+test("a file of base changes as one of src does, and is found by the same path below src", { skip }, async () => {
+  const { page } = it;
+  const badge = "choiros/base/kit/Badge.tsx";
+  const shipped = await read(page, badge);
+  const withBadge = probe("rgb(37, 2, 3)")
+    .replace("{count}", "{count} <Badge>bird</Badge>")
+    .replace("import", 'import { Badge } from "./kit/Badge";\nimport');
+  await write(page, path, withBadge);
+  const frame = await frameOf(page);
+  await frame.locator("#probe .badge").waitFor();
+  await frame.evaluate(() => {
+    globalThis.sameDocument = "since base";
+  });
+  await write(page, badge, shipped.replace("{children}\n", "<b>{children}</b>\n"));
+  await frame.locator("#probe .badge b").waitFor();
+  await write(page, badge, shipped);
+  await frame.locator("#probe .badge b").waitFor({ state: "detached" });
+  assert.equal(await frame.evaluate(() => globalThis.sameDocument), "since base", "the page was loaded anew");
+});
+
 test("a broken edit shows the error, and the shell offers the way back", { skip }, async () => {
   const { page } = it;
   await write(page, path, "export function Probe( {");

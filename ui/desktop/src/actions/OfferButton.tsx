@@ -2,7 +2,7 @@ import { Sparkles } from "lucide-react";
 import { useSession } from "../app/session";
 import { useWords } from "../i18n/words";
 import { type Entry, MenuButton } from "../kit/Menu";
-import { notifyDone, notifyProblem } from "../kit/notify";
+import { notifyDone, notifyProblem } from "#base/kit/notify.ts";
 import { type Matter, offersFor, offerWords, take } from "./offers";
 
 /** What is offered for a matter, as entries of a menu, and what the menu is called. */

@@ -1,5 +1,5 @@
 import type { Session } from "../app/session";
-import type { ID, ProposalTarget } from "../domain/contracts";
+import type { ID, ProposalTarget } from "#base/domain/contracts.ts";
 import { defineWords } from "../i18n/words";
 import { tellShell } from "../transport/shell";
 

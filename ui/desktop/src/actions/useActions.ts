@@ -1,7 +1,7 @@
 import { useEffect, useMemo } from "react";
 import { type Session, useSession } from "../app/session";
 import { isChord, type Press } from "../domain/chord";
-import { notifyProblem } from "../kit/notify";
+import { notifyProblem } from "#base/kit/notify.ts";
 import { useStore } from "../state/store";
 import { type Action, actions, type Here } from "./registry";
 

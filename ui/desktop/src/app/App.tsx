@@ -1,6 +1,6 @@
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { useCallback, useEffect, useState } from "react";
-import { explain } from "../domain/problem";
+import { explain } from "#base/domain/problem.ts";
 import { deskWords } from "../i18n/desk";
 import { useWords } from "../i18n/words";
 import { Failed } from "../kit/States";

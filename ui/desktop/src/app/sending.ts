@@ -1,6 +1,6 @@
-import { backoff } from "../domain/backoff";
-import type { ID } from "../domain/contracts";
-import { Refusal } from "../domain/problem";
+import { backoff } from "#base/domain/backoff.ts";
+import type { ID } from "#base/domain/contracts.ts";
+import { Refusal } from "#base/domain/problem.ts";
 import type { Win } from "../domain/windows";
 import type { Changed } from "../transport/desk";
 

@@ -1,18 +1,18 @@
 import type { QueryClient } from "@tanstack/react-query";
 import { createContext, useContext } from "react";
-import type { Event, ProposalTarget } from "../domain/contracts";
+import type { Event, ProposalTarget } from "#base/domain/contracts.ts";
 import { progressOf } from "../domain/progress";
 import { changeTo, defaultTheme, sameTheme } from "../domain/theme";
-import { isOpen, type Run } from "../domain/views";
+import { isOpen, type Run } from "#base/domain/views.ts";
 import { deskWords } from "../i18n/desk";
 import { say } from "../i18n/words";
-import { notifyAnswer, notifyDone } from "../kit/notify";
+import { notifyAnswer, notifyDone } from "#base/kit/notify.ts";
 import { readAgain } from "../state/again";
 import { useStore } from "../state/store";
 import { untilAnswered } from "../transport/again";
 import { api } from "../transport/api";
 import { type DesktopState, desk } from "../transport/desk";
-import { Feed } from "../transport/feed";
+import { Feed } from "#base/transport/feed.ts";
 import { readWorkspaceTheme, themePath } from "./themes";
 import { Windows } from "./windows";
 
@@ -79,8 +79,8 @@ export class Session {
       credentials: api.credentials,
       events: (cursor: number) => api.events(cursor),
       // The bus is not needed to show the desktop.
-      open: async (...args: Parameters<typeof import("../transport/bus").openLine>) =>
-        (await import("../transport/bus")).openLine(...args),
+      open: async (...args: Parameters<typeof import("#base/transport/bus.ts").openLine>) =>
+        (await import("#base/transport/bus.ts")).openLine(...args),
       onEvents: (events: Event[]) => this.hear(events),
       onLive: () => {},
       onState: store.setConnection,

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
-import type { Digest } from "../domain/contracts";
-import { textOf } from "../domain/text";
+import type { Digest } from "#base/domain/contracts.ts";
+import { textOf } from "#base/domain/text.ts";
 import { files } from "../transport/files";
 
 /** The text of a file and what it was when it was read. */

@@ -1,5 +1,5 @@
 import { createContext, useContext, useMemo } from "react";
-import type { ID } from "../domain/contracts";
+import type { ID } from "#base/domain/contracts.ts";
 import { focusedOf } from "../domain/wmorder";
 import { useStore } from "../state/store";
 import { useSession } from "./session";

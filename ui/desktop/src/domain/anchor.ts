@@ -1,4 +1,4 @@
-import type { TextAnchor } from "./contracts";
+import type { TextAnchor } from "#base/domain/contracts.ts";
 
 /** How much of the text around it an anchor remembers. */
 const AROUND = 60;

@@ -1,4 +1,4 @@
-import type { Digest } from "./contracts";
+import type { Digest } from "#base/domain/contracts.ts";
 
 /** A file as it was read or saved. */
 export interface Version {

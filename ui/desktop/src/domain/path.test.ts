@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { FileState } from "./contracts";
+import type { FileState } from "#base/domain/contracts.ts";
 import { asPart, extensionOf, folderOf, freeName, join, nameOf, nameTrouble, sorted, trailOf } from "./path";
 import { choose, kept, nothing } from "./selection";
 

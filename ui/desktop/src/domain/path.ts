@@ -1,4 +1,4 @@
-import type { FileState } from "./contracts";
+import type { FileState } from "#base/domain/contracts.ts";
 
 /** The last part of a path, as it is read: bytes that are no text stay escaped. */
 export function nameOf(path: string): string {

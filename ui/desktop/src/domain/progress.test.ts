@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { Event } from "./contracts";
+import type { Event } from "#base/domain/contracts.ts";
 import { type Progress, progressOf, withLine } from "./progress";
 
 const run = "01900000-0000-7000-8000-00000000000a";

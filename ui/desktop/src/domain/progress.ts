@@ -1,4 +1,4 @@
-import type { Event, ID } from "./contracts";
+import type { Event, ID } from "#base/domain/contracts.ts";
 
 /** One line of a run's progress, above the prompt bar. */
 export interface Progress {

@@ -1,4 +1,4 @@
-import type { ThemeChanged } from "./contracts";
+import type { ThemeChanged } from "#base/domain/contracts.ts";
 import { cssTrouble } from "./css";
 
 /** A theme as it lies in choiros/themes. */

@@ -1,4 +1,4 @@
-import type { Time } from "./contracts";
+import type { Time } from "#base/domain/contracts.ts";
 
 /** How long ago, in the fewest words of a language. */
 export function ago(time: Time | number, now: number, language: string): string {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { Event } from "./contracts";
-import { event } from "./testing";
+import type { Event } from "#base/domain/contracts.ts";
+import { event } from "#base/domain/testing.ts";
 import { layout, traceLines, traceMarkdown, traceOf } from "./trace";
 
 const at = (e: Event, ms: number, over: object = {}): Event =>

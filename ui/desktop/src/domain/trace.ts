@@ -1,4 +1,4 @@
-import type { Digest, Event, ID, ToolInput } from "./contracts";
+import type { Digest, Event, ID, ToolInput } from "#base/domain/contracts.ts";
 
 /** What a step is. */
 export type StepKind = "prompt" | "plan" | "task" | "tool" | "model" | "judge" | "question" | "end";

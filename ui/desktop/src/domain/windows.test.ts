@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { event } from "./testing";
+import { event } from "#base/domain/testing.ts";
 import { knownFrom, learn, reduceWindows, stacked, type Win } from "./windows";
 
 const bounds = { x: 10, y: 20, width: 300, height: 200 };

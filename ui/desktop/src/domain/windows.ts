@@ -1,4 +1,4 @@
-import type { Event, ID, Rect } from "./contracts";
+import type { Event, ID, Rect } from "#base/domain/contracts.ts";
 
 /** How a window is shown. */
 export type WindowState = "normal" | "minimised" | "maximised" | "snapped";

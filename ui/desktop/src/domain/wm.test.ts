@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { Rect } from "./contracts";
+import type { Rect } from "#base/domain/contracts.ts";
 import { maximisedOf, minimisedOf, restoredOf, type Snap, snappedOf, type Win } from "./windows";
 import { LEAST, movedBy, resizedBy, sides, snapAt, snapByKey } from "./wmdrag";
 import { focusedOf, neighbour, nextAfter, onDesktop, roundFrom } from "./wmorder";

@@ -1,4 +1,4 @@
-import type { Rect } from "./contracts";
+import type { Rect } from "#base/domain/contracts.ts";
 import type { Snap, Win } from "./windows";
 import { type Area, BAR, GRIP, reachable } from "./wmplace";
 

@@ -1,4 +1,4 @@
-import type { Rect } from "./contracts";
+import type { Rect } from "#base/domain/contracts.ts";
 import { stacked, type Win } from "./windows";
 
 /** Windows of one virtual desktop, the lowest first. */

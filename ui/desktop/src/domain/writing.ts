@@ -1,4 +1,4 @@
-import type { Event, OverlayAdded, OverlaySettled } from "./contracts";
+import type { Event, OverlayAdded, OverlaySettled } from "#base/domain/contracts.ts";
 
 /** Who something comes from. */
 export type Source = Event["source"];

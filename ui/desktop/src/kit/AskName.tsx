@@ -1,6 +1,6 @@
 import { type FormEvent, useEffect, useRef, useState } from "react";
-import { Button } from "./Button";
-import { Dialog } from "./Dialog";
+import { Button } from "#base/kit/Button.tsx";
+import { Dialog } from "#base/kit/Dialog.tsx";
 import "./askname.css";
 
 interface Props {

@@ -12,7 +12,7 @@ import {
   Folder,
   type LucideIcon,
 } from "lucide-react";
-import type { FileState } from "../domain/contracts";
+import type { FileState } from "#base/domain/contracts.ts";
 import { extensionOf } from "../domain/path";
 import "./fileicon.css";
 

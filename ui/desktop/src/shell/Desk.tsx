@@ -11,7 +11,7 @@ import { useStore } from "../state/store";
 import { Bar } from "./Bar";
 import { Stage } from "./Stage";
 import { useArea } from "./useArea";
-import "../kit/toast.css";
+import "#base/kit/toast.css";
 import "./desk.css";
 
 const Launcher = late(() => import("./Launcher"));

@@ -10,7 +10,7 @@ import { apps } from "../apps/registry";
 import { written } from "../domain/chord";
 import { deskWords } from "../i18n/desk";
 import { useNamed, useWords } from "../i18n/words";
-import { Dialog } from "../kit/Dialog";
+import { Dialog } from "#base/kit/Dialog.tsx";
 import { isMac } from "../kit/platform";
 import { useStore } from "../state/store";
 import { api } from "../transport/api";

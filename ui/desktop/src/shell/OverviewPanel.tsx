@@ -7,7 +7,7 @@ import { neighbour, onDesktop } from "../domain/wmorder";
 import { overviewOf } from "../domain/wmplace";
 import { deskWords } from "../i18n/desk";
 import { useNamed, useWords } from "../i18n/words";
-import { Dialog } from "../kit/Dialog";
+import { Dialog } from "#base/kit/Dialog.tsx";
 import { useStore } from "../state/store";
 import { useNarrow } from "./useNarrow";
 import "./overview.css";

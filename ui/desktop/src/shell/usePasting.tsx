@@ -3,7 +3,7 @@ import { addressIn } from "../domain/offer";
 import { asPart } from "../domain/path";
 import { deskWords } from "../i18n/desk";
 import { useWords } from "../i18n/words";
-import { notifyDone, notifyProblem } from "../kit/notify";
+import { notifyDone, notifyProblem } from "#base/kit/notify.ts";
 import { upload } from "../transport/files";
 
 /** What was pasted or dropped. */

@@ -1,9 +1,9 @@
 import type { StateCreator } from "zustand";
-import type { Event, ID } from "../domain/contracts";
+import type { Event, ID } from "#base/domain/contracts.ts";
 import { type Progress, withLine } from "../domain/progress";
-import { listRuns } from "../domain/runs";
-import type { Computer, Run } from "../domain/views";
-import type { FeedState } from "../transport/feed";
+import { listRuns } from "#base/domain/runs.ts";
+import type { Computer, Run } from "#base/domain/views.ts";
+import type { FeedState } from "#base/transport/feed.ts";
 import type { State } from "./store";
 
 /** The computer, how well it is reached, its runs and what they say. */

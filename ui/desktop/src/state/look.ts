@@ -1,5 +1,5 @@
 import type { StateCreator } from "zustand";
-import type { ThemeChanged } from "../domain/contracts";
+import type { ThemeChanged } from "#base/domain/contracts.ts";
 import { type Language, languageOf } from "../domain/language";
 import type { State } from "./store";
 

@@ -1,5 +1,5 @@
 import type { StateCreator } from "zustand";
-import type { ID, Rect } from "../domain/contracts";
+import type { ID, Rect } from "#base/domain/contracts.ts";
 import type { State } from "./store";
 
 /** What lies over the windows. */

@@ -1,5 +1,5 @@
 import type { StateCreator } from "zustand";
-import type { Event, ID } from "../domain/contracts";
+import type { Event, ID } from "#base/domain/contracts.ts";
 import { type Known, knownFrom, learn, reduceWindows, stacked, type Win } from "../domain/windows";
 import type { Area } from "../domain/wmplace";
 import type { State } from "./store";

@@ -1,4 +1,4 @@
-import type { ID } from "../domain/contracts";
+import type { ID } from "#base/domain/contracts.ts";
 
 /** What stands before the computer where it is shown as it was. */
 const pastMark = "past--";

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { Refusal } from "../domain/problem";
+import { Refusal } from "#base/domain/problem.ts";
 import { untilAnswered } from "./again";
 
 /** Asks what fails so many times, and is over after so many looks. */

@@ -1,5 +1,5 @@
-import { backoff } from "../domain/backoff";
-import { Refusal } from "../domain/problem";
+import { backoff } from "#base/domain/backoff.ts";
+import { Refusal } from "#base/domain/problem.ts";
 
 const pause = (ms: number) => new Promise<void>((done) => setTimeout(done, ms));
 

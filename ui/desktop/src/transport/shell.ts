@@ -1,4 +1,4 @@
-import type { Time } from "../domain/contracts";
+import type { Time } from "#base/domain/contracts.ts";
 import { shellOrigin } from "./address";
 
 /** What this desktop says to the shell around it. */

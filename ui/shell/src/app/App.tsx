@@ -1,14 +1,14 @@
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { lazy, Suspense, useCallback, useEffect, useState } from "react";
 import { Toaster } from "sonner";
-import { Refusal } from "../domain/problem";
+import { Refusal } from "#base/domain/problem.ts";
 import { readComputer } from "../domain/route";
-import { Button } from "../kit/Button";
+import { Button } from "#base/kit/Button.tsx";
 import { useStore } from "../state/store";
 import { listComputers } from "../transport/api";
 import { Desk } from "./Desk";
 import { Session, SessionContext } from "./session";
-import "../kit/toast.css";
+import "#base/kit/toast.css";
 
 // Seen once by whoever comes with a link.
 const Login = lazy(() => import("../apps/login/Login"));

@@ -1,5 +1,5 @@
 import { Component, type ReactNode } from "react";
-import { Button } from "../kit/Button";
+import { Button } from "#base/kit/Button.tsx";
 
 /** Shows what went wrong in the page itself in place of a blank one. */
 export class Boundary extends Component<{ children: ReactNode }, { error: Error | undefined }> {

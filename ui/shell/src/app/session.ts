@@ -1,17 +1,17 @@
 import type { QueryClient } from "@tanstack/react-query";
 import { createContext, useContext } from "react";
 import { SourceWatch } from "../apps/desktop/watch";
-import type { Event, ID } from "../domain/contracts";
+import type { Event, ID } from "#base/domain/contracts.ts";
 import { pathOf, type Route } from "../domain/route";
 import { count } from "../domain/sentence";
 import { touchesSource } from "../domain/source";
-import type { Computer } from "../domain/views";
-import { notifyAnswer, notifyDone, notifyProblem } from "../kit/notify";
+import type { Computer } from "#base/domain/views.ts";
+import { notifyAnswer, notifyDone, notifyProblem } from "#base/kit/notify.ts";
 import { keysIn } from "../state/events";
 import { type State, useStore } from "../state/store";
-import { ComputerAPI } from "../transport/api";
-import type { openLine } from "../transport/bus";
-import { Feed } from "../transport/feed";
+import { type ComputerAPI, computerAPI } from "../transport/api";
+import type { openLine } from "#base/transport/bus.ts";
+import { Feed } from "#base/transport/feed.ts";
 import { later } from "../transport/later";
 import { MarksReader } from "../transport/marks";
 
@@ -33,10 +33,10 @@ export class Session {
   readonly source: SourceWatch;
 
   constructor(computer: Computer, queries: QueryClient, first: boolean) {
-    this.api = new ComputerAPI(computer.id);
+    this.api = computerAPI(computer.id);
     this.search = first ? "" : `?computer=${computer.id}`;
     this.marks = new MarksReader({
-      read: (limit, before) => this.api.timeline(limit, before),
+      read: (limit, before) => this.api.moments.marks(before, limit),
       known: () => {
         const { marks, marksMore } = useStore.getState();
         return { marks, more: marksMore };
@@ -86,7 +86,7 @@ export class Session {
       events: (after: number) => this.api.events(after),
       // The page is there before the line is.
       open: async (...[grant, hear]: Parameters<typeof openLine>) =>
-        (await import("../transport/bus")).openLine(grant, later(hear)),
+        (await import("#base/transport/bus.ts")).openLine(grant, later(hear)),
       onEvents: (events: Event[]) => this.hear(events),
       onLive: store.hear,
       onState: store.setConnection,

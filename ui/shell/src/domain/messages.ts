@@ -1,4 +1,4 @@
-import type { Time } from "./contracts";
+import type { Time } from "#base/domain/contracts.ts";
 import { readLink } from "./link";
 import type { Route } from "./route";
 

@@ -1,4 +1,4 @@
-import type { PlanStep, VerifyOutcome } from "./contracts";
+import type { PlanStep, VerifyOutcome } from "#base/domain/contracts.ts";
 import type { Story, TaskStory } from "./story";
 
 /** How a step of the plan stands. */

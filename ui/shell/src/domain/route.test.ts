@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { pathOf, type Route, readComputer, readRoute } from "./route";
-import { RUN } from "./testing";
+import { RUN } from "#base/domain/testing.ts";
 
 const routes: Route[] = [
   { page: "desktop" },

@@ -1,4 +1,4 @@
-import type { ID } from "./contracts";
+import type { ID } from "#base/domain/contracts.ts";
 
 /** A page of the settings that are out of the desktop's reach. */
 export type SettingsPage = "models" | "secrets" | "limits";

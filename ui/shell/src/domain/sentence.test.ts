@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
-import type { Event } from "./contracts";
+import type { Event } from "#base/domain/contracts.ts";
 import { sentenceOf, toolWords } from "./sentence";
-import { event } from "./testing";
+import { event } from "#base/domain/testing.ts";
 
 it("says what happened, shortened", () => {
   expect(sentenceOf(event(1, "prompt.submitted", { text: `a\n${"b".repeat(300)}` }))).toHaveLength(

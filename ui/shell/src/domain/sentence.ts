@@ -1,4 +1,4 @@
-import type { AssociateResult, Event, EventType, PayloadByType, ToolInput } from "./contracts";
+import type { AssociateResult, Event, EventType, PayloadByType, ToolInput } from "#base/domain/contracts.ts";
 
 type Sentences = { [T in EventType]: (payload: PayloadByType[T]) => string };
 

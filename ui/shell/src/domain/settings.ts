@@ -1,5 +1,5 @@
-import type { Time } from "./contracts";
-import type { ModelState } from "./views";
+import type { Time } from "#base/domain/contracts.ts";
+import type { ModelState } from "#base/domain/views.ts";
 
 /** What the owner has set outside of a computer, as it is in force. */
 export interface Settings {

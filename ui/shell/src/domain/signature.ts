@@ -1,4 +1,4 @@
-import type { ID } from "./contracts";
+import type { ID } from "#base/domain/contracts.ts";
 
 /** Whether an answer carries the Director's signature. */
 export type Authenticity = "verified" | "unsigned" | "unknown_key" | "unsupported";

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { Event } from "./contracts";
+import type { Event } from "#base/domain/contracts.ts";
 import { byFate, outdated, touchesSource } from "./source";
 
 const event = (type: string, payload: object) => ({ type, payload }) as unknown as Event;

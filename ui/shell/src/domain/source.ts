@@ -1,4 +1,4 @@
-import type { Event, ID } from "./contracts";
+import type { Event, ID } from "#base/domain/contracts.ts";
 
 /** Something that broke, of the run whose change of the source came last. */
 export interface Broke {

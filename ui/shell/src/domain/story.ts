@@ -14,8 +14,8 @@ import type {
   TaskJudged,
   Time,
   ToolInput,
-} from "./contracts";
-import type { RunState, Usage } from "./views";
+} from "#base/domain/contracts.ts";
+import type { RunState, Usage } from "#base/domain/views.ts";
 
 /** One tool call of a task. */
 export interface ToolStory {

@@ -1,4 +1,4 @@
-import type { Time } from "./contracts";
+import type { Time } from "#base/domain/contracts.ts";
 
 /** How long ago, in the fewest words. */
 export function ago(time: Time, now: number): string {

@@ -1,6 +1,6 @@
 import type { StateCreator } from "zustand";
-import type { Computer } from "../domain/views";
-import type { FeedState } from "../transport/feed";
+import type { Computer } from "#base/domain/views.ts";
+import type { FeedState } from "#base/transport/feed.ts";
 import type { State } from "./store";
 
 /** The computer and how well it is reached. */

@@ -1,7 +1,7 @@
 import type { StateCreator } from "zustand";
-import type { Event } from "../domain/contracts";
-import { listRuns } from "../domain/runs";
-import type { Run } from "../domain/views";
+import type { Event } from "#base/domain/contracts.ts";
+import { listRuns } from "#base/domain/runs.ts";
+import type { Run } from "#base/domain/views.ts";
 import type { State } from "./store";
 
 /** Events kept in the page; older ones are read again when asked for. */

@@ -1,5 +1,5 @@
 import { beforeEach, expect, it } from "vitest";
-import { event, RUN, TASK } from "../domain/testing";
+import { event, RUN, TASK } from "#base/domain/testing.ts";
 import { useStore } from "./store";
 
 const prompt = event(1, "prompt.submitted", { text: "Please" }, { run: RUN });

@@ -1,5 +1,5 @@
 import type { StateCreator } from "zustand";
-import type { Event, ID } from "../domain/contracts";
+import type { Event, ID } from "#base/domain/contracts.ts";
 import { emptyStory, type Story, tell } from "../domain/story";
 import type { State } from "./store";
 

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { Event } from "../domain/contracts";
+import type { Event } from "#base/domain/contracts.ts";
 import { later, MOMENT_MS } from "./later";
 
 it("gives what arrives on a moment later, in its order", () => {

@@ -1,4 +1,4 @@
-import type { Hear } from "./bus";
+import type { Hear } from "#base/transport/bus.ts";
 
 /** How long what arrives waits, in milliseconds: less than a frame. */
 export const MOMENT_MS = 8;

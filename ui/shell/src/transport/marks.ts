@@ -1,6 +1,6 @@
-import type { EventType } from "../domain/contracts";
-import { tellsOfMark } from "../domain/telling";
-import type { Mark, TimelinePage } from "../domain/views";
+import type { EventType } from "#base/domain/contracts.ts";
+import { tellsOfMark } from "#base/domain/telling.ts";
+import type { Mark, TimelinePage } from "#base/domain/views.ts";
 
 /** Marks read at once when looking back, and when something happened. */
 const PAGE = 500;

@@ -6,7 +6,7 @@ import { isChord } from "../../domain/chord";
 import { isDirty } from "../../domain/draft";
 import { nameOf } from "../../domain/path";
 import { useWords } from "../../i18n/words";
-import { Button } from "../../kit/Button";
+import { Button } from "#base/kit/Button.tsx";
 import { Empty, Loading, Trouble } from "../../kit/States";
 import { Editor } from "./Editor";
 import { words } from "./i18n";

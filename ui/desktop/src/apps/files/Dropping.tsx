@@ -1,5 +1,5 @@
 import { type DragEvent, type ReactNode, useState } from "react";
-import type { FileState } from "../../domain/contracts";
+import type { FileState } from "#base/domain/contracts.ts";
 import { nameOf } from "../../domain/path";
 import { useWords } from "../../i18n/words";
 import { doing } from "./doing";

@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import type { FileState } from "../../domain/contracts";
+import type { FileState } from "#base/domain/contracts.ts";
 import { folderOf } from "../../domain/path";
 import { files, type Trashed } from "../../transport/files";
 

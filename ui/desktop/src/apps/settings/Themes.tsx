@@ -3,7 +3,7 @@ import type { CSSProperties } from "react";
 import { type Offered, useThemes } from "../../app/themes";
 import { changeTo, tokensOf } from "../../domain/theme";
 import { useNamed, useWords } from "../../i18n/words";
-import { notifyProblem } from "../../kit/notify";
+import { notifyProblem } from "#base/kit/notify.ts";
 import { useStore } from "../../state/store";
 import { desk } from "../../transport/desk";
 import { words } from "./i18n";

@@ -1,5 +1,5 @@
 import { Plus, Trash2, X } from "lucide-react";
-import type { ID } from "../../domain/contracts";
+import type { ID } from "#base/domain/contracts.ts";
 import { useWords } from "../../i18n/words";
 import type { Terminal } from "../../transport/terminals";
 import { words } from "./i18n";

@@ -1,4 +1,4 @@
-import { backoff } from "../../domain/backoff";
+import { backoff } from "#base/domain/backoff.ts";
 import type { End, Size } from "../../transport/terminals";
 
 /** What the server says besides output. */

@@ -2,7 +2,7 @@ import { FitAddon } from "@xterm/addon-fit";
 import { SearchAddon } from "@xterm/addon-search";
 import { WebLinksAddon } from "@xterm/addon-web-links";
 import { Terminal } from "@xterm/xterm";
-import type { ID } from "../../domain/contracts";
+import type { ID } from "#base/domain/contracts.ts";
 import { type End, type Size, terminals } from "../../transport/terminals";
 import { Link, type LinkState, type Status, type Wire } from "./link";
 import { paletteAt } from "./palette";

@@ -1,6 +1,6 @@
 import { useState } from "react";
-import type { Digest } from "../../domain/contracts";
-import type { Moment } from "../../domain/views";
+import type { Digest } from "#base/domain/contracts.ts";
+import type { Moment } from "#base/domain/views.ts";
 import { useWords } from "../../i18n/words";
 import { FileThen } from "./FileThen";
 import { Folder } from "./Folder";

@@ -1,9 +1,9 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { ChevronRight } from "lucide-react";
 import { useState } from "react";
-import type { Digest } from "../../domain/contracts";
+import type { Digest } from "#base/domain/contracts.ts";
 import { nameOf, sorted } from "../../domain/path";
-import { explain } from "../../domain/problem";
+import { explain } from "#base/domain/problem.ts";
 import { useWords } from "../../i18n/words";
 import { FileIcon } from "../../kit/FileIcon";
 import { useStore } from "../../state/store";

@@ -1,7 +1,7 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
-import type { MomentsView } from "../../domain/views";
+import type { MomentsView } from "#base/domain/views.ts";
 import { useWords } from "../../i18n/words";
-import { DiffView } from "../../kit/DiffView";
+import { DiffView } from "#base/kit/DiffView.tsx";
 import { Empty, Loading, Trouble } from "../../kit/States";
 import { moments } from "../../transport/moments";
 import { words } from "./i18n";
@@ -13,7 +13,7 @@ export function Since({ seq }: { seq: number | undefined }) {
     // It is read again when files change: now is something else then.
     queryKey: ["files", "since", seq],
     enabled: seq !== undefined,
-    queryFn: ({ signal }) => moments.since(seq ?? 0, signal),
+    queryFn: ({ signal }) => moments.diff(seq ?? 0, 0, signal),
     placeholderData: keepPreviousData,
   });
   if (seq === undefined) return <Empty title={t("isNow")}>{t("isNowMore")}</Empty>;

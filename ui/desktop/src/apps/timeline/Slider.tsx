@@ -1,5 +1,5 @@
 import type { KeyboardEvent } from "react";
-import type { Mark } from "../../domain/views";
+import type { Mark } from "#base/domain/views.ts";
 import { useWords } from "../../i18n/words";
 import { words } from "./i18n";
 import { leap } from "./marks";

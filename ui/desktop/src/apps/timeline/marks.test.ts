@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { Mark, MarkKind } from "../../domain/views";
+import type { Mark, MarkKind } from "#base/domain/views.ts";
 import { say } from "../../i18n/words";
 import { words } from "./i18n";
 import { inOrder, leap, placeOf, wordsOf } from "./marks";

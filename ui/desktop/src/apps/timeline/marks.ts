@@ -1,4 +1,4 @@
-import type { Mark } from "../../domain/views";
+import type { Mark } from "#base/domain/views.ts";
 import type { Say } from "../../i18n/words";
 import type { words } from "./i18n";
 

@@ -4,7 +4,7 @@ import { useText } from "../../app/useFile";
 import { useWindow } from "../../app/useWindow";
 import { extensionOf, nameOf } from "../../domain/path";
 import { useWords } from "../../i18n/words";
-import { Markdown } from "../../kit/Markdown";
+import { Markdown } from "#base/kit/Markdown.tsx";
 import { kindOf, Media } from "../../kit/Media";
 import { Empty, Loading, Trouble } from "../../kit/States";
 import { fileAddress } from "../../transport/files";

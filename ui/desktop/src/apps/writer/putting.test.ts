@@ -3,7 +3,7 @@ import { Node } from "@tiptap/pm/model";
 import { EditorState } from "@tiptap/pm/state";
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import type { TextAnchor } from "../../domain/contracts";
+import type { TextAnchor } from "#base/domain/contracts.ts";
 import { parts, read, written } from "./markdown";
 import { placeOf, textOf } from "./marks";
 import { put } from "./putting";

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import type { ID } from "../../domain/contracts";
+import type { ID } from "#base/domain/contracts.ts";
 import { documents } from "../../transport/documents";
 
 /** The versions of a document, and the one that is looked at. */

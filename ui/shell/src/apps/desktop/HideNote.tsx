@@ -1,5 +1,5 @@
 import { X } from "lucide-react";
-import { Button } from "../../kit/Button";
+import { Button } from "#base/kit/Button.tsx";
 import { useStore } from "../../state/store";
 
 /** Hides a note above the desktop; what is typed then goes to the desktop again. */

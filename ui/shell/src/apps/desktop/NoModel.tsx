@@ -3,7 +3,7 @@ import { useState } from "react";
 import { usePerform } from "../../actions/hotkeys";
 import { actions } from "../../actions/registry";
 import { useSession } from "../../app/session";
-import { Button } from "../../kit/Button";
+import { Button } from "#base/kit/Button.tsx";
 import { useStore } from "../../state/store";
 import { HideNote } from "./HideNote";
 

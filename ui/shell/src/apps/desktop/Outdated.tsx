@@ -1,5 +1,5 @@
 import { lazy, Suspense, useState } from "react";
-import { Button } from "../../kit/Button";
+import { Button } from "#base/kit/Button.tsx";
 import { useStore } from "../../state/store";
 import { HideNote } from "./HideNote";
 

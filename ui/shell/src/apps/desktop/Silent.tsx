@@ -1,6 +1,6 @@
 import { useSession } from "../../app/session";
 import type { Source } from "../../domain/source";
-import { Button } from "../../kit/Button";
+import { Button } from "#base/kit/Button.tsx";
 import { useStore } from "../../state/store";
 import { FixIt } from "./FixIt";
 

@@ -3,9 +3,10 @@ import { useState } from "react";
 import { useSession } from "../../app/session";
 import { count } from "../../domain/sentence";
 import { byFate, type Upgrade as Plan } from "../../domain/source";
-import { Button } from "../../kit/Button";
-import { Dialog } from "../../kit/Dialog";
-import { notifyProblem } from "../../kit/notify";
+import { Button } from "#base/kit/Button.tsx";
+import { Dialog } from "#base/kit/Dialog.tsx";
+import { notifyProblem } from "#base/kit/notify.ts";
+import "../../kit/dialogparts.css";
 
 /** Says what an upgrade of the desktop's source would change and what is in conflict, then does it. */
 export default function Upgrade({ onClose }: { onClose(): void }) {

@@ -1,10 +1,10 @@
 import { useMemo, useState } from "react";
 import { useSession } from "../../app/session";
-import type { Event } from "../../domain/contracts";
+import type { Event } from "#base/domain/contracts.ts";
 import { sentenceOf } from "../../domain/sentence";
 import { clock } from "../../domain/time";
-import { Button } from "../../kit/Button";
-import { notifyProblem } from "../../kit/notify";
+import { Button } from "#base/kit/Button.tsx";
+import { notifyProblem } from "#base/kit/notify.ts";
 import { useStore } from "../../state/store";
 import "./events.css";
 

@@ -1,7 +1,7 @@
 import { useSession } from "../../app/session";
-import { Button } from "../../kit/Button";
+import { Button } from "#base/kit/Button.tsx";
 import { useStore } from "../../state/store";
-import type { FeedState } from "../../transport/feed";
+import type { FeedState } from "#base/transport/feed.ts";
 
 const words: Record<FeedState, string> = {
   connecting: "Connecting",

@@ -1,5 +1,5 @@
 import { ShieldAlert, ShieldCheck } from "lucide-react";
-import type { Sandbox } from "../../domain/views";
+import type { Sandbox } from "#base/domain/views.ts";
 import { Popover } from "../../kit/Popover";
 import { useStore } from "../../state/store";
 import { PagesHeld } from "./PagesHeld";

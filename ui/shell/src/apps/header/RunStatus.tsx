@@ -2,8 +2,8 @@ import { OctagonX } from "lucide-react";
 import { usePerform } from "../../actions/hotkeys";
 import { actions, openRun } from "../../actions/registry";
 import { useSession } from "../../app/session";
-import { isOpen } from "../../domain/views";
-import { Button } from "../../kit/Button";
+import { isOpen } from "#base/domain/views.ts";
+import { Button } from "#base/kit/Button.tsx";
 import { useStore } from "../../state/store";
 
 const stop = actions.find((a) => a.id === "run.stop");

@@ -1,6 +1,6 @@
 import { UserRound } from "lucide-react";
-import { Button } from "../../kit/Button";
-import { notifyProblem } from "../../kit/notify";
+import { Button } from "#base/kit/Button.tsx";
+import { notifyProblem } from "#base/kit/notify.ts";
 import { Popover } from "../../kit/Popover";
 import { logout } from "../../transport/api";
 

@@ -1,5 +1,5 @@
 import { useEffect, useState } from "react";
-import { explain } from "../../domain/problem";
+import { explain } from "#base/domain/problem.ts";
 import { login } from "../../transport/api";
 import "../../styles/notice.css";
 

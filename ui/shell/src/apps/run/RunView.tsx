@@ -1,5 +1,5 @@
 import { useState } from "react";
-import type { ID } from "../../domain/contracts";
+import type { ID } from "#base/domain/contracts.ts";
 import type { Story } from "../../domain/story";
 import { Tabs } from "../../kit/Tabs";
 import { useStore } from "../../state/store";

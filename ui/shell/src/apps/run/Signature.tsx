@@ -3,7 +3,7 @@ import { BadgeCheck, BadgeX } from "lucide-react";
 import { useSession } from "../../app/session";
 import { authenticate } from "../../domain/signature";
 import type { Story } from "../../domain/story";
-import { Badge } from "../../kit/Badge";
+import { Badge } from "#base/kit/Badge.tsx";
 import { useStore } from "../../state/store";
 
 const words = {

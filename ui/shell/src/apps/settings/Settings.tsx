@@ -3,7 +3,7 @@ import { Gauge, KeyRound, Sparkles } from "lucide-react";
 import { useEffect, useRef } from "react";
 import { useSession } from "../../app/session";
 import type { SettingsPage } from "../../domain/route";
-import { Button } from "../../kit/Button";
+import { Button } from "#base/kit/Button.tsx";
 import { readSettings } from "../../transport/settings";
 import { Limits } from "./Limits";
 import { Models } from "./Models";

@@ -3,8 +3,8 @@ import { useSession } from "../../app/session";
 import { bandOf } from "../../domain/band";
 import { leap, placeOf, wordsOf } from "../../domain/marks";
 import { whenWords } from "../../domain/time";
-import type { Mark } from "../../domain/views";
-import { notifyProblem } from "../../kit/notify";
+import type { Mark } from "#base/domain/views.ts";
+import { notifyProblem } from "#base/kit/notify.ts";
 import "./band.css";
 
 /** Ticks drawn at most. */

@@ -2,8 +2,8 @@ import { type UseQueryResult, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { useSession } from "../../app/session";
 import { whenWords } from "../../domain/time";
-import type { Moment, MomentsView } from "../../domain/views";
-import { DiffView } from "../../kit/DiffView";
+import type { Moment, MomentsView } from "#base/domain/views.ts";
+import { DiffView } from "#base/kit/DiffView.tsx";
 import { Tabs } from "../../kit/Tabs";
 import { Files } from "./Files";
 
@@ -99,7 +99,7 @@ export function useStep(moment: Moment, before: number | undefined): UseQueryRes
   const session = useSession();
   return useQuery({
     queryKey: ["step", before, moment.seq],
-    queryFn: () => session.api.diff(before ?? 0, moment.seq),
+    queryFn: () => session.api.moments.diff(before ?? 0, moment.seq),
     enabled: before !== undefined && before < moment.seq && moment.snapshot !== undefined && !moment.collected,
     staleTime: Number.POSITIVE_INFINITY,
     retry: false,

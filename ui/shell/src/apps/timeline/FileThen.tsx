@@ -2,17 +2,17 @@ import { useQuery } from "@tanstack/react-query";
 import { Download } from "lucide-react";
 import { useMemo } from "react";
 import { useSession } from "../../app/session";
-import { Refusal } from "../../domain/problem";
-import { addedLines, piecesOf, textOf } from "../../domain/text";
+import { Refusal } from "#base/domain/problem.ts";
+import { addedLines, piecesOf, textOf } from "#base/domain/text.ts";
 import { bytes } from "../../domain/time";
-import type { FileDiff, Moment } from "../../domain/views";
+import type { FileDiff, Moment } from "#base/domain/views.ts";
 
 /** One file as it was; what the last step wrote in it stands out. */
 export function FileThen({ moment, path, step }: { moment: Moment; path: string; step: FileDiff | undefined }) {
   const session = useSession();
   const { data, error } = useQuery({
     queryKey: ["file", moment.snapshot, path],
-    queryFn: () => session.api.file(moment.seq, path),
+    queryFn: () => session.api.moments.file(moment.seq, path),
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 60_000,
     retry: false,
@@ -23,7 +23,7 @@ export function FileThen({ moment, path, step }: { moment: Moment; path: string;
       <header className="file-head">
         <code>{path}</code>
         {data && (
-          <a href={session.api.fileAddress(moment.seq, path)} download={name}>
+          <a href={session.api.moments.fileAddress(moment.seq, path)} download={name}>
             <span className="visually-hidden">Download {name} as it was, </span>
             {bytes(data.byteLength)} <Download size={15} aria-hidden />
           </a>

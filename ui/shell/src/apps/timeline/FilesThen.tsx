@@ -1,5 +1,5 @@
 import { useMemo, useState } from "react";
-import type { DiffView, Moment } from "../../domain/views";
+import type { DiffView, Moment } from "#base/domain/views.ts";
 import { useStep } from "./Compare";
 import { FileThen } from "./FileThen";
 import { Folder } from "./Folder";

@@ -2,9 +2,9 @@ import { useQuery } from "@tanstack/react-query";
 import { ChevronRight, File, FileSymlink, FileX } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
 import { useSession } from "../../app/session";
-import type { FileState } from "../../domain/contracts";
+import type { FileState } from "#base/domain/contracts.ts";
 import { count } from "../../domain/sentence";
-import type { Moment } from "../../domain/views";
+import type { Moment } from "#base/domain/views.ts";
 
 /** Entries of one folder drawn at once. */
 const SHOWN = 200;
@@ -30,7 +30,7 @@ export function Folder({ moment, path, tree }: { moment: Moment; path: string; t
   const { data, error } = useQuery({
     // Moments with the same snapshot have the same files.
     queryKey: ["folder", moment.snapshot, path],
-    queryFn: () => session.api.folder(moment.seq, path),
+    queryFn: () => session.api.moments.folder(moment.seq, path),
     staleTime: Number.POSITIVE_INFINITY,
     placeholderData: (before) => before,
   });

@@ -3,10 +3,11 @@ import { TriangleAlert } from "lucide-react";
 import { type FormEvent, useState } from "react";
 import { useSession } from "../../app/session";
 import { count } from "../../domain/sentence";
-import { Button } from "../../kit/Button";
-import { Dialog } from "../../kit/Dialog";
-import { notifyProblem } from "../../kit/notify";
+import { Button } from "#base/kit/Button.tsx";
+import { Dialog } from "#base/kit/Dialog.tsx";
+import { notifyProblem } from "#base/kit/notify.ts";
 import { useStore } from "../../state/store";
+import "../../kit/dialogparts.css";
 
 /** Names a second computer that begins at a moment of this one. */
 export function Fork({ seq, when, onClose }: { seq: number; when: string; onClose(): void }) {

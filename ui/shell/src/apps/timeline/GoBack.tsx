@@ -2,11 +2,12 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { useSession } from "../../app/session";
 import { count } from "../../domain/sentence";
-import { Button } from "../../kit/Button";
-import { Dialog } from "../../kit/Dialog";
-import { notifyProblem } from "../../kit/notify";
+import { Button } from "#base/kit/Button.tsx";
+import { Dialog } from "#base/kit/Dialog.tsx";
+import { notifyProblem } from "#base/kit/notify.ts";
 import { useStore } from "../../state/store";
 import { Files } from "./Files";
+import "../../kit/dialogparts.css";
 
 /** Says what going back would change, then goes back. */
 export function GoBack({
@@ -86,7 +87,7 @@ function Effects({
   const session = useSession();
   const runs = useStore((s) => s.runs);
   const head = useStore((s) => s.marksHead);
-  const { data: since } = useQuery({ queryKey: ["diff", seq, 0, head], queryFn: () => session.api.diff(seq, 0) });
+  const { data: since } = useQuery({ queryKey: ["diff", seq, 0, head], queryFn: () => session.api.moments.diff(seq, 0) });
   const prompt = (id: string) => runs.find((r) => r.id === id)?.prompt.split("\n")[0] ?? id;
   return (
     <ul className="effects">

@@ -16,7 +16,7 @@ import {
   Undo2,
   UserPen,
 } from "lucide-react";
-import type { MarkKind } from "../../domain/views";
+import type { MarkKind } from "#base/domain/views.ts";
 
 const icons: Record<MarkKind, LucideIcon> = {
   prompt: MessageCircle,

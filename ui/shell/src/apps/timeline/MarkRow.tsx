@@ -2,7 +2,7 @@ import { TriangleAlert } from "lucide-react";
 import { useSession } from "../../app/session";
 import { changedWords, wordsOf } from "../../domain/marks";
 import { count } from "../../domain/sentence";
-import type { Mark } from "../../domain/views";
+import type { Mark } from "#base/domain/views.ts";
 import { When } from "../../kit/When";
 import { MarkIcon } from "./MarkIcon";
 

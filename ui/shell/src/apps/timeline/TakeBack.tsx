@@ -1,13 +1,14 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { useSession } from "../../app/session";
-import type { ID } from "../../domain/contracts";
-import { conflictsOf } from "../../domain/problem";
+import type { ID } from "#base/domain/contracts.ts";
+import { conflictsOf } from "#base/domain/problem.ts";
 import { count } from "../../domain/sentence";
-import { Button } from "../../kit/Button";
-import { Dialog } from "../../kit/Dialog";
-import { notifyProblem } from "../../kit/notify";
+import { Button } from "#base/kit/Button.tsx";
+import { Dialog } from "#base/kit/Dialog.tsx";
+import { notifyProblem } from "#base/kit/notify.ts";
 import { Files } from "./Files";
+import "../../kit/dialogparts.css";
 
 /** Takes back one step and keeps what came after it, or says what stands in the way. */
 export function TakeBack({ of, title, onClose }: { of: ID; title: string; onClose(): void }) {

@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { useSession } from "../../app/session";
 import { runsThen } from "../../domain/marks";
-import type { Moment } from "../../domain/views";
+import type { Moment } from "#base/domain/views.ts";
 import { Tabs } from "../../kit/Tabs";
 import { useStore } from "../../state/store";
 import { Compare } from "./Compare";
@@ -21,7 +21,7 @@ export function Then({ moment, past, before }: { moment: Moment; past: boolean; 
   const [chosen, setChosen] = useState<Part>("desktop");
   const since = useQuery({
     queryKey: ["diff", moment.seq, 0, head],
-    queryFn: () => session.api.diff(moment.seq, 0),
+    queryFn: () => session.api.moments.diff(moment.seq, 0),
     enabled: past && moment.snapshot !== undefined && !moment.collected,
     placeholderData: (shown) => shown,
   });

@@ -4,7 +4,7 @@ import { useEffect } from "react";
 import { useSession } from "../../app/session";
 import { placeOf } from "../../domain/marks";
 import { whenWords } from "../../domain/time";
-import { Button } from "../../kit/Button";
+import { Button } from "#base/kit/Button.tsx";
 import { useStore } from "../../state/store";
 import { Band } from "./Band";
 import { Chosen } from "./Chosen";
@@ -30,7 +30,7 @@ export default function Time() {
   const shown = settled ?? head;
   const moment = useQuery({
     queryKey: ["moment", shown],
-    queryFn: () => session.api.moment(shown),
+    queryFn: () => session.api.moments.show(shown),
     enabled: shown > 0,
     staleTime: Number.POSITIVE_INFINITY,
     placeholderData: (before) => before,

@@ -2,7 +2,7 @@ import { Play } from "lucide-react";
 import { useState } from "react";
 import { usePerform } from "../../actions/hotkeys";
 import { type Action, actions } from "../../actions/registry";
-import { Button } from "../../kit/Button";
+import { Button } from "#base/kit/Button.tsx";
 import { useStore } from "../../state/store";
 import "./welcome.css";
 

@@ -1,4 +1,4 @@
-import type { ID } from "../../domain/contracts";
+import type { ID } from "#base/domain/contracts.ts";
 import { type StepView, stepsOf } from "../../domain/plan";
 import type { Story } from "../../domain/story";
 import { StateIcon, stateName } from "../../kit/StateIcon";

@@ -1,15 +1,19 @@
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { createElement, type FunctionComponent } from "react";
 import { renderToStaticMarkup } from "react-dom/server";
+import { toast } from "sonner";
 import { describe, expect, it } from "vitest";
+import { Badge } from "#base/kit/Badge.tsx";
+import { DiffView } from "#base/kit/DiffView.tsx";
+import { notifyAnswer, notifyProblem } from "#base/kit/notify.ts";
 import { type Session, SessionContext } from "../../app/session";
 import { QuestionCard } from "../../apps/run/QuestionCard";
 import { RunList } from "../../apps/runs/RunList";
 import { MarkRow } from "../../apps/timeline/MarkRow";
 import { TaskCard } from "../../apps/work/TaskCard";
-import type { Mark, Run } from "../../domain/views";
+import type { Mark, Run } from "#base/domain/views.ts";
 import { useStore } from "../../state/store";
-import MarkdownRendered from "../MarkdownRendered";
+import MarkdownRendered from "#base/kit/MarkdownRendered.tsx";
 
 /** A name with every kind of character that is not seen or makes others look different. */
 const NAME =
@@ -52,6 +56,8 @@ describe("a name of a guest with all of them", () => {
       "a document",
       () => draw(MarkdownRendered, { text: `# ${NAME.replaceAll("[", "\\[")} &#x202e;&#x9b; \`${NAME}\` <b>` }),
     ],
+    ["a badge of base", () => draw(Badge, { title: NAME, children: NAME })],
+    ["a diff of base", () => draw(DiffView, { text: `--- a/x\n+++ b/x\n@@ -1 +1 @@\n+${NAME.replaceAll("\r", "")}\n` })],
   ])("is seen in %s", (_, drawn) => {
     const html = drawn();
     expect(html).not.toMatch(bad);
@@ -59,6 +65,13 @@ describe("a name of a guest with all of them", () => {
   });
 
   it("is seen whole", () => expect(draw(TaskCard, { task })).toContain(SHOWN));
+
+  it("is seen in what base says in passing", () => {
+    notifyAnswer(NAME);
+    notifyProblem(new Error(NAME));
+    for (const said of toast.getToasts()) expect("title" in said && said.title).toBe(SHOWN);
+    expect(toast.getToasts()).toHaveLength(2);
+  });
 
   it("is seen in the list of runs", () => {
     // What is drawn without a browser is drawn of the store as it began.

@@ -1,0 +1,58 @@
+import type { Nodes } from "hast";
+import { Children, type ReactNode } from "react";
+import ReactMarkdown, { type Components } from "react-markdown";
+import remarkGfm from "remark-gfm";
+import { visible } from "#visible";
+
+/** Keeps an option such as --top from being broken after its hyphens. */
+function unbroken(children: ReactNode): ReactNode {
+  return Children.map(children, (c) => (typeof c === "string" ? c.replace(/(?<=\s|^)--(?=\w)/g, "-\u2060-\u2060") : c));
+}
+
+const components: Components = {
+  h1: ({ children }) => <h1>{unbroken(children)}</h1>,
+  a: ({ children, href }) => (
+    <a href={href} target="_blank" rel="noreferrer noopener">
+      {children}
+    </a>
+  ),
+  // Fetching an image would tell its host that the document is being read.
+  img: ({ alt, src }) => <span className="markdown-image">{alt || String(src ?? "image")}</span>,
+  input: ({ checked }) => (
+    <span
+      className={checked ? "markdown-check markdown-checked" : "markdown-check"}
+      role="img"
+      aria-label={checked ? "done" : "open"}
+    />
+  ),
+  // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by keyboard
+  pre: ({ children }) => <pre tabIndex={0}>{children}</pre>,
+  table: ({ children }) => (
+    <div className="markdown-table">
+      <table>{children}</table>
+    </div>
+  ),
+};
+
+/** Makes visible what a parsed document says: what was spelled as an entity too. */
+function allVisible() {
+  const walk = (node: Nodes): void => {
+    if ("value" in node) node.value = visible(node.value);
+    if (node.type === "element")
+      for (const name of ["title", "alt"]) {
+        const said = node.properties[name];
+        if (typeof said === "string") node.properties[name] = visible(said);
+      }
+    if ("children" in node) node.children.forEach(walk);
+  };
+  return walk;
+}
+
+/** The renderer itself, loaded when the first document is shown. */
+export default function MarkdownRendered({ text }: { text: string }) {
+  return (
+    <ReactMarkdown remarkPlugins={[remarkGfm]} rehypePlugins={[allVisible]} components={components} skipHtml>
+      {text}
+    </ReactMarkdown>
+  );
+}

@@ -1,0 +1,79 @@
+import { type ProblemDocument, Refusal } from "../domain/problem";
+
+/** Options of one request. */
+export interface Ask {
+  method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+  body?: object;
+  /** Content as it is, instead of a body that becomes JSON. */
+  content?: Blob | string;
+  headers?: Record<string, string>;
+  /** The same key does the same thing once. */
+  key?: string;
+  signal?: AbortSignal | undefined;
+}
+
+/** Makes a request and decodes its JSON. Throws a Refusal for every answer that is not a success. */
+export async function ask<T>(path: string, options: Ask = {}): Promise<T> {
+  const response = await send(path, options);
+  return (response.status === 204 || response.status === 202 ? await maybeJSON(response) : await response.json()) as T;
+}
+
+/** A list; Go writes an empty one as null. */
+export async function list<T>(path: string, signal?: AbortSignal): Promise<T[]> {
+  return (await ask<T[] | null>(path, { signal })) ?? [];
+}
+
+/** Makes a request and gives the body as text. */
+export async function askText(path: string, signal?: AbortSignal): Promise<string> {
+  return (await send(path, { signal })).text();
+}
+
+/** Makes a request and gives the body as it is. */
+export async function askBytes(path: string, signal?: AbortSignal): Promise<ArrayBuffer> {
+  return (await send(path, { signal })).arrayBuffer();
+}
+
+async function maybeJSON(response: Response): Promise<unknown> {
+  const text = await response.text();
+  return text ? JSON.parse(text) : undefined;
+}
+
+/** Makes a request; throws a Refusal for every answer that is not a success. */
+export async function send(path: string, options: Ask): Promise<Response> {
+  const { method = "GET", body, content, key, signal } = options;
+  const headers = new Headers(options.headers);
+  if (body) headers.set("Content-Type", "application/json");
+  if (key) headers.set("Idempotency-Key", key);
+  let response: Response;
+  try {
+    response = await fetch(path, {
+      method,
+      headers,
+      credentials: "same-origin",
+      ...(body ? { body: JSON.stringify(body) } : content !== undefined ? { body: content } : {}),
+      ...(signal ? { signal } : {}),
+    });
+  } catch (cause) {
+    // Given up by the caller, rather than after too long.
+    if (signal?.aborted && signal.reason?.name !== "TimeoutError") throw cause;
+    throw new Refusal({
+      status: 0,
+      code: "unavailable",
+      detail: "the computer cannot be reached",
+      remedy: "check that choir is running, then try again",
+    });
+  }
+  if (!response.ok) throw await refusalOf(response);
+  return response;
+}
+
+async function refusalOf(response: Response): Promise<Refusal> {
+  const after = Number(response.headers.get("Retry-After"));
+  let problem: ProblemDocument;
+  try {
+    problem = (await response.json()) as ProblemDocument;
+  } catch {
+    problem = { status: response.status, code: "internal", detail: `the server answered ${response.status}` };
+  }
+  return new Refusal(problem, after > 0 ? after : undefined);
+}
