@@ -1,6 +1,6 @@
 import { toast } from "sonner";
-import { explain } from "../domain/problem";
 import { visible } from "#visible";
+import { explain } from "../domain/problem";
 
 /** Says a short answer of the Director. */
 export function notifyAnswer(text: string): void {

@@ -1,5 +1,5 @@
-import type { Session } from "../app/session";
 import type { ID, ProposalTarget } from "#base/domain/contracts.ts";
+import type { Session } from "../app/session";
 import { defineWords } from "../i18n/words";
 import { tellShell } from "../transport/shell";
 

@@ -1,18 +1,18 @@
 import type { QueryClient } from "@tanstack/react-query";
 import { createContext, useContext } from "react";
 import type { Event, ProposalTarget } from "#base/domain/contracts.ts";
+import { isOpen, type Run } from "#base/domain/views.ts";
+import { notifyAnswer, notifyDone } from "#base/kit/notify.ts";
+import { Feed } from "#base/transport/feed.ts";
 import { progressOf } from "../domain/progress";
 import { changeTo, defaultTheme, sameTheme } from "../domain/theme";
-import { isOpen, type Run } from "#base/domain/views.ts";
 import { deskWords } from "../i18n/desk";
 import { say } from "../i18n/words";
-import { notifyAnswer, notifyDone } from "#base/kit/notify.ts";
 import { readAgain } from "../state/again";
 import { useStore } from "../state/store";
 import { untilAnswered } from "../transport/again";
 import { api } from "../transport/api";
 import { type DesktopState, desk } from "../transport/desk";
-import { Feed } from "#base/transport/feed.ts";
 import { readWorkspaceTheme, themePath } from "./themes";
 import { Windows } from "./windows";
 

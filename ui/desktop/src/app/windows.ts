@@ -1,12 +1,12 @@
+import type { ID, Rect } from "#base/domain/contracts.ts";
+import { notifyProblem } from "#base/kit/notify.ts";
 import { bodyOf } from "../apps/bodies";
 import type { Manifest } from "../apps/manifest";
 import { appOf, bestFor } from "../apps/registry";
-import type { ID, Rect } from "#base/domain/contracts.ts";
 import { pace, pageClock } from "../domain/pace";
 import { maximisedOf, minimisedOf, restoredOf, type Snap, snappedOf, type Win } from "../domain/windows";
 import { focusedOf, onDesktop } from "../domain/wmorder";
 import { cascade } from "../domain/wmplace";
-import { notifyProblem } from "#base/kit/notify.ts";
 import { useStore } from "../state/store";
 import { past } from "../transport/address";
 import { desk } from "../transport/desk";

@@ -1,9 +1,9 @@
 import { CircleAlert } from "lucide-react";
 import type { ReactNode } from "react";
 import { explain } from "#base/domain/problem.ts";
+import { Button } from "#base/kit/Button.tsx";
 import { deskWords } from "../i18n/desk";
 import { useWords } from "../i18n/words";
-import { Button } from "#base/kit/Button.tsx";
 import "./states.css";
 
 /** Nothing is there yet, and what can be done about it. */

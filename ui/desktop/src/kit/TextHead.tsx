@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
-import { fileAddress } from "../transport/files";
 import { send } from "#base/transport/http.ts";
+import { fileAddress } from "../transport/files";
 import { Loading } from "./States";
 
 /** Bytes read of a file for a first look. */

@@ -1,9 +1,9 @@
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
-import { Session, SessionContext } from "../app/session";
-import { useLook } from "../app/useLook";
 import type { Time } from "#base/domain/contracts.ts";
 import { runsThen } from "#base/domain/runs.ts";
+import { Session, SessionContext } from "../app/session";
+import { useLook } from "../app/useLook";
 import { Bar } from "../shell/Bar";
 import { Stage } from "../shell/Stage";
 import { useArea } from "../shell/useArea";

@@ -1,8 +1,8 @@
 import { ArrowDown, ArrowLeft, ArrowRight, ArrowUp, Check } from "lucide-react";
 import { type KeyboardEvent, useEffect, useRef } from "react";
+import type { Rect } from "#base/domain/contracts.ts";
 import { useSession } from "../app/session";
 import { appOf } from "../apps/registry";
-import type { Rect } from "#base/domain/contracts.ts";
 import type { Win } from "../domain/windows";
 import { KEY_STEP, LEAST, movedBy, resizedBy } from "../domain/wmdrag";
 import { deskWords } from "../i18n/desk";

@@ -1,9 +1,9 @@
+import { Dialog } from "#base/kit/Dialog.tsx";
 import { actions } from "../actions/registry";
 import { apps } from "../apps/registry";
 import { written } from "../domain/chord";
 import { deskWords } from "../i18n/desk";
 import { useNamed, useWords } from "../i18n/words";
-import { Dialog } from "#base/kit/Dialog.tsx";
 import { isMac } from "../kit/platform";
 import { useStore } from "../state/store";
 import "./keys.css";

@@ -1,5 +1,6 @@
 import { X } from "lucide-react";
 import { type KeyboardEvent, useEffect, useRef, useState } from "react";
+import { Dialog } from "#base/kit/Dialog.tsx";
 import { useSession } from "../app/session";
 import { appOf } from "../apps/registry";
 import type { Win } from "../domain/windows";
@@ -7,7 +8,6 @@ import { neighbour, onDesktop } from "../domain/wmorder";
 import { overviewOf } from "../domain/wmplace";
 import { deskWords } from "../i18n/desk";
 import { useNamed, useWords } from "../i18n/words";
-import { Dialog } from "#base/kit/Dialog.tsx";
 import { useStore } from "../state/store";
 import { useNarrow } from "./useNarrow";
 import "./overview.css";

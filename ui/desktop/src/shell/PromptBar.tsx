@@ -1,11 +1,11 @@
 import { ArrowUp } from "lucide-react";
 import { type FormEvent, type KeyboardEvent, type RefObject, useCallback, useEffect, useRef, useState } from "react";
-import { useSession } from "../app/session";
 import { Refusal } from "#base/domain/problem.ts";
 import { promptKey, room } from "#base/domain/prompt.ts";
+import { notifyProblem } from "#base/kit/notify.ts";
+import { useSession } from "../app/session";
 import { deskWords } from "../i18n/desk";
 import { useWords } from "../i18n/words";
-import { notifyProblem } from "#base/kit/notify.ts";
 import { hearShell, tellShell } from "../transport/shell";
 import { Commands } from "./Commands";
 import { useHistory } from "./useHistory";

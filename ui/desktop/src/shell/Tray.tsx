@@ -1,10 +1,10 @@
 import { CloudOff } from "lucide-react";
 import { useEffect, useState } from "react";
+import type { FeedState } from "#base/transport/feed.ts";
 import { useSession } from "../app/session";
 import { deskWords } from "../i18n/desk";
 import { useWords } from "../i18n/words";
 import { useStore } from "../state/store";
-import type { FeedState } from "#base/transport/feed.ts";
 
 /** Virtual desktops, the connection and the time. */
 export function Tray() {

@@ -1,7 +1,7 @@
 import { type PointerEvent as ReactPointerEvent, useRef, useState } from "react";
+import type { Rect } from "#base/domain/contracts.ts";
 import { useSession } from "../app/session";
 import { appOf } from "../apps/registry";
-import type { Rect } from "#base/domain/contracts.ts";
 import type { Snap, Win } from "../domain/windows";
 import { LEAST, movedBy, pulledOff, resizedBy, type Side, snapAt } from "../domain/wmdrag";
 import { partOf, placed } from "../domain/wmplace";

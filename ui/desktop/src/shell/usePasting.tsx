@@ -1,9 +1,9 @@
 import { type ClipboardEvent, type DragEvent, type ReactNode, useState } from "react";
+import { notifyDone, notifyProblem } from "#base/kit/notify.ts";
 import { addressIn } from "../domain/offer";
 import { asPart } from "../domain/path";
 import { deskWords } from "../i18n/desk";
 import { useWords } from "../i18n/words";
-import { notifyDone, notifyProblem } from "#base/kit/notify.ts";
 import { upload } from "../transport/files";
 
 /** What was pasted or dropped. */

@@ -1,9 +1,9 @@
 import type { StateCreator } from "zustand";
 import type { Event, ID } from "#base/domain/contracts.ts";
-import { type Progress, withLine } from "../domain/progress";
 import { listRuns } from "#base/domain/runs.ts";
 import type { Computer, Run } from "#base/domain/views.ts";
 import type { FeedState } from "#base/transport/feed.ts";
+import { type Progress, withLine } from "../domain/progress";
 import type { State } from "./store";
 
 /** The computer, how well it is reached, its runs and what they say. */

@@ -1,9 +1,9 @@
-import type { Place } from "../domain/broke";
 import type { ID, Rect, ThemeChanged } from "#base/domain/contracts.ts";
+import { ask } from "#base/transport/http.ts";
+import type { Place } from "../domain/broke";
 import type { Snap, Win } from "../domain/windows";
 import { base } from "./address";
 import { asOf } from "./asof";
-import { ask } from "#base/transport/http.ts";
 
 /** What lies on the desktop after event `seq`. */
 export interface DesktopState {

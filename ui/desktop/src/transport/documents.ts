@@ -1,8 +1,8 @@
 import type { ID, TextAnchor, Time } from "#base/domain/contracts.ts";
+import { ask, list } from "#base/transport/http.ts";
 import type { OverlayKind, OverlayOutcome, Source } from "../domain/writing";
 import { base, past } from "./address";
 import { asOf } from "./asof";
-import { ask, list } from "#base/transport/http.ts";
 
 /** A document at one of its versions; its content is there when it was asked for by itself. */
 export interface Doc {

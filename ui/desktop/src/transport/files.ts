@@ -1,7 +1,7 @@
 import type { Digest, FileState, ID, Time } from "#base/domain/contracts.ts";
+import { ask, send } from "#base/transport/http.ts";
 import { base, inAddress } from "./address";
 import { asOf } from "./asof";
-import { ask, send } from "#base/transport/http.ts";
 
 /** One page of a folder. */
 export interface FolderPage {

@@ -1,5 +1,5 @@
-import { base } from "./address";
 import { ask } from "#base/transport/http.ts";
+import { base } from "./address";
 
 /** Gives the address that opens what listens at a port of the sandbox; it can be used once, and soon. */
 export async function openPreview(port: number, signal: AbortSignal): Promise<string> {

@@ -1,6 +1,6 @@
 import type { ID, Time } from "#base/domain/contracts.ts";
-import { base } from "./address";
 import { ask, list } from "#base/transport/http.ts";
+import { base } from "./address";
 
 /** The size of a terminal, in characters. */
 export interface Size {

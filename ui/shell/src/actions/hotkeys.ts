@@ -1,6 +1,6 @@
 import { useEffect } from "react";
-import { useSession } from "../app/session";
 import { notifyProblem } from "#base/kit/notify.ts";
+import { useSession } from "../app/session";
 import { useStore } from "../state/store";
 import { type Action, actionFor } from "./registry";
 

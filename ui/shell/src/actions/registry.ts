@@ -1,7 +1,7 @@
 import type { LucideIcon } from "lucide-react";
 import { AppWindow, Camera, History, House, LifeBuoy, MessageCircle, OctagonX, Play, Settings } from "lucide-react";
-import type { Session } from "../app/session";
 import { isOpen, type Run } from "#base/domain/views.ts";
+import type { Session } from "../app/session";
 import type { State } from "../state/store";
 
 /** Something a person can do, from a key, the launcher or a button. */

@@ -1,17 +1,17 @@
 import type { QueryClient } from "@tanstack/react-query";
 import { createContext, useContext } from "react";
-import { SourceWatch } from "../apps/desktop/watch";
 import type { Event, ID } from "#base/domain/contracts.ts";
+import type { Computer } from "#base/domain/views.ts";
+import { notifyAnswer, notifyDone, notifyProblem } from "#base/kit/notify.ts";
+import type { openLine } from "#base/transport/bus.ts";
+import { Feed } from "#base/transport/feed.ts";
+import { SourceWatch } from "../apps/desktop/watch";
 import { pathOf, type Route } from "../domain/route";
 import { count } from "../domain/sentence";
 import { touchesSource } from "../domain/source";
-import type { Computer } from "#base/domain/views.ts";
-import { notifyAnswer, notifyDone, notifyProblem } from "#base/kit/notify.ts";
 import { keysIn } from "../state/events";
 import { type State, useStore } from "../state/store";
 import { type ComputerAPI, computerAPI } from "../transport/api";
-import type { openLine } from "#base/transport/bus.ts";
-import { Feed } from "#base/transport/feed.ts";
 import { later } from "../transport/later";
 import { MarksReader } from "../transport/marks";
 

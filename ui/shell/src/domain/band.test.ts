@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
-import { bandOf } from "./band";
 import { RUN } from "#base/domain/testing.ts";
 import type { Mark } from "#base/domain/views.ts";
+import { bandOf } from "./band";
 
 const NOW = Date.parse("2026-11-21T12:10:00.000Z");
 

@@ -1,6 +1,6 @@
 import type { Time } from "#base/domain/contracts.ts";
-import { whenWords } from "./time";
 import type { Mark } from "#base/domain/views.ts";
+import { whenWords } from "./time";
 
 /** How a tick of the band looks. */
 export type TickKind = "ask" | "step" | "kept" | "back";

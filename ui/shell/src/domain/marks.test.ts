@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { changedWords, leap, mergeMarks, placeOf, rowsOf, runsThen, undoable, wordsOf } from "./marks";
 import { RUN, TASK } from "#base/domain/testing.ts";
 import type { Mark, MarkKind, Run } from "#base/domain/views.ts";
+import { changedWords, leap, mergeMarks, placeOf, rowsOf, runsThen, undoable, wordsOf } from "./marks";
 
 const NOW = Date.parse("2026-11-21T12:10:00.000Z");
 const OTHER = "01900000-0000-7000-8000-00000000000c";

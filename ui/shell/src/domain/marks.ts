@@ -1,7 +1,7 @@
 import type { ID, Time } from "#base/domain/contracts.ts";
+import type { Mark, Run } from "#base/domain/views.ts";
 import { count } from "./sentence";
 import { whenWords } from "./time";
-import type { Mark, Run } from "#base/domain/views.ts";
 
 /**
  * Marks known so far and marks read now, oldest first, each once. What was read

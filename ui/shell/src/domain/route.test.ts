@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { pathOf, type Route, readComputer, readRoute } from "./route";
 import { RUN } from "#base/domain/testing.ts";
+import { pathOf, type Route, readComputer, readRoute } from "./route";
 
 const routes: Route[] = [
   { page: "desktop" },

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import type { Event } from "#base/domain/contracts.ts";
-import { sentenceOf, toolWords } from "./sentence";
 import { event } from "#base/domain/testing.ts";
+import { sentenceOf, toolWords } from "./sentence";
 
 it("says what happened, shortened", () => {
   expect(sentenceOf(event(1, "prompt.submitted", { text: `a\n${"b".repeat(300)}` }))).toHaveLength(

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { authenticate, signedText } from "./signature";
 import { RUN } from "#base/domain/testing.ts";
+import { authenticate, signedText } from "./signature";
 
 const base64 = (bytes: ArrayBuffer) => btoa(String.fromCharCode(...new Uint8Array(bytes)));
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { AssociateResult, DirectorTask, Event } from "#base/domain/contracts.ts";
+import { event, RUN, TASK } from "#base/domain/testing.ts";
 import { stepsOf, verdictOf } from "./plan";
 import { emptyStory, tell } from "./story";
-import { event, RUN, TASK } from "#base/domain/testing.ts";
 
 const task: DirectorTask = { version: 1, task_id: TASK, run_id: RUN, kind: "edit_repo", instruction: "Do it" };
 const result: AssociateResult = {

@@ -1,6 +1,6 @@
 import type { StateCreator } from "zustand";
-import { mergeMarks } from "../domain/marks";
 import type { Mark } from "#base/domain/views.ts";
+import { mergeMarks } from "../domain/marks";
 import type { State } from "./store";
 
 /** The timeline as far as it is here. */

@@ -1,11 +1,11 @@
 import { PATIENCE_MS } from "#base/domain/backoff.ts";
 import type { ID } from "#base/domain/contracts.ts";
 import { Refusal } from "#base/domain/problem.ts";
-import type { Source, Upgrade } from "../domain/source";
 import type { Checkpoint, Computer, Forked, RewindState, Rewound, Undone } from "#base/domain/views.ts";
 import { computerAsks } from "#base/transport/computer.ts";
 import { ask, list } from "#base/transport/http.ts";
 import { momentAsks } from "#base/transport/moments.ts";
+import type { Source, Upgrade } from "../domain/source";
 
 /** Trades a one-time token for a session cookie. */
 export function login(token: string): Promise<void> {

@@ -1,12 +1,12 @@
 import { FileCode, GitCompare, RotateCcw, Save } from "lucide-react";
 import { useEffect, useState } from "react";
+import { Button } from "#base/kit/Button.tsx";
 import { NotText } from "../../app/useFile";
 import { useWindow } from "../../app/useWindow";
 import { isChord } from "../../domain/chord";
 import { isDirty } from "../../domain/draft";
 import { nameOf } from "../../domain/path";
 import { useWords } from "../../i18n/words";
-import { Button } from "#base/kit/Button.tsx";
 import { Empty, Loading, Trouble } from "../../kit/States";
 import { Editor } from "./Editor";
 import { words } from "./i18n";

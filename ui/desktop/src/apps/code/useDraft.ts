@@ -1,8 +1,8 @@
 import { useCallback, useEffect, useRef, useState } from "react";
-import { readText, useText } from "../../app/useFile";
-import { conflicted, type Draft, decided, draftOf, found, saved, typed } from "../../domain/draft";
 import { Refusal } from "#base/domain/problem.ts";
 import { notifyProblem } from "#base/kit/notify.ts";
+import { readText, useText } from "../../app/useFile";
+import { conflicted, type Draft, decided, draftOf, found, saved, typed } from "../../domain/draft";
 import { files } from "../../transport/files";
 
 /** A file as it is written here, held against the one in the workspace. */

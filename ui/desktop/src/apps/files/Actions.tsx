@@ -1,9 +1,9 @@
 import { type KeyboardEvent, type ReactNode, useRef } from "react";
+import type { FileState } from "#base/domain/contracts.ts";
 import { useOffers } from "../../actions/OfferButton";
 import { useWindow } from "../../app/useWindow";
 import { openersOf } from "../../apps/registry";
 import { isChord } from "../../domain/chord";
-import type { FileState } from "#base/domain/contracts.ts";
 import { folderOf, nameOf, nameTrouble } from "../../domain/path";
 import { useNamed, useWords } from "../../i18n/words";
 import { AskName } from "../../kit/AskName";

@@ -1,8 +1,8 @@
 import { create } from "zustand";
 import type { FileState } from "#base/domain/contracts.ts";
+import { notifyDone, notifyProblem } from "#base/kit/notify.ts";
 import { asPart, folderOf, freeName, join, nameOf } from "../../domain/path";
 import { say, type Values } from "../../i18n/words";
-import { notifyDone, notifyProblem } from "#base/kit/notify.ts";
 import { useStore } from "../../state/store";
 import { fileAddress, files, matchOf, type Transfer, type Trashed, upload } from "../../transport/files";
 import { words } from "./i18n";

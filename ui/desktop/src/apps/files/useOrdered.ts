@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useState } from "react";
-import { orderOf, type SortBy } from "../../domain/path";
 import { notifyProblem } from "#base/kit/notify.ts";
+import { orderOf, type SortBy } from "../../domain/path";
 import { useStore } from "../../state/store";
 import type { Item } from "./place";
 import { inTurns, sortSteps } from "./steps";

@@ -1,10 +1,10 @@
 import { useId } from "react";
+import { Button } from "#base/kit/Button.tsx";
 import { actions } from "../../actions/registry";
 import { usePerform } from "../../actions/useActions";
 import { useSession } from "../../app/session";
 import { languages } from "../../domain/language";
 import { useWords } from "../../i18n/words";
-import { Button } from "#base/kit/Button.tsx";
 import { MAX_DESKTOPS } from "../../state/look";
 import { useStore } from "../../state/store";
 import { tellShell } from "../../transport/shell";

@@ -1,9 +1,9 @@
 import { Check } from "lucide-react";
 import type { CSSProperties } from "react";
+import { notifyProblem } from "#base/kit/notify.ts";
 import { type Offered, useThemes } from "../../app/themes";
 import { changeTo, tokensOf } from "../../domain/theme";
 import { useNamed, useWords } from "../../i18n/words";
-import { notifyProblem } from "#base/kit/notify.ts";
 import { useStore } from "../../state/store";
 import { desk } from "../../transport/desk";
 import { words } from "./i18n";

@@ -1,11 +1,11 @@
 import { Accessibility, Search, SquareTerminal } from "lucide-react";
 import { useEffect, useState } from "react";
-import { useWindow } from "../../app/useWindow";
-import { isChord } from "../../domain/chord";
 import type { ID } from "#base/domain/contracts.ts";
-import { useWords } from "../../i18n/words";
 import { Button } from "#base/kit/Button.tsx";
 import { notifyProblem } from "#base/kit/notify.ts";
+import { useWindow } from "../../app/useWindow";
+import { isChord } from "../../domain/chord";
+import { useWords } from "../../i18n/words";
 import { Empty, Loading, Trouble } from "../../kit/States";
 import { useStore } from "../../state/store";
 import { desk } from "../../transport/desk";

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from "react";
-import { OfferButton } from "../../actions/OfferButton";
 import type { ID } from "#base/domain/contracts.ts";
+import { OfferButton } from "../../actions/OfferButton";
 import { useWords } from "../../i18n/words";
 import { useStore } from "../../state/store";
 import type { End } from "../../transport/terminals";

@@ -1,8 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { Download } from "lucide-react";
 import { useMemo } from "react";
-import { nameOf } from "../../domain/path";
 import { textOf } from "#base/domain/text.ts";
+import { nameOf } from "../../domain/path";
 import { useWords } from "../../i18n/words";
 import { Loading, Trouble } from "../../kit/States";
 import { moments } from "../../transport/moments";

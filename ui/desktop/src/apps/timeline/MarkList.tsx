@@ -1,6 +1,6 @@
 import { useEffect, useRef } from "react";
-import { ago } from "../../domain/time";
 import type { Mark } from "#base/domain/views.ts";
+import { ago } from "../../domain/time";
 import { useWords } from "../../i18n/words";
 import { useStore } from "../../state/store";
 import { words } from "./i18n";

@@ -1,7 +1,7 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import type { MomentsView } from "#base/domain/views.ts";
-import { useWords } from "../../i18n/words";
 import { DiffView } from "#base/kit/DiffView.tsx";
+import { useWords } from "../../i18n/words";
 import { Empty, Loading, Trouble } from "../../kit/States";
 import { moments } from "../../transport/moments";
 import { words } from "./i18n";

@@ -1,8 +1,8 @@
 import { Download, Workflow } from "lucide-react";
 import { useEffect, useState } from "react";
+import { shortened } from "#base/domain/text.ts";
 import { OfferButton } from "../../actions/OfferButton";
 import { useWindow } from "../../app/useWindow";
-import { shortened } from "#base/domain/text.ts";
 import { span } from "../../domain/time";
 import { traceLines, traceMarkdown } from "../../domain/trace";
 import { useWords } from "../../i18n/words";

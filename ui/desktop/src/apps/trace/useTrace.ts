@@ -1,7 +1,7 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useMemo } from "react";
-import { useSession } from "../../app/session";
 import type { Event, ID } from "#base/domain/contracts.ts";
+import { useSession } from "../../app/session";
 import { traceOf } from "../../domain/trace";
 import { api } from "../../transport/api";
 

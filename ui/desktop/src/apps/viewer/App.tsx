@@ -1,10 +1,10 @@
 import { Download, Image as Icon, PencilLine } from "lucide-react";
 import { useEffect } from "react";
+import { Markdown } from "#base/kit/Markdown.tsx";
 import { useText } from "../../app/useFile";
 import { useWindow } from "../../app/useWindow";
 import { extensionOf, nameOf } from "../../domain/path";
 import { useWords } from "../../i18n/words";
-import { Markdown } from "#base/kit/Markdown.tsx";
 import { kindOf, Media } from "../../kit/Media";
 import { Empty, Loading, Trouble } from "../../kit/States";
 import { fileAddress } from "../../transport/files";

@@ -1,11 +1,11 @@
 import { useQuery } from "@tanstack/react-query";
 import { FilePlus2, FileText } from "lucide-react";
 import { useEffect, useRef } from "react";
+import { Button } from "#base/kit/Button.tsx";
+import { notifyProblem } from "#base/kit/notify.ts";
 import { useWindow } from "../../app/useWindow";
 import { ago } from "../../domain/time";
 import { useWords } from "../../i18n/words";
-import { Button } from "#base/kit/Button.tsx";
-import { notifyProblem } from "#base/kit/notify.ts";
 import { Empty, Loading, Trouble } from "../../kit/States";
 import { useStore } from "../../state/store";
 import { documents } from "../../transport/documents";

@@ -1,13 +1,13 @@
 import type { Editor as Tiptap } from "@tiptap/react";
 import { ChevronLeft, ChevronRight, Ellipsis, MessagesSquare } from "lucide-react";
 import { useEffect, useState } from "react";
-import { OfferButton } from "../../actions/OfferButton";
 import type { ID } from "#base/domain/contracts.ts";
+import { notifyDone, notifyProblem } from "#base/kit/notify.ts";
+import { OfferButton } from "../../actions/OfferButton";
 import { ago } from "../../domain/time";
 import { isUnsaved, type Writing } from "../../domain/writing";
 import { useWords } from "../../i18n/words";
 import { MenuButton } from "../../kit/Menu";
-import { notifyDone, notifyProblem } from "#base/kit/notify.ts";
 import { useStore } from "../../state/store";
 import { type Doc, documents } from "../../transport/documents";
 import { exportDOCX, exportHTML, exportMarkdown, print } from "./export";

@@ -1,9 +1,9 @@
 import type { Editor } from "@tiptap/react";
 import { useState } from "react";
 import type { ID } from "#base/domain/contracts.ts";
+import { Button } from "#base/kit/Button.tsx";
 import type { OverlayKind } from "../../domain/writing";
 import type { Say } from "../../i18n/words";
-import { Button } from "#base/kit/Button.tsx";
 import type { Overlay } from "../../transport/documents";
 import type { words } from "./i18n";
 import { anchorIn } from "./matter";

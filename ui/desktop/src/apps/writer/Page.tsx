@@ -1,12 +1,12 @@
 import type { Editor as Tiptap } from "@tiptap/react";
 import { useEffect, useRef, useState } from "react";
-import { useWindow } from "../../app/useWindow";
-import { isChord } from "../../domain/chord";
 import type { ID } from "#base/domain/contracts.ts";
-import type { Writing } from "../../domain/writing";
-import { useWords } from "../../i18n/words";
 import { Button } from "#base/kit/Button.tsx";
 import { Markdown } from "#base/kit/Markdown.tsx";
+import { useWindow } from "../../app/useWindow";
+import { isChord } from "../../domain/chord";
+import type { Writing } from "../../domain/writing";
+import { useWords } from "../../i18n/words";
 import { Loading, Trouble } from "../../kit/States";
 import type { Doc } from "../../transport/documents";
 import { Banner } from "./Banner";

@@ -1,7 +1,7 @@
 import type { Editor } from "@tiptap/react";
+import type { TextAnchor } from "#base/domain/contracts.ts";
 import type { Matter, Propose } from "../../actions/offers";
 import { anchorAt, anchorOf } from "../../domain/anchor";
-import type { TextAnchor } from "#base/domain/contracts.ts";
 import type { Writing } from "../../domain/writing";
 import type { Doc } from "../../transport/documents";
 import { isLarge, written } from "./markdown";

@@ -1,10 +1,10 @@
 import { useQuery } from "@tanstack/react-query";
 import type { Editor } from "@tiptap/react";
 import { useMemo } from "react";
-import { findAnchor } from "../../domain/anchor";
 import type { ID } from "#base/domain/contracts.ts";
-import { isUnsaved, type OverlayOutcome, type Writing } from "../../domain/writing";
 import { notifyProblem } from "#base/kit/notify.ts";
+import { findAnchor } from "../../domain/anchor";
+import { isUnsaved, type OverlayOutcome, type Writing } from "../../domain/writing";
 import { documents, type NewOverlay, type Overlay } from "../../transport/documents";
 import { read } from "./markdown";
 import { placeOf } from "./marks";

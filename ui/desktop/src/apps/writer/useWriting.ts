@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useCallback, useEffect, useRef, useState } from "react";
 import type { ID } from "#base/domain/contracts.ts";
 import { Refusal } from "#base/domain/problem.ts";
+import { notifyProblem } from "#base/kit/notify.ts";
 import {
   arrived,
   choose,
@@ -15,7 +16,6 @@ import {
   writingOf,
   wrote,
 } from "../../domain/writing";
-import { notifyProblem } from "#base/kit/notify.ts";
 import { type Doc, documents } from "../../transport/documents";
 
 /** After this long without a key the text is saved by itself. */

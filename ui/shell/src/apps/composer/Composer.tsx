@@ -1,11 +1,11 @@
 import { ArrowUp } from "lucide-react";
 import { type FormEvent, type KeyboardEvent, useEffect, useRef, useState } from "react";
-import { openRun } from "../../actions/registry";
-import { useSession } from "../../app/session";
 import { Refusal } from "#base/domain/problem.ts";
 import { promptKey, room } from "#base/domain/prompt.ts";
 import { Button } from "#base/kit/Button.tsx";
 import { notifyProblem } from "#base/kit/notify.ts";
+import { openRun } from "../../actions/registry";
+import { useSession } from "../../app/session";
 import { useStore } from "../../state/store";
 import { Projects } from "./Projects";
 import "./composer.css";

@@ -1,8 +1,8 @@
 import { useEffect, useRef } from "react";
+import { notifyProblem } from "#base/kit/notify.ts";
 import { usePerform } from "../../actions/hotkeys";
 import { actions } from "../../actions/registry";
 import { useSession } from "../../app/session";
-import { notifyProblem } from "#base/kit/notify.ts";
 import { useStore } from "../../state/store";
 import { DesktopLink } from "./link";
 import { ReadyWatch } from "./ready";

@@ -1,9 +1,9 @@
 import { Wrench } from "lucide-react";
 import { useRef, useState } from "react";
-import { useSession } from "../../app/session";
-import { brokenOf, fixPrompt } from "../../domain/fix";
 import { Button } from "#base/kit/Button.tsx";
 import { notifyProblem } from "#base/kit/notify.ts";
+import { useSession } from "../../app/session";
+import { brokenOf, fixPrompt } from "../../domain/fix";
 import { useStore } from "../../state/store";
 
 /** Has a broken desktop fixed: by the run that broke it while it works, else by a new one. */

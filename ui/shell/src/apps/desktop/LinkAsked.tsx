@@ -1,7 +1,7 @@
 import { ExternalLink } from "lucide-react";
 import { useEffect, useState } from "react";
-import { readLink } from "../../domain/link";
 import { Button } from "#base/kit/Button.tsx";
+import { readLink } from "../../domain/link";
 import { useStore } from "../../state/store";
 import { HideNote } from "./HideNote";
 

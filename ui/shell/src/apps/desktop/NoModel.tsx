@@ -1,9 +1,9 @@
 import { Play } from "lucide-react";
 import { useState } from "react";
+import { Button } from "#base/kit/Button.tsx";
 import { usePerform } from "../../actions/hotkeys";
 import { actions } from "../../actions/registry";
 import { useSession } from "../../app/session";
-import { Button } from "#base/kit/Button.tsx";
 import { useStore } from "../../state/store";
 import { HideNote } from "./HideNote";
 

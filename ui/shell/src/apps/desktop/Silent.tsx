@@ -1,6 +1,6 @@
+import { Button } from "#base/kit/Button.tsx";
 import { useSession } from "../../app/session";
 import type { Source } from "../../domain/source";
-import { Button } from "#base/kit/Button.tsx";
 import { useStore } from "../../state/store";
 import { FixIt } from "./FixIt";
 

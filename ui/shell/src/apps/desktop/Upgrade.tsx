@@ -1,11 +1,11 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { useSession } from "../../app/session";
-import { count } from "../../domain/sentence";
-import { byFate, type Upgrade as Plan } from "../../domain/source";
 import { Button } from "#base/kit/Button.tsx";
 import { Dialog } from "#base/kit/Dialog.tsx";
 import { notifyProblem } from "#base/kit/notify.ts";
+import { useSession } from "../../app/session";
+import { count } from "../../domain/sentence";
+import { byFate, type Upgrade as Plan } from "../../domain/source";
 import "../../kit/dialogparts.css";
 
 /** Says what an upgrade of the desktop's source would change and what is in conflict, then does it. */

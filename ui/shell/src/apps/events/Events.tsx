@@ -1,10 +1,10 @@
 import { useMemo, useState } from "react";
-import { useSession } from "../../app/session";
 import type { Event } from "#base/domain/contracts.ts";
-import { sentenceOf } from "../../domain/sentence";
-import { clock } from "../../domain/time";
 import { Button } from "#base/kit/Button.tsx";
 import { notifyProblem } from "#base/kit/notify.ts";
+import { useSession } from "../../app/session";
+import { sentenceOf } from "../../domain/sentence";
+import { clock } from "../../domain/time";
 import { useStore } from "../../state/store";
 import "./events.css";
 

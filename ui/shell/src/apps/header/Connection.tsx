@@ -1,7 +1,7 @@
-import { useSession } from "../../app/session";
 import { Button } from "#base/kit/Button.tsx";
-import { useStore } from "../../state/store";
 import type { FeedState } from "#base/transport/feed.ts";
+import { useSession } from "../../app/session";
+import { useStore } from "../../state/store";
 
 const words: Record<FeedState, string> = {
   connecting: "Connecting",

@@ -1,9 +1,9 @@
 import { FileText, type LucideIcon } from "lucide-react";
 import { type KeyboardEvent, useState } from "react";
+import { Dialog } from "#base/kit/Dialog.tsx";
 import { usePerform } from "../../actions/hotkeys";
 import { actions, search } from "../../actions/registry";
 import { useSession } from "../../app/session";
-import { Dialog } from "#base/kit/Dialog.tsx";
 import { useStore } from "../../state/store";
 import "./launcher.css";
 

@@ -1,10 +1,10 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
+import type { Checkpoint } from "#base/domain/views.ts";
+import { Button } from "#base/kit/Button.tsx";
 import { useSession } from "../../app/session";
 import type { Source } from "../../domain/source";
 import { clock } from "../../domain/time";
-import type { Checkpoint } from "#base/domain/views.ts";
-import { Button } from "#base/kit/Button.tsx";
 import { useStore } from "../../state/store";
 import { FixIt } from "../desktop/FixIt";
 import { GoBack } from "../timeline/GoBack";

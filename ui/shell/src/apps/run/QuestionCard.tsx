@@ -1,9 +1,9 @@
 import { CircleHelp } from "lucide-react";
 import { type FormEvent, useState } from "react";
-import { useSession } from "../../app/session";
 import type { ID, Question } from "#base/domain/contracts.ts";
 import { Button } from "#base/kit/Button.tsx";
 import { notifyProblem } from "#base/kit/notify.ts";
+import { useSession } from "../../app/session";
 
 /** A question the run waits for. */
 export function QuestionCard({ run, question }: { run: ID; question: Question }) {

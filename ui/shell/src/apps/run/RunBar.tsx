@@ -1,11 +1,11 @@
 import { Disc3, FolderGit2, OctagonX } from "lucide-react";
+import { isOpen } from "#base/domain/views.ts";
+import { Badge, type Tone } from "#base/kit/Badge.tsx";
+import { Button } from "#base/kit/Button.tsx";
 import { usePerform } from "../../actions/hotkeys";
 import { actions } from "../../actions/registry";
 import type { Story } from "../../domain/story";
 import { short, span } from "../../domain/time";
-import { isOpen } from "#base/domain/views.ts";
-import { Badge, type Tone } from "#base/kit/Badge.tsx";
-import { Button } from "#base/kit/Button.tsx";
 import { StateIcon, stateName } from "../../kit/StateIcon";
 import { When } from "../../kit/When";
 import { Signature } from "./Signature";

@@ -1,9 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
 import { BadgeCheck, BadgeX } from "lucide-react";
+import { Badge } from "#base/kit/Badge.tsx";
 import { useSession } from "../../app/session";
 import { authenticate } from "../../domain/signature";
 import type { Story } from "../../domain/story";
-import { Badge } from "#base/kit/Badge.tsx";
 import { useStore } from "../../state/store";
 
 const words = {

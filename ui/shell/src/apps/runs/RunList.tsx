@@ -1,7 +1,7 @@
 import { Plus } from "lucide-react";
-import { useSession } from "../../app/session";
 import type { Run } from "#base/domain/views.ts";
 import { Button } from "#base/kit/Button.tsx";
+import { useSession } from "../../app/session";
 import { StateIcon } from "../../kit/StateIcon";
 import { When } from "../../kit/When";
 import { useStore } from "../../state/store";

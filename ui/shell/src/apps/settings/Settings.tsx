@@ -1,9 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
 import { Gauge, KeyRound, Sparkles } from "lucide-react";
 import { useEffect, useRef } from "react";
+import { Button } from "#base/kit/Button.tsx";
 import { useSession } from "../../app/session";
 import type { SettingsPage } from "../../domain/route";
-import { Button } from "#base/kit/Button.tsx";
 import { readSettings } from "../../transport/settings";
 import { Limits } from "./Limits";
 import { Models } from "./Models";

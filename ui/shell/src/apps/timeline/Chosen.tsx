@@ -1,11 +1,11 @@
 import { GitFork, History, TriangleAlert, Undo2 } from "lucide-react";
 import { useState } from "react";
-import { useSession } from "../../app/session";
-import { changedWords, undoable, wordsOf } from "../../domain/marks";
-import { bytes, whenWords } from "../../domain/time";
 import type { Mark, Moment } from "#base/domain/views.ts";
 import { Badge } from "#base/kit/Badge.tsx";
 import { Button } from "#base/kit/Button.tsx";
+import { useSession } from "../../app/session";
+import { changedWords, undoable, wordsOf } from "../../domain/marks";
+import { bytes, whenWords } from "../../domain/time";
 import { useStore } from "../../state/store";
 import { Fork } from "./Fork";
 import { GoBack } from "./GoBack";

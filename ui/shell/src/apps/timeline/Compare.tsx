@@ -1,9 +1,9 @@
 import { type UseQueryResult, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { useSession } from "../../app/session";
-import { whenWords } from "../../domain/time";
 import type { Moment, MomentsView } from "#base/domain/views.ts";
 import { DiffView } from "#base/kit/DiffView.tsx";
+import { useSession } from "../../app/session";
+import { whenWords } from "../../domain/time";
 import { Tabs } from "../../kit/Tabs";
 import { Files } from "./Files";
 

@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "react";
-import { useSession } from "../../app/session";
 import type { Moment } from "#base/domain/views.ts";
+import { useSession } from "../../app/session";
 import { DesktopLink } from "../desktop/link";
 import { READY_MS } from "../desktop/ready";
 import "./desktopthen.css";

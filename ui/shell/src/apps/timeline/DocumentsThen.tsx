@@ -1,8 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { useSession } from "../../app/session";
 import type { Moment } from "#base/domain/views.ts";
 import { Markdown } from "#base/kit/Markdown.tsx";
+import { useSession } from "../../app/session";
 
 type Doc = Moment["documents"][number];
 

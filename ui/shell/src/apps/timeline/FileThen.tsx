@@ -1,11 +1,11 @@
 import { useQuery } from "@tanstack/react-query";
 import { Download } from "lucide-react";
 import { useMemo } from "react";
-import { useSession } from "../../app/session";
 import { Refusal } from "#base/domain/problem.ts";
 import { addedLines, piecesOf, textOf } from "#base/domain/text.ts";
-import { bytes } from "../../domain/time";
 import type { FileDiff, Moment } from "#base/domain/views.ts";
+import { useSession } from "../../app/session";
+import { bytes } from "../../domain/time";
 
 /** One file as it was; what the last step wrote in it stands out. */
 export function FileThen({ moment, path, step }: { moment: Moment; path: string; step: FileDiff | undefined }) {

@@ -1,10 +1,10 @@
 import { useQuery } from "@tanstack/react-query";
 import { ChevronRight, File, FileSymlink, FileX } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
-import { useSession } from "../../app/session";
 import type { FileState } from "#base/domain/contracts.ts";
-import { count } from "../../domain/sentence";
 import type { Moment } from "#base/domain/views.ts";
+import { useSession } from "../../app/session";
+import { count } from "../../domain/sentence";
 
 /** Entries of one folder drawn at once. */
 const SHOWN = 200;

@@ -1,11 +1,11 @@
 import { useQuery } from "@tanstack/react-query";
 import { TriangleAlert } from "lucide-react";
 import { type FormEvent, useState } from "react";
-import { useSession } from "../../app/session";
-import { count } from "../../domain/sentence";
 import { Button } from "#base/kit/Button.tsx";
 import { Dialog } from "#base/kit/Dialog.tsx";
 import { notifyProblem } from "#base/kit/notify.ts";
+import { useSession } from "../../app/session";
+import { count } from "../../domain/sentence";
 import { useStore } from "../../state/store";
 import "../../kit/dialogparts.css";
 

@@ -1,10 +1,10 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { useSession } from "../../app/session";
-import { count } from "../../domain/sentence";
 import { Button } from "#base/kit/Button.tsx";
 import { Dialog } from "#base/kit/Dialog.tsx";
 import { notifyProblem } from "#base/kit/notify.ts";
+import { useSession } from "../../app/session";
+import { count } from "../../domain/sentence";
 import { useStore } from "../../state/store";
 import { Files } from "./Files";
 import "../../kit/dialogparts.css";
@@ -87,7 +87,10 @@ function Effects({
   const session = useSession();
   const runs = useStore((s) => s.runs);
   const head = useStore((s) => s.marksHead);
-  const { data: since } = useQuery({ queryKey: ["diff", seq, 0, head], queryFn: () => session.api.moments.diff(seq, 0) });
+  const { data: since } = useQuery({
+    queryKey: ["diff", seq, 0, head],
+    queryFn: () => session.api.moments.diff(seq, 0),
+  });
   const prompt = (id: string) => runs.find((r) => r.id === id)?.prompt.split("\n")[0] ?? id;
   return (
     <ul className="effects">

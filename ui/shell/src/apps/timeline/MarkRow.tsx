@@ -1,8 +1,8 @@
 import { TriangleAlert } from "lucide-react";
+import type { Mark } from "#base/domain/views.ts";
 import { useSession } from "../../app/session";
 import { changedWords, wordsOf } from "../../domain/marks";
 import { count } from "../../domain/sentence";
-import type { Mark } from "#base/domain/views.ts";
 import { When } from "../../kit/When";
 import { MarkIcon } from "./MarkIcon";
 

@@ -1,5 +1,5 @@
-import { useSession } from "../../app/session";
 import type { Run } from "#base/domain/views.ts";
+import { useSession } from "../../app/session";
 import { StateIcon, stateName } from "../../kit/StateIcon";
 
 /** The runs that had begun, as they stood. */

@@ -1,12 +1,12 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { useSession } from "../../app/session";
 import type { ID } from "#base/domain/contracts.ts";
 import { conflictsOf } from "#base/domain/problem.ts";
-import { count } from "../../domain/sentence";
 import { Button } from "#base/kit/Button.tsx";
 import { Dialog } from "#base/kit/Dialog.tsx";
 import { notifyProblem } from "#base/kit/notify.ts";
+import { useSession } from "../../app/session";
+import { count } from "../../domain/sentence";
 import { Files } from "./Files";
 import "../../kit/dialogparts.css";
 

@@ -1,8 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
+import type { Moment } from "#base/domain/views.ts";
 import { useSession } from "../../app/session";
 import { runsThen } from "../../domain/marks";
-import type { Moment } from "#base/domain/views.ts";
 import { Tabs } from "../../kit/Tabs";
 import { useStore } from "../../state/store";
 import { Compare } from "./Compare";

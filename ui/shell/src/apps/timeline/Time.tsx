@@ -1,10 +1,10 @@
 import { useQuery } from "@tanstack/react-query";
 import { X } from "lucide-react";
 import { useEffect } from "react";
+import { Button } from "#base/kit/Button.tsx";
 import { useSession } from "../../app/session";
 import { placeOf } from "../../domain/marks";
 import { whenWords } from "../../domain/time";
-import { Button } from "#base/kit/Button.tsx";
 import { useStore } from "../../state/store";
 import { Band } from "./Band";
 import { Chosen } from "./Chosen";

@@ -1,12 +1,12 @@
 import { History } from "lucide-react";
 import { useCallback, useMemo } from "react";
+import { Button } from "#base/kit/Button.tsx";
+import { notifyProblem } from "#base/kit/notify.ts";
+import { VirtualList } from "#base/kit/VirtualList.tsx";
 import { usePerform } from "../../actions/hotkeys";
 import { actions } from "../../actions/registry";
 import { useSession } from "../../app/session";
 import { placeOf, type Row, rowsOf } from "../../domain/marks";
-import { Button } from "#base/kit/Button.tsx";
-import { notifyProblem } from "#base/kit/notify.ts";
-import { VirtualList } from "#base/kit/VirtualList.tsx";
 import { useStore } from "../../state/store";
 import { MarkRow } from "./MarkRow";
 import { useMarks, useSeq } from "./useTimeline";

@@ -1,8 +1,8 @@
 import { Play } from "lucide-react";
 import { useState } from "react";
+import { Button } from "#base/kit/Button.tsx";
 import { usePerform } from "../../actions/hotkeys";
 import { type Action, actions } from "../../actions/registry";
-import { Button } from "#base/kit/Button.tsx";
 import { useStore } from "../../state/store";
 import "./welcome.css";
 

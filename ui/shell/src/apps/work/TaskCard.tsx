@@ -1,9 +1,9 @@
 import { Check, GitCommitHorizontal, X } from "lucide-react";
 import type { AssociateResult, CommandRun, TaskJudged } from "#base/domain/contracts.ts";
+import { Badge } from "#base/kit/Badge.tsx";
 import { verdictOf } from "../../domain/plan";
 import type { TaskStory } from "../../domain/story";
 import { span } from "../../domain/time";
-import { Badge } from "#base/kit/Badge.tsx";
 import { ToolList } from "./ToolList";
 
 const kinds = { edit_repo: "Edit", run: "Run", git: "Git", inspect: "Look" };

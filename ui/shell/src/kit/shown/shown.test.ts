@@ -3,17 +3,17 @@ import { createElement, type FunctionComponent } from "react";
 import { renderToStaticMarkup } from "react-dom/server";
 import { toast } from "sonner";
 import { describe, expect, it } from "vitest";
+import type { Mark, Run } from "#base/domain/views.ts";
 import { Badge } from "#base/kit/Badge.tsx";
 import { DiffView } from "#base/kit/DiffView.tsx";
+import MarkdownRendered from "#base/kit/MarkdownRendered.tsx";
 import { notifyAnswer, notifyProblem } from "#base/kit/notify.ts";
 import { type Session, SessionContext } from "../../app/session";
 import { QuestionCard } from "../../apps/run/QuestionCard";
 import { RunList } from "../../apps/runs/RunList";
 import { MarkRow } from "../../apps/timeline/MarkRow";
 import { TaskCard } from "../../apps/work/TaskCard";
-import type { Mark, Run } from "#base/domain/views.ts";
 import { useStore } from "../../state/store";
-import MarkdownRendered from "#base/kit/MarkdownRendered.tsx";
 
 /** A name with every kind of character that is not seen or makes others look different. */
 const NAME =
@@ -57,7 +57,10 @@ describe("a name of a guest with all of them", () => {
       () => draw(MarkdownRendered, { text: `# ${NAME.replaceAll("[", "\\[")} &#x202e;&#x9b; \`${NAME}\` <b>` }),
     ],
     ["a badge of base", () => draw(Badge, { title: NAME, children: NAME })],
-    ["a diff of base", () => draw(DiffView, { text: `--- a/x\n+++ b/x\n@@ -1 +1 @@\n+${NAME.replaceAll("\r", "")}\n` })],
+    [
+      "a diff of base",
+      () => draw(DiffView, { text: `--- a/x\n+++ b/x\n@@ -1 +1 @@\n+${NAME.replaceAll("\r", "")}\n` }),
+    ],
   ])("is seen in %s", (_, drawn) => {
     const html = drawn();
     expect(html).not.toMatch(bad);
