@@ -43,7 +43,8 @@ function besideBase() {
 /** Bundles every package that the source imports, as the server would at its start. */
 async function seed() {
   const include = [...new Set([...(await imported("src")), ...(await imported("base"))])].sort();
-  const config = { ...common, cacheDir: out, optimizeDeps: { include, noDiscovery: true } };
+  // In the repository base is a link, and its packages are those of the folder that it lies in.
+  const config = { ...common, cacheDir: out, resolve: { preserveSymlinks: true }, optimizeDeps: { include, noDiscovery: true } };
   await vite.optimizeDeps(await vite.resolveConfig(config, "serve"), true);
 }
 
