@@ -236,13 +236,13 @@ func (l *lab) upgradedOnce(u Upgraded) {
 // for a file that was changed, and what the user added stays.
 func TestADesktopIsUpgradedToOneWithBase(t *testing.T) {
 	l := newLab(t, func(c *labConfig) {
-		c.Source = sourceArchive(t, map[string]string{"src/main.ts": "m\n", "src/kit/a.ts": "a\n", "src/kit/b.ts": "b\n"})
+		c.Source = sourceArchive(t, map[string]string{"index.html": "<html>\n", "src/app.ts": "m\n", "src/kit/a.ts": "a\n", "src/kit/b.ts": "b\n"})
 	})
 	l.state()
 	l.write("choiros/src/kit/a.ts", "ours\n")
 	l.write("choiros/src/mine.ts", "mine\n")
 
-	l = l.again(sourceArchive(t, map[string]string{"src/main.ts": "m2\n", "base/kit/a.ts": "a\n", "base/kit/b.ts": "b\n"}))
+	l = l.again(sourceArchive(t, map[string]string{"base/kit/a.ts": "a\n", "base/kit/b.ts": "b\n", "index.html": "<html>\n", "src/app.ts": "m2\n"}))
 	if s := l.state(); !s.changed() || !s.outdated() {
 		t.Fatalf("before the upgrade: %+v", s)
 	}
@@ -250,10 +250,10 @@ func TestADesktopIsUpgradedToOneWithBase(t *testing.T) {
 	for _, f := range must(l.UpgradeSource(l.within(), choir.RoleShell, false))(t).Files {
 		files = append(files, strings.TrimPrefix(f.Path, "choiros/")+" "+string(f.Fate))
 	}
-	if got := strings.Join(files, ", "); got != "base/kit/a.ts added, base/kit/b.ts added, src/kit/a.ts conflict, src/kit/b.ts removed, src/main.ts updated, src/mine.ts kept" {
+	if got := strings.Join(files, ", "); got != "base/kit/a.ts added, base/kit/b.ts added, src/app.ts updated, src/kit/a.ts conflict, src/kit/b.ts removed, src/mine.ts kept" {
 		t.Errorf("it gives %q", got)
 	}
-	if out := l.sh("cd choiros; find . -type f | sort | xargs head -n1 -q"); out != "a\nb\nours\nm2\nmine\n" {
+	if out := l.sh("cd choiros; find . -type f | sort | xargs head -n1 -q"); out != "a\nb\n<html>\nm2\nours\nmine\n" {
 		t.Errorf("the workspace has\n%s", out)
 	}
 	if s := l.state(); s.outdated() || !s.changed() {
