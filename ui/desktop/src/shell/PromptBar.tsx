@@ -3,13 +3,13 @@ import { type FormEvent, type KeyboardEvent, type RefObject, useCallback, useEff
 import { Refusal } from "#base/domain/problem.ts";
 import { promptKey, room } from "#base/domain/prompt.ts";
 import { notifyProblem } from "#base/kit/notify.ts";
+import { usePhone } from "#base/kit/useWidth.ts";
 import { useSession } from "../app/session";
 import { deskWords } from "../i18n/desk";
 import { useWords } from "../i18n/words";
 import { hearShell, tellShell } from "../transport/shell";
 import { Commands } from "./Commands";
 import { useHistory } from "./useHistory";
-import { usePhone } from "./useNarrow";
 import { usePasting } from "./usePasting";
 
 /** The prompt: it begins runs, and with ? commands the desktop. */

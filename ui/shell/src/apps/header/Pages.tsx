@@ -1,8 +1,8 @@
 import { AppWindow, History, LifeBuoy, ListTree, Menu, Settings } from "lucide-react";
+import { usePhone } from "#base/kit/useWidth.ts";
 import { useSession } from "../../app/session";
 import type { Route } from "../../domain/route";
 import { Popover } from "../../kit/Popover";
-import { usePhone } from "../../kit/usePhone";
 import { useStore } from "../../state/store";
 
 const pages = [

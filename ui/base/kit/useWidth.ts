@@ -1,9 +1,13 @@
 import { useSyncExternalStore } from "react";
 
-const query = () => matchMedia("(max-width: 560px)");
-
 /** The page is as narrow as a phone that stands upright. */
 export function usePhone(): boolean {
+  return useWidth(560);
+}
+
+/** The page has at most so many pixels across. */
+export function useWidth(most: number): boolean {
+  const query = () => matchMedia(`(max-width: ${most}px)`);
   return useSyncExternalStore(
     (changed) => {
       const media = query();
