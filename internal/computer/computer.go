@@ -18,6 +18,7 @@ import (
 	"choiros/internal/bus/hub"
 	"choiros/internal/choir"
 	"choiros/internal/computer/terminals"
+	"choiros/internal/diskquota"
 	"choiros/internal/eventstore"
 	"choiros/internal/sandbox"
 	"choiros/internal/snapshot"
@@ -39,7 +40,9 @@ type Config struct {
 	Limits    sandbox.Limits
 	// RequireLimits refuses a machine that cannot hold Limits by cgroups.
 	RequireLimits bool
-	RunLimits     choir.RunLimits // how far one run may go
+	// Disk limits what the workspace takes of its file system; nil for no limit.
+	Disk      *diskquota.Project
+	RunLimits choir.RunLimits // how far one run may go
 	// Egress makes the handler behind the egress door: the model gateway, and
 	// later the proxy.
 	Egress func(*Computer) http.Handler

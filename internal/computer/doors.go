@@ -94,13 +94,14 @@ func (s *seat) makeFolders() error {
 	doors := s.doorsFolder()
 	folders := []folder{{path: s.dir, mode: 0o711, uid: -1, gid: -1}, {path: doors, mode: 0o700}}
 	if s.role == choir.RoleAssociate {
-		folders = append(folders, folder{filepath.Join(s.dir, "workspace"), 0o700, uid, uid, true})
+		folders = append(folders, folder{s.workspace(), 0o700, uid, uid, true})
 	}
 	for _, f := range folders {
 		if err := f.make(); err != nil {
 			return err
 		}
 	}
+	s.limitDisk()
 	for _, name := range oldSockets {
 		if err := os.Remove(filepath.Join(doors, name)); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return err

@@ -70,7 +70,7 @@ func (c *Computer) carryOut(ctx context.Context, client *guest.Client, in intent
 // than was known could not be, because no snapshot holds what is in the way.
 func (c *Computer) restore(ctx context.Context, client *guest.Client, target choir.Digest) (left bool, err error) {
 	defer c.at.does(workRestoring)()
-	done, err := client.Restore(ctx, target, c.keeper, guest.RestoreOptions{})
+	done, err := c.restoreTree(ctx, client, target, guest.RestoreOptions{})
 	return done.Root != target, err
 }
 

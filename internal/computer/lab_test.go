@@ -18,6 +18,7 @@ import (
 	"choiros/internal/blob/fs"
 	"choiros/internal/bus/hub"
 	"choiros/internal/choir"
+	"choiros/internal/diskquota"
 	"choiros/internal/guest"
 	"choiros/internal/sandbox"
 	"choiros/internal/sandbox/local"
@@ -39,6 +40,7 @@ type labConfig struct {
 	KeepCalls      time.Duration
 	CacheLimit     int64
 	Hold           snapshot.Limits
+	Disk           *diskquota.Project `json:"-"`
 	Start, Scan    time.Duration
 	Collect        time.Duration
 	Boot           string
@@ -143,7 +145,7 @@ func (cfg labConfig) open(ctx context.Context) (*Computer, *hub.Server, error) {
 		OpenBlobs: func(dir string) (blob.Store, error) { return fs.Open(dir) },
 		Egress:    egress, AutoCheckpoint: cfg.AutoCheckpoint, MaxUpload: 1 << 20,
 		Patience:  Patience{Resend: 200 * time.Millisecond, Cancel: time.Second, Collect: cfg.Collect, Identity: cfg.Identity, Start: cfg.Start, Scan: cfg.Scan},
-		KeepCalls: cfg.KeepCalls, CacheLimit: cfg.CacheLimit, Hold: cfg.Hold, Source: cfg.Source,
+		KeepCalls: cfg.KeepCalls, CacheLimit: cfg.CacheLimit, Hold: cfg.Hold, Disk: cfg.Disk, Source: cfg.Source,
 		Version: "test", Boot: cfg.Boot, Now: time.Now, Random: rand.Reader, Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {

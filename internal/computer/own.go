@@ -88,7 +88,7 @@ func (c *Computer) furnish(ctx context.Context, client *guest.Client) error {
 		return err
 	}
 	if root != "" {
-		if _, err := client.Restore(ctx, root, c.keeper, guest.RestoreOptions{}); err != nil {
+		if _, err := c.restoreTree(ctx, client, root, guest.RestoreOptions{}); err != nil {
 			return choir.Wrap("computer.furnish", "", err, "fill the workspace")
 		}
 	}

@@ -126,7 +126,7 @@ func (c *Computer) undo(ctx context.Context, before choir.Digest, dest string) e
 	if len(only) == 0 {
 		return nil
 	}
-	_, err = client.Restore(ctx, before, c.keeper, guest.RestoreOptions{Only: only, Narrow: true})
+	_, err = c.restoreTree(ctx, client, before, guest.RestoreOptions{Only: only, Narrow: true})
 	return err
 }
 

@@ -101,7 +101,7 @@ func (c *Computer) takeBack(ctx context.Context, client *guest.Client, base, now
 	reply := choir.TaskRollbackReply{Restored: int64(len(plan.Restore)), Conflicts: w.conflicts(plan.Conflicts)}
 	if len(plan.Restore) > 0 {
 		opts := guest.RestoreOptions{Only: plan.Restore, Narrow: len(plan.Kept) > 0 || len(owners) > 0}
-		if _, err := client.Restore(ctx, base, c.keeper, opts); err != nil {
+		if _, err := c.restoreTree(ctx, client, base, opts); err != nil {
 			return reply, err
 		}
 	}
@@ -110,7 +110,7 @@ func (c *Computer) takeBack(ctx context.Context, client *guest.Client, base, now
 		return reply, err
 	}
 	for _, from := range slices.Sorted(maps.Keys(again)) {
-		if _, err := client.Restore(ctx, from, c.keeper, guest.RestoreOptions{Only: again[from], Narrow: true}); err != nil {
+		if _, err := c.restoreTree(ctx, client, from, guest.RestoreOptions{Only: again[from], Narrow: true}); err != nil {
 			return reply, err
 		}
 		reply.Restored += int64(len(again[from]))

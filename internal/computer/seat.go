@@ -29,6 +29,9 @@ type seat struct {
 	c    *Computer
 	role choir.Role
 	dir  string
+	// diskHeld says that the workspace is under the computer's disk limit; Serve sets
+	// it before there is a sandbox.
+	diskHeld bool
 
 	// mu guards live, waiters, key and failed.
 	mu      sync.Mutex
@@ -204,10 +207,13 @@ func (s *seat) spec() sandbox.Spec {
 		Limits: s.c.cfg.Limits, RequireLimits: s.c.cfg.RequireLimits,
 	}
 	if s.role == choir.RoleAssociate {
-		spec.Workspace = filepath.Join(s.dir, "workspace")
+		spec.Workspace, spec.DiskLimited = s.workspace(), s.diskHeld
 	}
 	return spec
 }
+
+// workspace is the workspace's folder on the host.
+func (s *seat) workspace() string { return filepath.Join(s.dir, "workspace") }
 
 // start makes sure that the role's process runs and says so in the log. The
 // Director's sandbox is logged when it says hello, with its key.

@@ -104,6 +104,7 @@ func (c Config) checkRanges() error {
 		{"storage.cache_mb", float64(c.Storage.CacheMB), 0, 1 << 24},
 		{"storage.file_mb", float64(c.Storage.FileMB), 0, 1 << 24},
 		{"storage.workspace_mb", float64(c.Storage.WorkspaceMB), 0, 1 << 28},
+		{"storage.disk_gb", float64(c.Storage.DiskGB), 0, 1 << 20},
 		{"storage.entries", float64(c.Storage.Entries), 1000, 4 << 20},
 		{"storage.keep_days", float64(c.Storage.KeepDays), 0, 36_500},
 		{"limits.processes", float64(l.Processes), 16, 1 << 20},

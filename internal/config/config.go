@@ -50,6 +50,7 @@ type Storage struct {
 	FileMB      int `toml:"file_mb" doc:"Length in MiB, holes included, from which a file of the workspace is left out of snapshots; a rewind leaves it where it is. 0 keeps all."`
 	WorkspaceMB int `toml:"workspace_mb" doc:"Size in MiB of a workspace from which its largest files, or a folder that holds much of it, are left out of snapshots. 0 keeps all."`
 	Entries     int `toml:"entries" doc:"Files and folders of a workspace from which the folder that holds most of them is left out of snapshots."`
+	DiskGB      int `toml:"disk_gb" doc:"Disk space in GiB that the workspace of one computer may take; 0 is no limit. choir must be root, and the data folder on ext4 or XFS mounted with prjquota: choir doctor says what is missing."`
 	KeepDays    int `toml:"keep_days" doc:"Days after which the moments between the tool calls of a task are let go and the content only they need is removed; 0 keeps all."`
 }
 

@@ -84,6 +84,8 @@ type Spec struct {
 	// ignored otherwise. The workspace is already accessible to it.
 	UID    int
 	Limits Limits
+	// DiskLimited says that the workspace's file system limits what it may take.
+	DiskLimited bool
 	// RequireLimits refuses a machine where Limits cannot be held by cgroups.
 	RequireLimits bool
 }
@@ -130,6 +132,10 @@ type Level struct {
 	Limits  string   `json:"limits"`
 	Missing []string `json:"missing,omitempty"`
 }
+
+// NoDiskLimit is in Level.Missing of a sandbox with a workspace unless the spec says
+// DiskLimited.
+const NoDiskLimit = "Disk space is not limited."
 
 // Usage is what a sandbox uses.
 type Usage struct {

@@ -46,7 +46,7 @@ func (j *job) call(ctx context.Context, kit *tools.Kit, call model.Block) (agent
 	}
 	if err == nil {
 		err = rerr
-	} else if errors.Is(err, syscall.ENOSPC) || choir.CodeOf(err) == choir.CodeNoSpace {
+	} else if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || choir.CodeOf(err) == choir.CodeNoSpace {
 		err = fail(choir.ResultDiskFull, "%v", err)
 	}
 	return agentloop.Result{Text: out.Text, IsError: !out.OK}, err

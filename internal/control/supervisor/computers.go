@@ -145,13 +145,20 @@ func (s *System) addComputer(e entry) (entry, error) {
 			return e, errors.Join(err, os.RemoveAll(s.folder.unfinished(e.ID)))
 		}
 	}
+	if _, err := s.giveProject(&e); err != nil {
+		return e, errors.Join(err, os.RemoveAll(s.folder.unfinished(e.ID)))
+	}
 	entered := append(slices.Clone(s.folder.owner.Computers), e)
 	if err := s.folder.addToOwner(e.ID, owner{User: s.folder.owner.User, Computers: entered}); err != nil {
 		return e, err
 	}
 	s.computers.mu.Lock()
 	s.folder.owner.Computers = entered
+	err := s.disks.hold(e)
 	s.computers.mu.Unlock()
+	if err != nil {
+		return e, err // the next start sets the limit
+	}
 	return e, s.folder.nameFolder(e.ID)
 }
 

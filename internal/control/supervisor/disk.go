@@ -1,53 +1,92 @@
 package supervisor
 
 import (
+	"errors"
 	"fmt"
-	"os"
-	"slices"
-	"strings"
+	"path/filepath"
 
 	"golang.org/x/sys/unix"
 
+	"choiros/internal/choir"
+	"choiros/internal/config"
+	"choiros/internal/diskquota"
 	"choiros/internal/sandbox"
 )
 
-// diskCheck says whether the disk that a computer's workspace may fill is limited.
-// choir sets no quota, so it is not; the detail says what holds instead.
-func diskCheck(data string) sandbox.Check {
-	c := sandbox.Check{Name: "disk", Remedy: "give the data folder a file system of its own"}
-	var st unix.Statfs_t
-	if err := unix.Statfs(data, &st); err != nil {
-		c.Detail = fmt.Sprintf("not limited, and the free space cannot be read: %v", err)
-		return c
+// diskCheck says whether the disk that a computer's workspace may fill is limited,
+// and else what holds instead and what is missing.
+func diskCheck(data string, wanted config.Storage) sandbox.Check {
+	limit := diskLimit(wanted)
+	_, err := diskquota.Open(data)
+	if err == nil && wanted.DiskGB > 0 {
+		return sandbox.Check{Name: "disk", OK: true, Detail: "each computer's workspace may take " + said(limit)}
 	}
-	mounts, err := os.ReadFile("/proc/self/mountinfo")
-	kind, quota := "its file system", false
-	if err == nil {
-		kind, quota = fileSystemOf(string(mounts), data)
+	c := sandbox.Check{Name: "disk", Detail: "not limited, because "}
+	var missing *choir.Error
+	switch {
+	case err == nil:
+		c.Detail += "storage.disk_gb is 0"
+		c.Remedy = "set storage.disk_gb in choir.toml"
+	case errors.As(err, &missing):
+		c.Detail += missing.Msg
+		c.Remedy = missing.Remedy
+	default:
+		c.Detail += err.Error()
 	}
-	why := kind + " is mounted without project quotas"
-	if quota {
-		why = kind + " has project quotas, and choir sets none"
+	if err != nil && wanted.DiskGB == 0 && c.Remedy != "" {
+		c.Remedy = "give the data folder a file system of its own; or set storage.disk_gb, and " + c.Remedy
 	}
-	c.Detail = fmt.Sprintf("not limited, because %s; %d MiB are free, of which copies of workspaces leave some for choir itself", why, int64(st.Bavail)*st.Bsize>>20)
+	c.Detail += "; " + room(data)
 	return c
 }
 
-// fileSystemOf is the kind of the file system that holds a path, by the lines of
-// mountinfo, and whether project quotas are on.
-func fileSystemOf(mounts, path string) (kind string, quota bool) {
-	kind, longest := "its file system", -1
-	for line := range strings.Lines(mounts) {
-		before, after, ok := strings.Cut(line, " - ")
-		at, rest := strings.Fields(before), strings.Fields(after)
-		if !ok || len(at) < 5 || len(rest) < 3 || len(at[4]) < longest {
-			continue
-		}
-		if at[4] == "/" || path == at[4] || strings.HasPrefix(path, at[4]+"/") {
-			longest, kind = len(at[4]), rest[0]
-			options := strings.Split(rest[2], ",")
-			quota = slices.Contains(options, "prjquota") || slices.Contains(options, "pquota")
+// room says how much of the disk is free.
+func room(data string) string {
+	var st unix.Statfs_t
+	if err := unix.Statfs(data, &st); err != nil {
+		return fmt.Sprintf("the free space cannot be read: %v", err)
+	}
+	return fmt.Sprintf("%d MiB are free, of which copies of workspaces leave some for choir itself", int64(st.Bavail)*st.Bsize>>20)
+}
+
+// said says a limit in words.
+func said(l diskquota.Limit) string {
+	return fmt.Sprintf("%d GiB and have %d files and folders", l.Bytes>>30, l.Entries)
+}
+
+// diskChecks say of each computer what it takes of its limit.
+func (s *System) diskChecks() []sandbox.Check {
+	if !s.disks.wanted() || s.disks.fs == nil {
+		return nil // diskCheck has said so
+	}
+	s.computers.mu.Lock()
+	defer s.computers.mu.Unlock()
+	var out []sandbox.Check
+	for _, e := range s.folder.owner.Computers {
+		if p := s.disks.of[e.ID]; p != nil {
+			out = append(out, diskOf(e, p, filepath.Join(s.folder.finished(e.ID), string(choir.RoleAssociate), "workspace")))
 		}
 	}
-	return kind, quota
+	return out
+}
+
+// diskOf says what one computer takes.
+func diskOf(e entry, p *diskquota.Project, workspace string) sandbox.Check {
+	c := sandbox.Check{Name: "disk of " + e.Name}
+	held, err := p.Holds(workspace)
+	var use diskquota.Use
+	if err == nil && held {
+		use, err = p.Use()
+	}
+	switch {
+	case err != nil:
+		c.Detail = "cannot be read: " + err.Error()
+	case !held:
+		c.Detail = "not limited, because its workspace was filled before storage.disk_gb was set or its file system could hold a limit"
+		c.Remedy = "export this computer and import it again: choir export, choir import"
+	default:
+		c.OK = true
+		c.Detail = fmt.Sprintf("%d of %d MiB and %d of %d files and folders are used", use.Bytes>>20, use.Limit.Bytes>>20, use.Entries, use.Limit.Entries)
+	}
+	return c
 }

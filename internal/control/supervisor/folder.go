@@ -42,6 +42,9 @@ type entry struct {
 	// Director's sandbox when the control plane is root.
 	HostUID     int `json:"host_uid,omitempty"`
 	DirectorUID int `json:"director_uid,omitempty"`
+	// DiskProject is the number by which the file system counts and limits what the
+	// workspace takes; 0 without a limit.
+	DiskProject uint32 `json:"disk_project,omitempty"`
 }
 
 // firstHostUID is the smallest number that a sandbox's host user ever had; what
@@ -186,7 +189,8 @@ func (o owner) check(path string) error {
 		return damaged
 	}
 	for _, c := range o.Computers {
-		if !c.ID.Valid() || c.HostUID != 0 && c.HostUID < firstHostUID || c.DirectorUID != 0 && c.DirectorUID < firstHostUID {
+		if !c.ID.Valid() || c.HostUID != 0 && c.HostUID < firstHostUID || c.DirectorUID != 0 && c.DirectorUID < firstHostUID ||
+			c.DiskProject != 0 && c.DiskProject < firstDrawnProject {
 			return damaged
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"slices"
 
 	"choiros/internal/choir"
 	"choiros/internal/control/api"
@@ -70,6 +71,7 @@ func (s *System) Doctor(ctx context.Context) api.Doctor {
 		d.Checks = append(d.Checks, sandbox.Check{Name: "computer " + f.Name, Detail: f.Why.Error(), Remedy: f.Why.Remedy})
 	}
 	d.Checks = append(d.Checks, s.hostUserChecks()...)
+	d.Checks = append(d.Checks, s.diskChecks()...)
 	d.Checks = append(d.Checks, replicationChecks(s.computers.list())...)
 	return d
 }
@@ -83,7 +85,12 @@ func NewDoctor(ctx context.Context, cfg Config) api.Doctor {
 		e := modelgw.NoPrice(name)
 		d.Checks = append(d.Checks, sandbox.Check{Name: "price of " + name, Detail: e.Msg + "; its calls are refused", Remedy: e.Remedy})
 	}
-	d.Checks = append(d.Checks, diskCheck(cfg.Data))
+	disk := diskCheck(cfg.Data, cfg.File.Storage)
+	if disk.OK {
+		missing := &d.Isolation.Level.Missing
+		*missing = slices.DeleteFunc(slices.Clone(*missing), func(m string) bool { return m == sandbox.NoDiskLimit })
+	}
+	d.Checks = append(d.Checks, disk)
 	d.Checks = append(d.Checks, clusterCheck(ctx, cfg)...)
 	d.Checks = append(d.Checks, sandbox.Check{Name: "browser", OK: true, Detail: "pages that agents write run in your browser, which is outside of every sandbox: " +
 		"Chromium from version 156 on holds them to their computer, Firefox and Safari do not hold WebRTC back (the shell says it under Isolation)"})

@@ -22,6 +22,7 @@ import (
 	"choiros/internal/control/api"
 	"choiros/internal/control/auth"
 	"choiros/internal/control/modelgw"
+	"choiros/internal/diskquota"
 	"choiros/internal/sandbox"
 	"choiros/internal/snapshot"
 )
@@ -60,6 +61,7 @@ type System struct {
 	auth    *auth.Local
 	started time.Time
 	report  sandbox.Report
+	disks   disks // its map is guarded by computers.mu once computers are open
 
 	computers computers
 	gateways  gateways
@@ -105,6 +107,9 @@ func (s *System) open(ctx context.Context) (err error) {
 	if err := s.folder.finish(); err != nil {
 		return err
 	}
+	if err := s.limitDisks(); err != nil {
+		return err
+	}
 	if err := s.openAll(ctx); err != nil {
 		return err
 	}
@@ -124,6 +129,7 @@ func (s *System) computerConfig(e entry, guest string) computer.Config {
 			OpenFiles: sandbox.DefaultLimits().OpenFiles,
 		},
 		RequireLimits: s.cfg.File.Runtime.RequireLimits,
+		Disk:          s.diskOf(e.ID),
 		RunLimits:     l.Run(),
 		Egress:        s.egress, CloseUnreturned: s.closeUnreturned, Drain: s.drainCalls,
 		DesktopCostUSD: l.DesktopCost, DesktopSpan: modelgw.DesktopSpan,
@@ -143,6 +149,13 @@ func (s *System) computerConfig(e entry, guest string) computer.Config {
 		Cluster:   clusterConfig(s.cfg),
 		Version:   s.cfg.Version, Boot: s.cfg.Boot, Now: s.cfg.Now, Random: s.cfg.Random, Log: s.cfg.Log,
 	}
+}
+
+// diskOf is the limit of a computer's disk; nil for none.
+func (s *System) diskOf(id choir.ID) *diskquota.Project {
+	s.computers.mu.Lock()
+	defer s.computers.mu.Unlock()
+	return s.disks.of[id]
 }
 
 // Serve wakes every computer and runs until the context ends.

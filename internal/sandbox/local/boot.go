@@ -27,7 +27,7 @@ func (m *machine) boot(ctx context.Context, spec sandbox.Spec) (*box, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := newBox(state{Boot: m.bootID, Doors: spec.Doors, Limits: m.limits.name()}, m.root)
+	b := newBox(state{Boot: m.bootID, Doors: spec.Doors, Limits: m.limits.name(), DiskLimited: spec.DiskLimited || spec.Workspace == ""}, m.root)
 	if spec.Workspace != "" {
 		b.state.Workspace, b.state.Toolchains = true, m.cfg.Toolchains
 	}

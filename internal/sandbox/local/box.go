@@ -42,7 +42,9 @@ func (b *box) Handle() sandbox.Handle { return encodeHandle(b.state) }
 func (b *box) Dial(ctx context.Context) (net.Conn, error) { return dialDoor(ctx, b.state.Doors) }
 
 // Level implements sandbox.Sandbox.
-func (b *box) Level() sandbox.Level { return levelOf(b.state.Limits, b.root, hasLandlock()) }
+func (b *box) Level() sandbox.Level {
+	return levelOf(b.state.Limits, b.root, hasLandlock(), b.state.DiskLimited)
+}
 
 // Usage implements sandbox.Sandbox.
 func (b *box) Usage(context.Context) (sandbox.Usage, error) {

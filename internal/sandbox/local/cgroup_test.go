@@ -1,6 +1,7 @@
 package local
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -83,6 +84,20 @@ func TestV2FallsBackToTheTop(t *testing.T) {
 	got, err := os.ReadFile(filepath.Join(top, "cgroup.subtree_control"))
 	if err != nil || string(got) != "+pids +memory +cpu" {
 		t.Errorf("%q, %v", got, err)
+	}
+}
+
+// TestV2DoesNotGoDeeperWithEachLook has a control plane that stepped aside look
+// again, as each choir doctor makes it do.
+func TestV2DoesNotGoDeeperWithEachLook(t *testing.T) {
+	scope := fakeV2(t, "cpu memory pids\n")
+	aside := filepath.Join(scope, "choir-control")
+	if err := errors.Join(os.WriteFile(filepath.Join(scope, "cgroup.subtree_control"), []byte("cpu memory pids\n"), 0o600), os.CopyFS(aside, os.DirFS(fakeV2(t, "cpu memory pids\n")))); err != nil {
+		t.Fatal(err)
+	}
+	l := newV2([]hierarchy{{version: 2, own: aside, top: scope}}, "choir-test")
+	if l == nil || l.prefix != filepath.Join(scope, "choir-test-") {
+		t.Errorf("%+v", l)
 	}
 }
 

@@ -32,7 +32,7 @@ func newV2(all []hierarchy, label string) *v2Limiter {
 		if h.version != 2 {
 			continue
 		}
-		for _, parent := range []string{h.own, h.top} {
+		for _, parent := range []string{withoutLeaf(h.own), h.top} {
 			if unix.Access(parent, unix.W_OK) == nil && handDown(parent) == nil {
 				return &v2Limiter{prefix: filepath.Join(parent, label) + "-"}
 			}
@@ -71,13 +71,25 @@ func handDown(dir string) error {
 	return writeKnob(knob, enable)
 }
 
+// controlLeaf is the group below ours that the control plane steps aside into.
+const controlLeaf = "choir-control"
+
+// withoutLeaf is the group that this process, or the one that started it, stepped
+// aside from: its sandboxes lie there, not one level deeper with each look.
+func withoutLeaf(own string) string {
+	if filepath.Base(own) == controlLeaf {
+		return filepath.Dir(own)
+	}
+	return own
+}
+
 // stepAside moves this process into a leaf below dir, if it is alone in dir.
 func stepAside(dir string) error {
 	pids := readPIDs(filepath.Join(dir, "cgroup.procs"))
 	if !slices.Equal(pids, []int{os.Getpid()}) {
 		return fmt.Errorf("%s holds processes that are not ours", dir)
 	}
-	leaf := filepath.Join(dir, "choir-control")
+	leaf := filepath.Join(dir, controlLeaf)
 	if err := os.Mkdir(leaf, 0o755); err != nil && !isDir(leaf) {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -18,6 +19,10 @@ import (
 // greedyVariable makes this test process take what it can get.
 const greedyVariable = "CHOIR_LOCAL_GREEDY"
 
+// groupVariable names the group below which the groups of sandboxes are to lie; the
+// part cgroup2 of the soak sets it.
+const groupVariable = "CHOIR_TEST_CGROUP"
+
 // TestV2Limits checks the kernel's part of version 2. On machines that hold the
 // controllers in version 1, as many old ones do, it has nothing to check.
 func TestV2Limits(t *testing.T) {
@@ -27,7 +32,16 @@ func TestV2Limits(t *testing.T) {
 	}
 	l := newV2(hierarchies(), "choir-v2-limits-test-"+strconv.Itoa(os.Getpid()))
 	if l == nil {
-		t.Skip("no cgroup v2 with the controllers pids, memory and cpu is ours here")
+		t.Skip("no cgroup v2 with the controllers pids, memory and cpu is ours here; the part cgroup2 of make soak tries it")
+	}
+	// Each probe and each driver asks anew, and must come to the same place.
+	for range 2 {
+		if again := newV2(hierarchies(), "again"); again == nil || filepath.Dir(again.prefix) != filepath.Dir(l.prefix) {
+			t.Fatalf("first in %+v, then in %+v", l, again)
+		}
+	}
+	if own := os.Getenv(groupVariable); own != "" && filepath.Dir(l.prefix) != own {
+		t.Errorf("its groups are %s*, not below %s", l.prefix, own)
 	}
 	for _, c := range []struct {
 		what string

@@ -25,6 +25,8 @@ type state struct {
 	// Workspace says that it has one, and so the toolchains.
 	Workspace  bool     `json:"workspace,omitempty"`
 	Toolchains []string `json:"toolchains,omitempty"`
+	// DiskLimited says that its workspace was under a disk limit, or that it has none.
+	DiskLimited bool `json:"disk_limited,omitempty"`
 }
 
 type procName struct {

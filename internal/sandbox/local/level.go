@@ -10,13 +10,16 @@ const (
 )
 
 // levelOf is what sandboxes really have whose limits are held in the named way,
-// made by a control plane that is root or not, on a kernel with Landlock or not.
-func levelOf(limits string, root, landlock bool) sandbox.Level {
+// made by a control plane that is root or not, on a kernel with Landlock or not,
+// with a workspace whose file system limits it or not.
+func levelOf(limits string, root, landlock, disk bool) sandbox.Level {
 	l := sandbox.Level{
-		Driver:  Name,
-		Name:    "local: namespaces, seccomp, landlock, no capabilities, " + limits,
-		Limits:  limits + ": processes, memory, CPU; rlimits: open files, no core files",
-		Missing: []string{"Disk space is not limited."},
+		Driver: Name,
+		Name:   "local: namespaces, seccomp, landlock, no capabilities, " + limits,
+		Limits: limits + ": processes, memory, CPU; rlimits: open files, no core files",
+	}
+	if !disk {
+		l.Missing = append(l.Missing, sandbox.NoDiskLimit)
 	}
 	if !landlock {
 		l.Name = "local: namespaces, seccomp, no capabilities, " + limits

@@ -32,7 +32,7 @@ func (d *Driver) Probe(ctx context.Context) sandbox.Report {
 	if c, needed := probeReach(d.cfg, m.root); needed {
 		r.Checks = append(r.Checks, c)
 	}
-	r.Level = levelOf(m.limits.name(), m.root, hasLandlock())
+	r.Level = levelOf(m.limits.name(), m.root, hasLandlock(), false)
 	for _, c := range r.Checks {
 		r.Usable = r.Usable && (c.OK || !c.Required)
 	}
@@ -112,7 +112,7 @@ func try(ctx context.Context, bwrap string, extra *os.File, more ...string) erro
 }
 
 func probeLimits(m *machine) sandbox.Check {
-	c := sandbox.Check{Name: "limits", OK: m.cgroups(), Detail: levelOf(m.limits.name(), m.root, hasLandlock()).Limits}
+	c := sandbox.Check{Name: "limits", OK: m.cgroups(), Detail: levelOf(m.limits.name(), m.root, hasLandlock(), false).Limits}
 	if !c.OK {
 		c.Remedy = remedyCgroups
 	}

@@ -16,6 +16,13 @@ func (s suite) limits(t *testing.T) {
 	b := s.create(t, choir.RoleAssociate, func(spec *sandbox.Spec) {
 		spec.Limits = sandbox.Limits{Processes: maxProcesses, MemoryBytes: maxMemory, CPUMilli: 250, OpenFiles: maxFiles}
 	})
+	t.Run("within the limits", func(t *testing.T) {
+		for what, n := range map[string]int{"fork": maxProcesses / 2, "hog": maxMemory / 4} {
+			if r := b.probe(t, what, strconv.Itoa(n)); r.Error != "" || string(r.Value) != strconv.Itoa(n) {
+				t.Errorf("%s %d: it got %s, %s", what, n, r.Value, r.Error)
+			}
+		}
+	})
 	t.Run("fork bomb", func(t *testing.T) {
 		r := b.probe(t, "fork", strconv.Itoa(10*maxProcesses))
 		if r.Error == "" {

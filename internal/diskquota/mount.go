@@ -1,0 +1,80 @@
+package diskquota
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"choiros/internal/choir"
+)
+
+// mount is a mounted file system, as mountinfo has it.
+type mount struct {
+	kind, source, point string
+}
+
+// mountOf finds the file system that holds a path, by the lines of mountinfo. Of
+// two on one mount point the later covers the earlier.
+func mountOf(mountinfo, path string) mount {
+	found, longest := mount{kind: "an unknown file system"}, -1
+	for line := range strings.Lines(mountinfo) {
+		before, after, ok := strings.Cut(line, " - ")
+		at, rest := strings.Fields(before), strings.Fields(after)
+		if !ok || len(at) < 5 || len(rest) < 2 {
+			continue
+		}
+		point := unescape.Replace(at[4])
+		if len(point) >= longest && (point == "/" || path == point || strings.HasPrefix(path, point+"/")) {
+			longest = len(point)
+			found = mount{kind: rest[0], source: unescape.Replace(rest[1]), point: point}
+		}
+	}
+	return found
+}
+
+// unescape undoes what mountinfo does to names; see proc(5).
+var unescape = strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`)
+
+// existing is the path without links, or the nearest folder above it that exists:
+// a data folder may be yet to be made.
+func existing(path string) (string, error) {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	for {
+		real, err := filepath.EvalSymlinks(abs)
+		if !errors.Is(err, fs.ErrNotExist) || abs == filepath.Dir(abs) {
+			return real, err
+		}
+		abs = filepath.Dir(abs)
+	}
+}
+
+// missing says what keeps a file system from holding limits, by the flags of its
+// state; nil for nothing.
+func (m mount) missing(flags uint16) error {
+	const op = "diskquota"
+	again := "stop choir, unmount " + m.point + ", "
+	mounted := "mount -o prjquota " + m.source + " " + m.point + ", and put prjquota into /etc/fstab (for the root file system: rootflags=prjquota on the kernel's command line)"
+	switch {
+	case flags&stateEnforced != 0:
+		return nil
+	case m.kind == "ext4" && flags&stateCounted == 0:
+		return choir.E(op, choir.CodeUnavailable, "the ext4 file system %s was made without project quotas", m.source).
+			WithRemedy("%stune2fs -O project,quota %s, %s", again, m.source, mounted)
+	case m.kind == "ext4" || m.kind == "xfs":
+		return choir.E(op, choir.CodeUnavailable, "the %s file system %s is mounted without project quotas", m.kind, m.source).
+			WithRemedy("%s%s", again, mounted)
+	}
+	return choir.E(op, choir.CodeUnavailable, "%s on %s has no project quotas", m.kind, m.point).
+		WithRemedy("put the data folder on ext4, made with mkfs.ext4 -O project,quota, or on XFS, and mount it with -o prjquota")
+}
+
+// readMounts reads the mounts of this process.
+func readMounts() (string, error) {
+	raw, err := os.ReadFile("/proc/self/mountinfo")
+	return string(raw), err
+}

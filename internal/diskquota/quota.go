@@ -1,0 +1,76 @@
+package diskquota
+
+import (
+	"errors"
+	"os"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"choiros/internal/choir"
+)
+
+// FS is a file system that holds limits for projects.
+type FS struct{ dir string }
+
+// Limit bounds a project; zero is no limit.
+type Limit struct {
+	Bytes   int64
+	Entries int64 // files, folders and links
+}
+
+// doubled is the limit while a snapshot is restored.
+func (l Limit) doubled() Limit { return Limit{2 * l.Bytes, 2 * l.Entries} }
+
+// Use says what a project takes and may take.
+type Use struct {
+	Bytes, Entries int64
+	Limit          Limit
+}
+
+// Open finds the file system that holds a folder, which may be yet to be made. Code
+// unavailable, with the remedy, when it can hold no limits.
+func Open(dir string) (*FS, error) {
+	const op = "diskquota"
+	if os.Geteuid() != 0 {
+		return nil, choir.E(op, choir.CodeUnavailable, "only root can limit how much of a disk is used").WithRemedy("run choir as root")
+	}
+	dir, err := existing(dir)
+	if err != nil {
+		return nil, choir.Wrap(op, choir.CodeUnavailable, err, "look for the file system of the data folder")
+	}
+	mounts, err := readMounts()
+	if err != nil {
+		return nil, choir.Wrap(op, choir.CodeUnavailable, err, "read the mounted file systems")
+	}
+	m := mountOf(mounts, dir)
+	flags, err := state(dir)
+	if errors.Is(err, unix.ENOSYS) && (m.kind == "ext4" || m.kind == "xfs") {
+		return nil, choir.E(op, choir.CodeUnavailable, "this kernel has no quotas for the %s file system %s", m.kind, m.source).
+			WithRemedy("use Linux 5.14 or newer, with CONFIG_QFMT_V2 for ext4 or CONFIG_XFS_QUOTA for XFS")
+	}
+	// Any other error is a file system that does not know them: no flag is set.
+	if err := m.missing(flags); err != nil {
+		return nil, err
+	}
+	return &FS{dir: dir}, nil
+}
+
+// Use reads what a project takes.
+func (f *FS) Use(project uint32) (Use, error) {
+	var q dqblk
+	err := quotactl(f.dir, getQuota, project, unsafe.Pointer(&q))
+	if errors.Is(err, unix.ENOENT) {
+		err = nil // XFS knows nothing of a project without files and limits
+	}
+	return Use{
+		Bytes: int64(q.bytes), Entries: int64(q.files),
+		Limit: Limit{Bytes: int64(q.blocksHard) * blockSize, Entries: int64(q.filesHard)},
+	}, choir.Wrap("diskquota.use", choir.CodeUnavailable, err, "read the use of project %d", project)
+}
+
+// Limit sets the limit of a project; what is over it already stays.
+func (f *FS) Limit(project uint32, l Limit) error {
+	q := dqblk{blocksHard: uint64(l.Bytes) / blockSize, filesHard: uint64(l.Entries), valid: validLimits}
+	return choir.Wrap("diskquota.limit", choir.CodeUnavailable, quotactl(f.dir, setQuota, project, unsafe.Pointer(&q)), "limit project %d", project)
+}

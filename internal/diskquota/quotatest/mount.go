@@ -1,0 +1,68 @@
+// Package quotatest makes file systems with project quotas for tests.
+package quotatest
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+// size of an image, which has holes: the least that XFS takes is 300 MiB.
+const size = 400 << 20
+
+// how to make an image of each kind.
+var makers = map[string][]string{
+	"ext4": {"mkfs.ext4", "-q", "-O", "project,quota"},
+	"xfs":  {"mkfs.xfs", "-q"},
+}
+
+// Mount makes a file system of a kind, mounts it with project quotas, or with other
+// options when some are given, and returns its folder, which others can traverse. It
+// is unmounted when the test ends. The test is skipped where that cannot be.
+func Mount(t testing.TB, kind string, options ...string) string {
+	t.Helper()
+	const elsewhere = "; the part quota of make soak tries it"
+	if os.Geteuid() != 0 {
+		t.Skip("only root can mount a file system" + elsewhere)
+	}
+	base, err := os.MkdirTemp("", "choir-quota-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(base) }) // nothing but the image and an empty folder
+	image, dir := filepath.Join(base, "image"), filepath.Join(base, "mount")
+	if err := os.Chmod(base, 0o711); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(dir, 0o711); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(image, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(image, size); err != nil {
+		t.Fatal(err)
+	}
+	option := "loop,prjquota"
+	for i, o := range options {
+		if i == 0 {
+			option = "loop"
+		}
+		option += "," + o
+	}
+	for _, argv := range [][]string{append(makers[kind][:len(makers[kind]):len(makers[kind])], image), {"mount", "-t", kind, "-o", option, image, dir}} {
+		if out, err := exec.Command(argv[0], argv[1:]...).CombinedOutput(); err != nil {
+			t.Skipf("no %s with project quotas can be mounted here%s: %v %s", kind, elsewhere, err, out)
+		}
+	}
+	t.Cleanup(func() {
+		if out, err := exec.Command("umount", dir).CombinedOutput(); err != nil {
+			t.Errorf("unmount: %v %s", err, out)
+		}
+	})
+	if err := os.Chmod(dir, 0o711); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
