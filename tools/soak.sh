@@ -2,13 +2,13 @@
 # Runs every fuzz target for FUZZTIME, then all tests ROUNDS times in random
 # order with the race detector, then kills each process at every step of every
 # run and does what else takes too long for each day. Stops at the first failure.
-# PART="fuzz race steps large cluster maintenance random" names the parts that are run, all
+# PART="fuzz race steps large cluster maintenance cgroup2 quota random" names the parts that are run, all
 # without it. The last line is the sum.
 set -eu
 cd "$(dirname "$0")/.."
 fuzztime=${FUZZTIME:-30s}
 rounds=${ROUNDS:-5}
-every="fuzz race steps large cluster maintenance random"
+every="fuzz race steps large cluster maintenance cgroup2 quota random"
 wanted=${PART:-$every}
 began=$(date +%s)
 targets=0
@@ -84,6 +84,16 @@ fi
 if wants maintenance; then
 	part="maintenance, appends and kills of a log at once"
 	go test -race -count=1 -timeout 1h -run '^TestMaintenanceAppendsAndKillsAtOnce$' ./internal/eventstore -rapid.checks=100
+fi
+
+if wants cgroup2; then
+	part="cgroup version 2 under another kernel"
+	tools/vm.sh cgroup2
+fi
+
+if wants quota; then
+	part="disk limits under another kernel"
+	tools/vm.sh quota
 fi
 
 if wants random; then

@@ -76,7 +76,7 @@ quota) packages="diskquota computer control/supervisor" ;;
 *) echo "vm.sh: there is no part $part" >&2; exit 2 ;;
 esac
 for package in $packages; do
-	CGO_ENABLED=0 go test -c -o "$root/vm/tests/$(basename "$package").test" "./internal/$package"
+	CGO_ENABLED=0 go test -c -ldflags "-s -w" -o "$root/vm/tests/$(basename "$package").test" "./internal/$package"
 	mkdir -p "$root$repo/internal/$package"
 done
 for program in cmd/choir-init cmd/choir-director cmd/choir-associate internal/sandbox/sandboxtest/probe; do
@@ -85,18 +85,38 @@ for program in cmd/choir-init cmd/choir-director cmd/choir-associate internal/sa
 	cp "$program/main.go" "$root$repo/$program/"
 done
 cp go.mod "$root$repo/"
+mkdir "$root/vm/probe"
+cp "$root/vm/go/choir-init" "$root/vm/go/probe" "$root/vm/probe/"
+cp "$root/vm/go/probe" "$root/vm/probe/choir-associate"
+chmod 111 "$root"/vm/probe/*
 cp tools/vm/go.sh "$root/usr/bin/go"
 cp tools/vm/init.sh "$root/init"
 cp "tools/vm/$part.sh" "$root/vm/run.sh"
 echo "REPO=$repo" >"$root/vm/environment"
 chmod 755 "$root/usr/bin/go" "$root/init" "$root/vm/run.sh"
 
-(cd "$root" && find . | cpio --quiet -o -H newc) >"$out/$part.cpio"
+(cd "$root" && find . | cpio --quiet -o -H newc) | gzip -1 >"$out/$part.cpio"
 rm -rf "$root"
-timeout "$patience" qemu-system-x86_64 -M microvm,pit=on,rtc=on,isa-serial=on -accel tcg,thread=multi -cpu max -smp 2 -m 3072 \
-	-kernel "$out/$kernel/boot/vmlinuz-$version" -initrd "$out/$part.cpio" -append "console=ttyS0 quiet panic=-1 reboot=t cgroup_no_v1=all" \
-	-no-reboot -nographic -nodefaults -no-user-config -serial stdio </dev/null >"$out/$part.log" 2>&1 || true
-rm -f "$out/$part.cpio"
+
+# boot runs the machine to its end. One in a few does not come to write anything when
+# this machine is busy, and is begun again.
+boot() {
+	timeout "$patience" qemu-system-x86_64 -M microvm,pit=on,rtc=on,isa-serial=on -accel tcg,thread=multi -cpu max -smp 2 -m 3072 \
+		-kernel "$out/$kernel/boot/vmlinuz-$version" -initrd "$out/$part.cpio" -append "console=ttyS0 panic=-1 reboot=t cgroup_no_v1=all" \
+		-no-reboot -nographic -nodefaults -no-user-config -serial stdio </dev/null >"$out/$part.log" 2>&1 &
+	machine=$!
+	trap 'kill $machine 2>/dev/null' EXIT
+	waited=0
+	while [ ! -s "$out/$part.log" ] && [ $waited -lt 60 ] && kill -0 $machine 2>/dev/null; do
+		sleep 1
+		waited=$((waited + 1))
+	done
+	if [ ! -s "$out/$part.log" ]; then kill $machine 2>/dev/null || true; fi
+	wait $machine || true
+	trap - EXIT
+	[ -s "$out/$part.log" ]
+}
+boot || boot || boot || echo "vm.sh: the machine wrote nothing, three times" >&2
 
 # What the machine wrote has carriage returns.
 tr -d '\r' <"$out/$part.log" >"$out/$part.txt"

@@ -10,7 +10,7 @@ mount -t cgroup2 cgroup2 $groups
 tests() { # TITLE UID GROUP
 	for which in '^TestV2' '^TestLocal$/^(limits|lifecycle|survival)$'; do
 		run "$1, $which" sh -c 'echo $$ >"$1/cgroup.procs"; export CHOIR_TEST_CGROUP="$1"
-			exec setpriv --reuid "$2" --regid "$2" --clear-groups env HOME=/tmp \
+			exec setpriv --reuid "$2" --regid "$2" --clear-groups env HOME=/tmp CHOIR_SANDBOXTEST_PROBE=/vm/probe \
 				/vm/tests/local.test -test.v -test.parallel 1 -test.timeout 20m -test.run "$3"' sh "$3" "$2" "$which"
 	done
 }
