@@ -35,7 +35,8 @@ esac`)
 	if err := os.Mkdir(tools, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	for name, text := range map[string]string{"soak.sh": string(script), "crash.sh": "#!" + filepath.Join(m.dir, "sh") + "\n" + crash + "\n"} {
+	shebang := "#!" + filepath.Join(m.dir, "sh") + "\n"
+	for name, text := range map[string]string{"soak.sh": string(script), "crash.sh": shebang + crash + "\n", "vm.sh": shebang + "true\n"} {
 		if err := os.WriteFile(filepath.Join(tools, name), []byte(text), 0o755); err != nil {
 			t.Fatal(err)
 		}
