@@ -37,10 +37,27 @@ func newForker() *forker {
 	return f
 }
 
-// serve ends with close. Its thread is never given back, so it ends too.
+// serve ends with close.
 func (f *forker) serve() {
 	defer close(f.done)
+	f.serveThread()
+}
+
+// serveThread starts programs from its thread, which is never given back and ends
+// with it. That is not the main thread: by the main thread's rules the kernel
+// decides who may signal the process.
+func (f *forker) serveThread() {
 	runtime.LockOSThread()
+	if unix.Gettid() == unix.Getpid() {
+		defer runtime.UnlockOSThread()
+		other := make(chan struct{})
+		go func() {
+			defer close(other)
+			f.serveThread()
+		}()
+		<-other
+		return
+	}
 	scopeSignals()
 	for ask := range f.asked {
 		pid, err := syscall.ForkExec(ask.path, ask.argv, ask.attr)
