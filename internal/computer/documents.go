@@ -159,6 +159,8 @@ func (c *Computer) RenameDocument(ctx context.Context, role choir.Role, id choir
 	if strings.TrimSpace(title) == "" {
 		return eventstore.Document{}, choir.Invalid("title", "must not be blank")
 	}
+	c.documents.Lock()
+	defer c.documents.Unlock()
 	now, err := c.store.Document(ctx, id, -1)
 	if err != nil || now.Title == title {
 		return now, err
@@ -171,6 +173,8 @@ func (c *Computer) RenameDocument(ctx context.Context, role choir.Role, id choir
 
 // RemoveDocument takes a document away; a rewind brings it back.
 func (c *Computer) RemoveDocument(ctx context.Context, role choir.Role, id choir.ID) error {
+	c.documents.Lock()
+	defer c.documents.Unlock()
 	if _, err := c.store.Document(ctx, id, -1); err != nil {
 		return err
 	}
@@ -181,6 +185,8 @@ func (c *Computer) RemoveDocument(ctx context.Context, role choir.Role, id choir
 // AddOverlay puts a proposal or a comment over a version of a document. With an
 // id that is known it answers what is there.
 func (c *Computer) AddOverlay(ctx context.Context, role choir.Role, o choir.OverlayAdded) (eventstore.Overlay, error) {
+	c.documents.Lock()
+	defer c.documents.Unlock()
 	var err error
 	if o.Overlay == "" {
 		if o.Overlay, err = c.newID(); err != nil {
@@ -218,6 +224,8 @@ func (c *Computer) overlay(ctx context.Context, document, id choir.ID) (eventsto
 
 // SettleOverlay says what becomes of a proposal or a comment.
 func (c *Computer) SettleOverlay(ctx context.Context, role choir.Role, s choir.OverlaySettled) (eventstore.Overlay, error) {
+	c.documents.Lock()
+	defer c.documents.Unlock()
 	o, err := c.settleable(ctx, s)
 	if err != nil || o.Outcome == s.Outcome {
 		return o, err

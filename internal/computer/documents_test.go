@@ -2,6 +2,7 @@ package computer
 
 import (
 	"strings"
+	"sync"
 	"testing"
 
 	"choiros/internal/choir"
@@ -133,5 +134,47 @@ func TestAPromptProposesOverADocumentThatIsThere(t *testing.T) {
 	p := payload[choir.PromptSubmitted](t, l.waitEvent(ofType("prompt.submitted")))
 	if p.Proposal == nil || *p.Proposal != to {
 		t.Errorf("%+v", p.Proposal)
+	}
+}
+
+// TestAChangeThatComesTwiceAtOnceIsMadeOnce sends the same overlay, outcome and title
+// many times at once: each is in the log once.
+func TestAChangeThatComesTwiceAtOnceIsMadeOnce(t *testing.T) {
+	l := newLab(t)
+	ctx := t.Context()
+	doc := must(l.CreateDocument(ctx, choir.RoleShell, NewDocument{Title: "x", Content: "a b"}))(t)
+	overlay := choir.DeriveID(doc.ID, "comment")
+	atOnce := func(change func() error) {
+		t.Helper()
+		var all sync.WaitGroup
+		for range 16 {
+			all.Go(func() {
+				if err := change(); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+	}
+	atOnce(func() error {
+		_, err := l.AddOverlay(ctx, choir.RoleShell, choir.OverlayAdded{Overlay: overlay, Document: doc.ID, Kind: choir.OverlayComment, Anchor: choir.TextAnchor{Exact: "b"}, Text: "why?"})
+		return err
+	})
+	atOnce(func() error {
+		_, err := l.SettleOverlay(ctx, choir.RoleShell, choir.OverlaySettled{Overlay: overlay, Document: doc.ID, Outcome: choir.OverlayResolved})
+		return err
+	})
+	atOnce(func() error {
+		_, err := l.RenameDocument(ctx, choir.RoleShell, doc.ID, "y")
+		return err
+	})
+	times := map[choir.Type]int{}
+	for _, e := range must(l.Store().EventsAfter(ctx, 0, choir.MaxEventsAfter))(t) {
+		times[e.Type]++
+	}
+	for _, typ := range []choir.Type{"overlay.added", "overlay.settled", "document.renamed"} {
+		if times[typ] != 1 {
+			t.Errorf("%s is in the log %d times", typ, times[typ])
+		}
 	}
 }

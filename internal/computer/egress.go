@@ -15,8 +15,8 @@ func (c *Computer) NewID() (choir.ID, error) { return c.newID() }
 // Running is the run and task whose commands are running in the Associate;
 // empty when none is. One task writes at a time, so it is the one that started
 // last.
-func (c *Computer) Running() (run, task choir.ID) {
-	tasks, err := c.store.OpenTasks(context.Background())
+func (c *Computer) Running(ctx context.Context) (run, task choir.ID) {
+	tasks, err := c.store.OpenTasks(ctx)
 	if err != nil {
 		// Attribution only: the call is then recorded without a run.
 		return "", ""
@@ -109,7 +109,7 @@ func (r *refusals) first(of choir.ID, host string) bool {
 // EgressRefused records that something in a sandbox wanted a host it may not
 // reach, once for each host and task, and a bounded number of hosts.
 func (c *Computer) EgressRefused(ctx context.Context, host string, port int) error {
-	run, task := c.Running()
+	run, task := c.Running(ctx)
 	host = strings.ToValidUTF8(host, "?")
 	if len(host) > 300 {
 		host = strings.ToValidUTF8(host[:300], "")

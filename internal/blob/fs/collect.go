@@ -78,6 +78,9 @@ func (s *Store) Remove(_ context.Context, d choir.Digest, before time.Time) (boo
 	if kept {
 		return false, nil
 	}
+	names := s.namesOf(d)
+	names.Lock()
+	defer names.Unlock()
 	info, err := os.Stat(s.path(d))
 	if errors.Is(err, os.ErrNotExist) {
 		return removed, nil
@@ -100,6 +103,9 @@ func (s *Store) Touch(_ context.Context, d choir.Digest) error {
 	if s.recent.touch(d) {
 		return nil
 	}
+	names := s.namesOf(d)
+	names.RLock()
+	defer names.RUnlock()
 	now := time.Now()
 	return fail("blob.touch", os.Chtimes(s.path(d), now, now), string(d))
 }

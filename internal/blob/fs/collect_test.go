@@ -4,7 +4,9 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -96,4 +98,41 @@ func TestWhatIsInTheLogIsCollectedToo(t *testing.T) {
 		t.Errorf("it is back: %v", err)
 	}
 	wantRead(t, s, "settled", "stays")
+}
+
+// TestWhatIsPutBesideACollectionStays puts content that is there, and old, while a
+// collection removes what is old: once it is acknowledged it stays.
+func TestWhatIsPutBesideACollectionStays(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	s, err := Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	long, limit := time.Now().Add(-time.Hour), time.Now().Add(-time.Minute)
+	for i := range 1000 {
+		content := "content " + strconv.Itoa(i%10)
+		d, _, err := s.Put(ctx, strings.NewReader(content))
+		if err == nil {
+			err = s.Flush()
+		}
+		if err == nil {
+			err = os.Chtimes(s.path(d), long, long)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		var removing sync.WaitGroup
+		removing.Go(func() {
+			if _, err := s.Remove(ctx, d, limit); err != nil {
+				t.Error(err)
+			}
+		})
+		_, _, err = s.Put(ctx, strings.NewReader(content))
+		removing.Wait()
+		if size, serr := s.Size(ctx, d); err != nil || serr != nil || size != int64(len(content)) {
+			t.Fatalf("round %d: put %v, then %d bytes, %v", i, err, size, serr)
+		}
+	}
 }

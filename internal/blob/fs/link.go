@@ -37,8 +37,11 @@ func (s *Store) Link(ctx context.Context, from blob.Store, digests []choir.Diges
 		case err == nil, errors.Is(err, os.ErrExist):
 			folders[s.folder(d)] = true
 			// It is as fresh as if it had been put; nothing may lead to it yet.
-			if err := s.Touch(ctx, d); err != nil {
+			switch known, err := s.renew(ctx, d); {
+			case err != nil:
 				return nil, err
+			case !known:
+				left = append(left, d) // a collection has just removed it
 			}
 		case errors.Is(err, unix.EXDEV), errors.Is(err, unix.EPERM), errors.Is(err, unix.EMLINK), errors.Is(err, unix.ENOTSUP):
 			left = append(left, d)

@@ -33,6 +33,9 @@ type Store struct {
 	// unsynced counts names that were given and whose folders are not synced yet.
 	unsynced atomic.Int64
 	settleMu sync.Mutex // guards the turn of who syncs what the log holds
+	// names[i] guards the names in the folder of the digests that begin with byte i:
+	// Remove holds it alone, who gives a name or a newer time together with others.
+	names [256]sync.RWMutex
 	// damaged are the digests of content that was found damaged by whoever read
 	// it, until it is put again.
 	damaged sync.Map
@@ -90,13 +93,26 @@ func (s *Store) put(ctx context.Context, content io.Reader) (choir.Digest, int64
 		return s.putLong(io.MultiReader(bytes.NewReader(start), content))
 	}
 	d, n := choir.DigestOf(start), int64(len(start))
-	if !s.holds(record{d, start}) {
-		return d, n, s.keep(&parts{small: []record{{d, start}}})
+	if s.holds(record{d, start}) {
+		known, err := s.renew(ctx, d)
+		if err != nil {
+			return "", 0, err
+		}
+		if known {
+			return d, n, s.keep(&parts{known: []choir.Digest{d}})
+		}
 	}
-	if err := s.Touch(ctx, d); err != nil {
-		return "", 0, err
+	return d, n, s.keep(&parts{small: []record{{d, start}}})
+}
+
+// renew gives content that is there a newer time, so that no collection removes it;
+// false when one has just done so.
+func (s *Store) renew(ctx context.Context, d choir.Digest) (known bool, err error) {
+	err = s.Touch(ctx, d)
+	if choir.CodeOf(err) == choir.CodeNotFound {
+		return false, nil
 	}
-	return d, n, s.keep(&parts{known: []choir.Digest{d}})
+	return err == nil, err
 }
 
 // putLong is put of content that does not go through memory.
@@ -117,10 +133,13 @@ func (s *Store) putLong(content io.Reader) (choir.Digest, int64, error) {
 	}
 	d := choir.DigestFrom([32]byte(h.Sum(nil)))
 	if s.has(d, n) {
-		if err := s.Touch(context.Background(), d); err != nil {
+		known, err := s.renew(context.Background(), d)
+		if err != nil {
 			return "", 0, err
 		}
-		return d, n, s.keep(&parts{known: []choir.Digest{d}})
+		if known {
+			return d, n, s.keep(&parts{known: []choir.Digest{d}})
+		}
 	}
 	return d, n, s.keep(&parts{files: map[choir.Digest]*temporary{d: t}})
 }
@@ -161,6 +180,12 @@ func (s *Store) Size(_ context.Context, d choir.Digest) (int64, error) {
 func (s *Store) folder(d choir.Digest) string { return filepath.Join(s.dir, string(d[:2])) }
 func (s *Store) path(d choir.Digest) string   { return filepath.Join(s.dir, string(d[:2]), string(d)) }
 
+// namesOf guards the name of a digest.
+func (s *Store) namesOf(d choir.Digest) *sync.RWMutex {
+	first, _ := strconv.ParseUint(string(d[:2]), 16, 8)
+	return &s.names[first]
+}
+
 // has reports whether content is there in its full length. One that was cut off
 // and one that was found damaged are put again.
 func (s *Store) has(d choir.Digest, size int64) bool {
@@ -180,7 +205,10 @@ func (s *Store) holds(r record) bool {
 // place gives content its name.
 func (s *Store) place(t *temporary, d choir.Digest) error {
 	fault.Point("blob.rename")
+	names := s.namesOf(d)
+	names.RLock()
 	err := os.Rename(t.name, s.path(d))
+	names.RUnlock()
 	if err == nil {
 		s.damaged.Delete(d)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"slices"
 	"sync"
 
 	"choiros/internal/choir"
@@ -106,13 +107,26 @@ func (rs *replays) enter(key replayKey, request choir.Digest) (first *replay, mi
 		rs.all = map[replayKey]*replay{}
 	}
 	if len(rs.order) >= maxReplays {
-		delete(rs.all, rs.order[0])
-		rs.order = rs.order[1:]
+		rs.evict()
 	}
 	first = &replay{request: request, done: make(chan struct{})}
 	rs.all[key] = first
 	rs.order = append(rs.order, key)
 	return first, true
+}
+
+// evict forgets the oldest call that has ended. One under way is remembered, or it
+// would run a second time; there are at most as many as connections.
+func (rs *replays) evict() {
+	for i, key := range rs.order {
+		select {
+		case <-rs.all[key].done:
+			delete(rs.all, key)
+			rs.order = slices.Delete(rs.order, i, i+1)
+			return
+		default:
+		}
+	}
 }
 
 // run serves the first request and keeps its answer, unless the same request may
