@@ -230,6 +230,11 @@ func TestACommandSignalsOnlyCommands(t *testing.T) {
 	}
 	tree := start(t, t.Name()+strconv.Itoa(os.Getpid()))
 	own, out := newSink(), newSink()
+	moved := newSink()
+	move := "cd " + t.TempDir() + " && mkdir a b && echo x >a/x && ln a/x b/y && mv a/x b/x && cat b/x b/y"
+	if _, err := tree.Run(context.Background(), sh(move, moved, moved)); err != nil || moved.String() != "x\nx\n" {
+		t.Errorf("files between folders: %q, %v", moved, err)
+	}
 	if _, err := tree.Run(context.Background(), sh("sleep 60 & kill -9 $! && wait $!; echo $?", own, nil)); err != nil || !strings.HasSuffix(own.String(), "137\n") {
 		t.Errorf("its own child: %q, %v", own, err)
 	}

@@ -4,6 +4,7 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { createInterface } from "node:readline";
 import { after, before, describe, test } from "node:test";
 import { openBrowser, PATIENCE_MS } from "../lib/browser.js";
 import { startChoir } from "../lib/choir.js";
@@ -131,7 +132,8 @@ function loadBlocked() {
 async function serveOnTheHost() {
   const child = spawn("python3", ["-u", "-c", server(it.outside.address)], { stdio: ["ignore", "pipe", "inherit"] });
   const ended = once(child, "exit");
-  const [said] = await once(child.stdout, "data");
+  // A line may arrive in pieces.
+  const [said] = await once(createInterface({ input: child.stdout }), "line");
   return {
     address: `http://127.0.0.1:${/serves at (\d+)/.exec(said)[1]}`,
     async stop() {
