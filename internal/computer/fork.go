@@ -229,7 +229,7 @@ func (n NewComputer) withholding(ctx context.Context, keeper *snapshot.Keeper, p
 		return nil, err
 	}
 	payloads := removals(p.Withheld, p.Snapshot)
-	return n.drafts(append(payloads, choir.SnapshotTaken{Snapshot: p.Snapshot, Reason: "created", Files: files, Bytes: bytes})...)
+	return n.drafts(append(payloads, choir.SnapshotTaken{Snapshot: p.Snapshot, Reason: reasonCreated, Files: files, Bytes: bytes})...)
 }
 
 // removals are file.removed events that keep their limit.

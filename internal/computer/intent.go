@@ -217,6 +217,9 @@ func (c *Computer) bringTogether(ctx context.Context, client *guest.Client, reco
 	return c.recordOwners(ctx, now)
 }
 
+// reasonCreated is the reason of the first snapshot of a new workspace.
+const reasonCreated = "created"
+
 // recordOwners records what nobody has recorded yet as changed by the owner; the
 // first look at a new workspace is nobody's change.
 func (c *Computer) recordOwners(ctx context.Context, now snapshot.Result) error {
@@ -226,7 +229,7 @@ func (c *Computer) recordOwners(ctx context.Context, now snapshot.Result) error 
 	}
 	reason := "changed_outside"
 	if last == "" {
-		reason = "created"
+		reason = reasonCreated
 	}
 	drafts, err := c.record(ctx, now, reason, false)
 	if err != nil || len(drafts) == 0 {

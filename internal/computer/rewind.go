@@ -182,8 +182,13 @@ func (c *Computer) planRewind(ctx context.Context, client *guest.Client, role ch
 }
 
 // whole is the moment at which the change is told that event seq is part of: the
-// events of one look at the tree belong together, and the snapshot ends them.
+// events of one look at the tree belong together, and the snapshot ends them. Before
+// the first look at a new workspace, which may come behind a prompt, it is that look.
 func (c *Computer) whole(ctx context.Context, seq uint64) (uint64, error) {
+	first, at, err := c.store.FirstSnapshot(ctx)
+	if err != nil || seq < at && first.Reason == reasonCreated {
+		return max(seq, at), err
+	}
 	events, err := c.store.EventsAfter(ctx, seq-1, choir.MaxEventsAfter)
 	if err != nil || len(events) == 0 {
 		return seq, err

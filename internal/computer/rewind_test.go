@@ -176,7 +176,7 @@ func TestARewindToNowhereIsRefused(t *testing.T) {
 	l := newLab(t)
 	l.write("x", "one")
 	head, _ := l.store.Head()
-	for seq, want := range map[uint64]choir.Code{0: choir.CodeInvalid, head + 1: choir.CodeNotFound, 1<<64 - 1: choir.CodeNotFound, 1: choir.CodeNotFound} {
+	for seq, want := range map[uint64]choir.Code{0: choir.CodeInvalid, head + 1: choir.CodeNotFound, 1<<64 - 1: choir.CodeNotFound} {
 		if _, err := l.Rewind(l.within(), choir.RoleCLI, seq, false); choir.CodeOf(err) != want {
 			t.Errorf("to %d: %v", seq, err)
 		}
@@ -189,6 +189,24 @@ func TestARewindToNowhereIsRefused(t *testing.T) {
 	}
 	if after, _ := l.store.Head(); after != head {
 		t.Errorf("the refusals wrote %d events: %v", after-head, l.types())
+	}
+}
+
+// TestBeforeTheFirstLookIsTheFirstLook: the sandbox is given out before its workspace
+// was looked at, so a prompt may stand in the log before the first snapshot.
+func TestBeforeTheFirstLookIsTheFirstLook(t *testing.T) {
+	l := newLab(t)
+	l.write("x", "one")
+	first, at, err := l.store.FirstSnapshot(l.within())
+	if err != nil || at < 2 || first.Reason != reasonCreated {
+		t.Fatalf("the first snapshot is %+v, event %d: %v", first, at, err)
+	}
+	r, err := l.Rewind(l.within(), choir.RoleCLI, 1, false)
+	if err != nil || r.ToSeq != at || r.To != first.Snapshot {
+		t.Errorf("to the beginning: %+v, %v", r, err)
+	}
+	if _, err := os.Stat(filepath.Join(l.Computer.cfg.Dir, "associate", "workspace", "x")); !os.IsNotExist(err) {
+		t.Errorf("x is there: %v", err)
 	}
 }
 

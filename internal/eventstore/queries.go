@@ -96,6 +96,18 @@ func (s *Store) SnapshotAt(ctx context.Context, seq uint64) (choir.SnapshotTaken
 	return out, at, err
 }
 
+// FirstSnapshot finds the first snapshot in the log and the event that tells of it;
+// event 0 when there is none.
+func (s *Store) FirstSnapshot(ctx context.Context) (first choir.SnapshotTaken, seq uint64, err error) {
+	err = s.read(ctx, func(conn *sqlite.Conn) error {
+		return query(conn, "SELECT value, seq FROM snapshots ORDER BY seq LIMIT 1", func(st *sqlite.Stmt) error {
+			seq = uint64(st.ColumnInt64(1))
+			return into(&first)(st)
+		})
+	})
+	return first, seq, err
+}
+
 // Files lists files as of an event (0 means now) in the byte order of their
 // paths: up to limit of those that begin with prefix and come after the path
 // given last.
