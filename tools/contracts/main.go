@@ -58,7 +58,7 @@ func generate(root string) ([]output, error) {
 		return nil, err
 	}
 	files = append(files, v.typeScript("ui/base/domain")...)
-	return append(files, output{"docs/CONTRACTS.md", v.markdown()}), nil
+	return append(files, namesScript("ui/base/domain/names.ts"), output{"docs/CONTRACTS.md", v.markdown()}), nil
 }
 
 // compare names every stale copy, and every schema or type that nothing generates.
@@ -89,5 +89,5 @@ func compare(root string, files []output) error {
 		return nil
 	}
 	slices.Sort(stale)
-	return fmt.Errorf("these do not follow from internal/choir: %q; write them with: go run ./tools/contracts", stale)
+	return fmt.Errorf("these do not follow from internal/choir and internal/names: %q; write them with: go run ./tools/contracts", stale)
 }

@@ -47,6 +47,7 @@ func (v *vocabulary) markdown() []byte {
 	v.events(&b)
 	v.bus(&b)
 	codeTable(&b)
+	namesTable(&b)
 	return b.Bytes()
 }
 
