@@ -144,7 +144,7 @@ func (c Config) checkModels() error {
 			return choir.Invalid(at+".name", "%q is given twice", p.Name)
 		case !slices.Contains([]string{"anthropic", "openai", "bedrock"}, p.Kind):
 			return choir.Invalid(at+".kind", "must be anthropic, openai or bedrock, not %q", p.Kind)
-		case p.Kind != "openai" && p.KeyFile == "" && p.KeyEnv == "":
+		case p.Kind != "openai" && !p.HasKey():
 			return choir.Invalid(at+".key_file", "or key_env must say where the key of %s is", p.Name)
 		case p.KeyFile != "" && p.KeyEnv != "":
 			return choir.Invalid(at+".key_env", "give key_file or key_env, not both")
@@ -203,7 +203,7 @@ func checkBaseURL(at string, p Provider) error {
 	host := u.Hostname()
 	ip := net.ParseIP(host)
 	here := host == "localhost" || strings.HasSuffix(host, ".localhost") || ip != nil && ip.IsLoopback()
-	if u.Scheme == "http" && !here && (p.KeyFile != "" || p.KeyEnv != "") {
+	if u.Scheme == "http" && !here && p.HasKey() {
 		return choir.Invalid(at, "%q would carry the key unencrypted over the network", p.BaseURL).WithRemedy("use https")
 	}
 	return nil

@@ -94,12 +94,19 @@ type Price struct {
 type Provider struct {
 	Name    string `toml:"name" doc:"Name used in director and associate."`
 	Kind    string `toml:"kind" doc:"anthropic, openai (any compatible endpoint) or bedrock."`
-	BaseURL string `toml:"base_url" doc:"Address; default the provider's own."`
-	KeyFile string `toml:"key_file" doc:"File with the key, readable by you alone; else the key comes from key_env."`
+	BaseURL string `toml:"base_url" also:"url endpoint address host api_base" doc:"Address; default the provider's own."`
+	KeyFile string `toml:"key_file" also:"key api_key apikey token" doc:"File with the key, readable by you alone; else the key comes from key_env."`
 	KeyEnv  string `toml:"key_env" doc:"Environment variable of choir up that holds the key."`
 	Region  string `toml:"region" doc:"Region, for bedrock."`
 	Free    bool   `toml:"free" doc:"Its models cost nothing, such as those on a machine of your own."`
+	// OnPage says that the owner connected it on the shell's page, and Kept that its
+	// key lies in choir's own keyring, under its name. choir.toml can say neither.
+	OnPage bool `toml:"-"`
+	Kept   bool `toml:"-"`
 }
+
+// HasKey reports whether the service is called with a key.
+func (p Provider) HasKey() bool { return p.Kept || p.KeyFile != "" || p.KeyEnv != "" }
 
 // Auth is who may come in.
 type Auth struct {
@@ -118,7 +125,7 @@ type Limits struct {
 	RunSeconds   int     `toml:"run_seconds" doc:"Wall time of one run."`
 	RunTasks     int     `toml:"run_tasks" doc:"Tasks of one run."`
 	CostUSD      float64 `toml:"cost_usd" doc:"Cost of one computer altogether, since its log began, US dollars; 0 is no limit."`
-	DesktopCost  float64 `toml:"desktop_cost_usd" doc:"Cost of the runs begun on the desktop, by you or by its page, within 24 hours, US dollars; 0 is no limit. Prompts in the shell and of the CLI do not count."`
+	DesktopCost  float64 `toml:"desktop_cost_usd" doc:"Cost of the runs begun on the desktop, by you or by its page, within 24 hours, US dollars; 0 is no limit. Prompts of the top bar's pages and of the CLI do not count."`
 	PromptBurst  int     `toml:"prompt_burst" doc:"Prompts within prompt_window seconds."`
 	PromptWindow int     `toml:"prompt_window" doc:"Seconds, see prompt_burst."`
 	Terminals    int     `toml:"terminals" doc:"Terminals of one computer that are open at once."`
@@ -218,7 +225,7 @@ func Parse(raw []byte) (Config, error) {
 func refusal(err error) error {
 	var strict *toml.StrictMissingError
 	if errors.As(err, &strict) && len(strict.Errors) > 0 {
-		return choir.Invalid(key(strict.Errors[0].Key()), "is not a known key")
+		return unknownKey(strict.Errors[0].Key())
 	}
 	var dec *toml.DecodeError
 	if errors.As(err, &dec) {

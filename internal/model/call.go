@@ -3,8 +3,10 @@ package model
 import (
 	"context"
 	"errors"
+	"time"
 
 	"choiros/internal/choir"
+	"choiros/internal/names"
 )
 
 // CallPath is where the gateway serves this contract at the egress door:
@@ -83,10 +85,39 @@ func InfoOf(ctx context.Context) CallInfo {
 	return info
 }
 
+// Waiting is told by a provider that waits before it calls the service again: why,
+// and for how long.
+type Waiting func(why error, pause time.Duration)
+
+type waitingKey struct{}
+
+// WithWaiting hands down who is told that a provider waits.
+func WithWaiting(ctx context.Context, tell Waiting) context.Context {
+	return context.WithValue(ctx, waitingKey{}, tell)
+}
+
+// TellWaiting tells whom WithWaiting handed down, if it did.
+func TellWaiting(ctx context.Context, why error, pause time.Duration) {
+	if tell, ok := ctx.Value(waitingKey{}).(Waiting); ok {
+		tell(why, pause)
+	}
+}
+
 // KeySource gives the key a provider is called with. It is asked for every
 // call, so that a key can be changed while the computer runs. The key is never
 // logged and never part of an error.
 type KeySource func(ctx context.Context) (string, error)
+
+// Get returns the key for a call of a provider. The errors are the source's own,
+// which say what to do; code unavailable when it has no key.
+func (s KeySource) Get(ctx context.Context, provider string) (string, error) {
+	key, err := s(ctx)
+	if err == nil && key == "" {
+		err = choir.E(provider+".stream", choir.CodeUnavailable, "there is no key for the model service (%s)", provider).
+			WithRemedy("connect it under " + names.ModelsPlace + ", or name its key in choir.toml")
+	}
+	return key, err
+}
 
 // Resumer is the optional power of a provider whose answers depend on what it
 // has answered before. Resume is called in order for each exchange of a run

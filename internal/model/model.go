@@ -19,7 +19,9 @@ type Provider interface {
 	//
 	// Errors are *choir.Error: overloaded (429, 529; retried with back-off by the
 	// provider before that), provider_error (other failures, malformed or cut
-	// streams), refused (bad key), invalid (the request), timeout, cancelled_by_you.
+	// streams), unavailable (nobody is at the address, which is not tried again, or
+	// there is no key), refused (bad key), invalid (the request), timeout,
+	// cancelled_by_you.
 	// A stream that ended without its closing message is an error, never a short
 	// answer. No error or log carries a key. The response that comes with an error
 	// holds nothing but the usage of what the service began to answer.

@@ -15,7 +15,7 @@ import (
 func TestAModelWithoutAPriceIsRefusedAndTheRefusalSaysWhatToWrite(t *testing.T) {
 	p := &stub{stream: saysHello}
 	r := newRig(t, func(c *modelgw.Config) {
-		c.Routes = map[string]modelgw.Route{"director": {Provider: p, Model: "house-1"}, "associate": {Provider: p, Model: "house-1"}}
+		c.Routing = modelgw.Fixed(map[string]modelgw.Route{"director": {Provider: p, Model: "house-1"}, "associate": {Provider: p, Model: "house-1"}}, nil)
 	})
 	_, err := r.client(t, choir.RoleDirector).Call(t.Context(), gateway.CallInfo{Call: id(t), Run: id(t), Caller: "director"}, ask("hi"), nil)
 	e := wantCode(t, err, choir.CodeUnavailable)

@@ -35,8 +35,8 @@ func onDisk(t testing.TB, p model.Provider) *gateway.Client {
 	}
 	gw := modelgw.New(storeBooks{log}, modelgw.Config{
 		Computer: id(t), Log: log, Blobs: blobs, Now: now, NewID: newID,
-		Routes: map[string]modelgw.Route{"director": {Provider: p, Model: "m", Free: true}},
-		Caller: func(*http.Request) (choir.Role, bool) { return choir.RoleDirector, true },
+		Routing: modelgw.Fixed(map[string]modelgw.Route{"director": {Provider: p, Model: "m", Free: true}}, nil),
+		Caller:  func(*http.Request) (choir.Role, bool) { return choir.RoleDirector, true },
 		MayCall: func(ctx context.Context, _ choir.Role, run, _ choir.ID) error { // as a computer reads its log
 			if _, err := log.Run(ctx, run); choir.CodeOf(err) != choir.CodeNotFound {
 				return err

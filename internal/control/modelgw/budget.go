@@ -169,7 +169,7 @@ func raise(over *lacked) string {
 	case "run":
 		return "raise limits.run_" + key + " in choir.toml"
 	case "desktop":
-		return "prompt in the shell or with choir prompt, or raise limits.desktop_cost_usd in choir.toml"
+		return "prompt under Runs in the top bar or with choir prompt, or raise limits.desktop_cost_usd in choir.toml"
 	}
 	return "raise limits.cost_usd in choir.toml"
 }

@@ -238,7 +238,7 @@ func (g *Gateway) serveModels(w http.ResponseWriter, _ *http.Request) {
 		Object string  `json:"object"`
 		Data   []entry `json:"data"`
 	}{Object: "list", Data: []entry{}}
-	for alias, route := range g.cfg.Routes {
+	for alias, route := range g.cfg.Routing().Routes {
 		list.Data = append(list.Data, entry{ID: alias, Object: "model", OwnedBy: route.Provider.Name()})
 	}
 	slices.SortFunc(list.Data, func(a, b entry) int {

@@ -16,6 +16,7 @@ type asked struct {
 	req       model.Request
 	canonical []byte
 	digest    choir.Digest
+	along     *along // where it leads; nil for where the routing in force says
 }
 
 // flight is one call that is being made, and everyone who waits for it. When

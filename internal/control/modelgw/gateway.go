@@ -31,21 +31,18 @@ type Work struct {
 	Allowed *choir.ModelBudget
 }
 
-// Config of a gateway. Required: Computer, Log, Blobs, Caller, MayCall, Now, NewID.
+// Config of a gateway. Required: Computer, Routing, Log, Blobs, Caller, MayCall, Now, NewID.
 type Config struct {
 	Computer choir.ID
-	// Routes by alias. Programs in the sandbox get tool, or else associate, when
-	// they ask for a model that is no alias. None means that no model is
-	// configured.
-	Routes map[string]Route
-	// RunRoutes are the routes of a run that has its own, in place of Routes; nil
+	// Routing says where calls lead and what they cost. It is asked for each call,
+	// so that a model can be connected while runs are at work.
+	Routing func() Routing
+	// RunRoutes are the routes of a run that has its own, in place of those; nil
 	// for a run that has none.
 	RunRoutes func(ctx context.Context, run choir.ID) (map[string]Route, error)
 	Log       Log
 	Blobs     blob.Store
 	Budget    Budget
-	// Prices by model name, before the built-in table.
-	Prices map[string]Price
 	// Caller says which role sent a request, as its connection says; ok is false
 	// for any other program in the sandbox.
 	Caller func(r *http.Request) (role choir.Role, ok bool)
@@ -85,6 +82,7 @@ type Gateway struct {
 
 	mu      sync.Mutex // guards what follows
 	flights map[flightKey]*flight
+	waits   map[flightKey]wait
 	closed  bool
 }
 
@@ -103,6 +101,7 @@ func New(books Books, cfg Config) *Gateway {
 		mux:     http.NewServeMux(),
 		slots:   make(chan struct{}, cfg.Concurrent),
 		flights: map[flightKey]*flight{},
+		waits:   map[flightKey]wait{},
 	}
 	g.ctx, g.stop = context.WithCancel(context.Background())
 	g.ledger = newLedger(cfg.Now)

@@ -102,7 +102,7 @@ func (g *Gateway) resume(ctx context.Context, c calledOnce) error {
 	if err != nil {
 		return err
 	}
-	route, err := g.cfg.route(ctx, req.Model, c.info)
+	route, err := g.cfg.route(ctx, req.Model, c.info, g.cfg.Routing())
 	if r, ok := route.Provider.(model.Resumer); ok && err == nil {
 		r.Resume(c.info, route.routed(req))
 	}
@@ -124,7 +124,7 @@ func (g *Gateway) request(ctx context.Context, digest choir.Digest) (req model.R
 // resumes reports whether a provider of the run may want to know of its calls;
 // it spares the reading of their requests.
 func (g *Gateway) resumes(ctx context.Context, run choir.ID) (bool, error) {
-	routes, err := g.cfg.routesOf(ctx, run)
+	routes, err := g.cfg.routesOf(ctx, run, g.cfg.Routing())
 	for _, r := range routes {
 		if _, ok := r.Provider.(model.Resumer); ok {
 			return true, nil

@@ -18,11 +18,11 @@ func (g *Gateway) makeCall(ctx context.Context, a *asked, on func(model.Delta)) 
 	if past.failed != nil {
 		return model.Response{}, past.failed
 	}
-	route, err := g.cfg.route(ctx, a.req.Model, a.info)
+	route, prices, err := g.leads(ctx, a)
 	if err != nil {
 		return model.Response{}, err
 	}
-	price, known := PriceOf(g.cfg.Prices, route)
+	price, known := PriceOf(prices, route)
 	if !known {
 		return model.Response{}, NoPrice(route.Model)
 	}
@@ -42,6 +42,16 @@ func (g *Gateway) makeCall(ctx context.Context, a *asked, on func(model.Delta)) 
 	return g.ask(ctx, r, a, t, held, on)
 }
 
+// leads finds where a call leads, and the prices that hold there.
+func (g *Gateway) leads(ctx context.Context, a *asked) (Route, map[string]Price, error) {
+	if a.along != nil {
+		return a.along.route, a.along.prices, nil
+	}
+	routing := g.cfg.Routing()
+	route, err := g.cfg.route(ctx, a.req.Model, a.info, routing)
+	return route, routing.Prices, err
+}
+
 // ask calls the provider while the beginning of the call is being recorded, so
 // that the caller does not wait for the disk. Until model.called is durable
 // nothing of the answer goes further: a crash before that loses the price of a
@@ -56,8 +66,11 @@ func (g *Gateway) ask(ctx context.Context, r *record, a *asked, t terms, held *r
 	if first && recorded() != nil {
 		return model.Response{}, recorded()
 	}
-	resp, err := r.route.Provider.Stream(model.WithInfo(ctx, r.info), r.route.routed(a.req), func(d model.Delta) {
-		r.heard(d)
+	defer g.answers(r.info)
+	resp, err := r.route.Provider.Stream(g.noting(model.WithInfo(ctx, r.info), r.info), r.route.routed(a.req), func(d model.Delta) {
+		if r.heard(d) {
+			g.answers(r.info)
+		}
 		if recorded() == nil {
 			on(d)
 		}

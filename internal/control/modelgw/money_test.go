@@ -33,8 +33,7 @@ func billed(b *wiretest.Biller, wire wiretest.Wire) func(*modelgw.Config) {
 		p = openai.New(openai.Config{BaseURL: b.URL, Key: key, Retry: attempt.Policy{First: 1}})
 	}
 	return func(c *modelgw.Config) {
-		c.Routes = map[string]modelgw.Route{"director": {Provider: p, Model: "m"}, "associate": {Provider: p, Model: "m"}}
-		c.Prices = map[string]modelgw.Price{"m": billedPrice}
+		c.Routing = modelgw.Fixed(map[string]modelgw.Route{"director": {Provider: p, Model: "m"}, "associate": {Provider: p, Model: "m"}}, map[string]modelgw.Price{"m": billedPrice})
 		c.Budget.Run.CostUSD = choir.MaxCostUSD
 	}
 }
@@ -371,8 +370,7 @@ func TestAServiceThatDoesNotCountIsEstimated(t *testing.T) {
 	}}
 	r := newRig(t, func(c *modelgw.Config) {
 		routes(p)(c)
-		c.Routes = map[string]modelgw.Route{"director": {Provider: p, Model: "m"}}
-		c.Prices = map[string]modelgw.Price{"m": billedPrice}
+		c.Routing = modelgw.Fixed(map[string]modelgw.Route{"director": {Provider: p, Model: "m"}}, map[string]modelgw.Price{"m": billedPrice})
 		c.Budget.Run.CostUSD = choir.MaxCostUSD
 	})
 	if err := r.director(t, id(t), 300, -1); err != nil {

@@ -1,10 +1,13 @@
 package modelgw
 
 import (
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 
 	"choiros/internal/choir"
+	"choiros/internal/names"
 )
 
 // Price is US dollars per million tokens. Input is for tokens that no cache
@@ -70,21 +73,36 @@ func PriceOf(own map[string]Price, r Route) (Price, bool) {
 // configuration that tell it.
 func NoPrice(name string) *choir.Error {
 	return choir.E("modelgw.price", choir.CodeUnavailable, "the price of the model %q is not known, so that no budget could hold", name).
-		WithRemedy("add it to choir.toml, in US dollars per million tokens: [[models.price]] model = %q, input = ..., output = ...; or, for a model that costs nothing, free = true in its [[models.provider]]", name)
+		WithRemedy("say it where the model is connected ("+names.ModelsPlace+"), or add it to choir.toml, in US dollars per million tokens: [[models.price]] model = %q, input = ..., output = ...; or, for a model that costs nothing, free = true in its [[models.provider]]", name)
 }
 
 // priceOnce is the price of a call in the log; nothing when it is not known.
-func (c *Config) priceOnce(provider, name string) Price {
-	for _, r := range c.Routes {
-		if r.Free && r.Model == name && r.Provider.Name() == provider {
+func (r Routing) priceOnce(provider, name string) Price {
+	for _, route := range r.Routes {
+		if route.Free && route.Model == name && route.Provider.Name() == provider {
 			return Price{}
 		}
 	}
 	if provider == replayed {
 		return Price{}
 	}
-	p, _ := priceOf(c.Prices, name)
+	p, _ := priceOf(r.Prices, name)
 	return p
+}
+
+// Listed is one model of the built-in table.
+type Listed struct {
+	Model string
+	Price
+}
+
+// ListPrices returns the built-in table, sorted by the models' names.
+func ListPrices() []Listed {
+	var out []Listed
+	for _, name := range slices.Sorted(maps.Keys(prices)) {
+		out = append(out, Listed{name, prices[name]})
+	}
+	return out
 }
 
 // replayed is the provider of recordings, which cost nothing.

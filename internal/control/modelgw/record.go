@@ -56,12 +56,13 @@ func (r *record) called(ctx context.Context, canonical []byte, digest choir.Dige
 	return err
 }
 
-// heard notes a piece of the answer.
-func (r *record) heard(d model.Delta) {
+// heard notes a piece of the answer and reports whether it is the first.
+func (r *record) heard(d model.Delta) (first bool) {
 	r.bytes += sizeOf(d)
-	if r.first == 0 {
+	if first = r.first == 0; first {
 		r.first = r.g.cfg.Now()
 	}
+	return first
 }
 
 func (r *record) newReturned() choir.ModelReturned {

@@ -178,7 +178,7 @@ func newRig(t testing.TB, change func(*modelgw.Config)) *rig {
 	r.books = memBooks{r.log, map[choir.ID]bool{}}
 	work := modelgw.Work{Run: id(t), Task: id(t), Allowed: &choir.ModelBudget{Calls: 1000}}
 	r.cfg = modelgw.Config{
-		Computer: id(t), Log: r.log, Blobs: r.blobs, NewID: newID,
+		Computer: id(t), Routing: modelgw.Fixed(nil, nil), Log: r.log, Blobs: r.blobs, NewID: newID,
 		Now: func() choir.Time { return choir.TimeOf(time.Now()) },
 		Caller: func(req *http.Request) (choir.Role, bool) {
 			role := choir.Role(req.Header.Get(roleHeader))
@@ -267,7 +267,7 @@ func saysHello(_ context.Context, _ model.Request, on func(model.Delta)) (model.
 
 func routes(p model.Provider) func(*modelgw.Config) {
 	return func(c *modelgw.Config) {
-		c.Routes = map[string]modelgw.Route{"director": {Provider: p, Model: "stub-1", Free: true}, "associate": {Provider: p, Model: "stub-1", Free: true}}
+		c.Routing = modelgw.Fixed(map[string]modelgw.Route{"director": {Provider: p, Model: "stub-1", Free: true}, "associate": {Provider: p, Model: "stub-1", Free: true}}, nil)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"choiros/internal/choir"
 	"choiros/internal/model"
+	"choiros/internal/names"
 )
 
 // Route is where a model alias leads.
@@ -12,6 +13,21 @@ type Route struct {
 	Provider model.Provider
 	Model    string // the provider's name of the model
 	Free     bool   // it costs nothing: a recording, or a model of one's own
+}
+
+// Routing is where model calls lead and what they cost.
+type Routing struct {
+	// Routes by alias. Programs in the sandbox get tool, or else associate, when
+	// they ask for a model that is no alias. None means that no model is connected.
+	Routes map[string]Route
+	// Prices by model name, before the built-in table.
+	Prices map[string]Price
+}
+
+// Fixed is a Routing that stays as it is.
+func Fixed(routes map[string]Route, prices map[string]Price) func() Routing {
+	r := Routing{Routes: routes, Prices: prices}
+	return func() Routing { return r }
 }
 
 // routed is a request as its route's provider is asked.
@@ -27,19 +43,22 @@ const (
 	AliasTool      = "tool" // programs in the sandbox
 )
 
-// routesOf are the routes in force for a run.
-func (c *Config) routesOf(ctx context.Context, run choir.ID) (map[string]Route, error) {
+// CallerOwner is who tries a model before it is connected.
+const CallerOwner = "owner"
+
+// routesOf returns the routes in force for a run.
+func (c *Config) routesOf(ctx context.Context, run choir.ID, all Routing) (map[string]Route, error) {
 	if c.RunRoutes != nil && run != "" {
 		if own, err := c.RunRoutes(ctx, run); own != nil || err != nil {
 			return own, err
 		}
 	}
-	return c.Routes, nil
+	return all.Routes, nil
 }
 
 // route finds where a call leads.
-func (c *Config) route(ctx context.Context, name string, info model.CallInfo) (Route, error) {
-	routes, err := c.routesOf(ctx, info.Run)
+func (c *Config) route(ctx context.Context, name string, info model.CallInfo, all Routing) (Route, error) {
+	routes, err := c.routesOf(ctx, info.Run, all)
 	if err != nil {
 		return Route{}, err
 	}
@@ -53,9 +72,9 @@ func (c *Config) route(ctx context.Context, name string, info model.CallInfo) (R
 		}
 	}
 	if len(routes) == 0 {
-		return Route{}, choir.E("modelgw.route", choir.CodeUnavailable, "no model is configured").
-			WithRemedy("name a provider and its key under [models] in choir.toml, or try choir demo, which needs none")
+		return Route{}, choir.E("modelgw.route", choir.CodeUnavailable, "no model is connected").
+			WithRemedy("connect one under " + names.ModelsPlace + ", or name it under [models] in choir.toml; choir demo needs none")
 	}
-	return Route{}, choir.E("modelgw.route", choir.CodeUnavailable, "no model is configured for %q", name).
-		WithRemedy("name one under [models] in choir.toml")
+	return Route{}, choir.E("modelgw.route", choir.CodeUnavailable, "no model is connected for %q", name).
+		WithRemedy("connect one under " + names.ModelsPlace + ", or name it under [models] in choir.toml")
 }

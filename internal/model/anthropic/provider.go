@@ -7,7 +7,6 @@ import (
 
 	"github.com/anthropics/anthropic-sdk-go/option"
 
-	"choiros/internal/choir"
 	"choiros/internal/model"
 	"choiros/internal/model/attempt"
 	"choiros/internal/model/messages"
@@ -43,10 +42,9 @@ func (p *Provider) Name() string { return "anthropic" }
 
 // Stream implements model.Provider.
 func (p *Provider) Stream(ctx context.Context, req model.Request, on func(model.Delta)) (model.Response, error) {
-	key, err := p.cfg.Key(ctx)
-	if err != nil || key == "" {
-		return model.Response{}, choir.E("anthropic.stream", choir.CodeUnavailable, "there is no key for the provider anthropic").
-			WithRemedy("set its key on the shell's settings page or in the configuration")
+	key, err := p.cfg.Key.Get(ctx, p.Name())
+	if err != nil {
+		return model.Response{}, err
 	}
 	opts := []option.RequestOption{
 		option.WithoutEnvironmentDefaults(),

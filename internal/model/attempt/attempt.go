@@ -79,7 +79,8 @@ func Do(ctx context.Context, p Policy, on func(model.Delta), try Try) (model.Res
 	}
 	curve := backoff.NewExponentialBackOff()
 	curve.InitialInterval, curve.MaxInterval = p.First, p.Longest
-	resp, err := backoff.Retry(ctx, once, backoff.WithBackOff(curve), backoff.WithMaxTries(uint(p.Tries)), backoff.WithMaxElapsedTime(0))
+	tell := func(why error, pause time.Duration) { model.TellWaiting(ctx, final(ctx, why), pause) }
+	resp, err := backoff.Retry(ctx, once, backoff.WithBackOff(curve), backoff.WithMaxTries(uint(p.Tries)), backoff.WithMaxElapsedTime(0), backoff.WithNotify(tell))
 	if err != nil {
 		return model.Response{Usage: broken}, final(ctx, err)
 	}

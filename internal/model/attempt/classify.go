@@ -2,11 +2,14 @@ package attempt
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
+	"net"
 	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"choiros/internal/choir"
@@ -68,8 +71,34 @@ func Broken(ctx context.Context, err error) *Failure {
 	if errors.As(err, &f) {
 		return f
 	}
+	if why := certain(err); why != "" {
+		return &Failure{Err: choir.E("model.stream", choir.CodeUnavailable, "the provider cannot be reached: %s", why).
+			WithRemedy("start it there, or correct its address; choir doctor tries it")}
+	}
 	return &Failure{Retry: ctx.Err() == nil, Err: choir.E("model.stream", choir.CodeProvider,
 		"the connection to the provider broke: %s", err)}
+}
+
+// certain says why no connection came about when the next attempt would fail in
+// the same way; empty when it may not.
+func certain(err error) string {
+	var name *net.DNSError
+	var op *net.OpError
+	var tlsErr *tls.CertificateVerificationError
+	var refused *choir.Error
+	switch {
+	case errors.As(err, &name) && name.IsNotFound:
+		return "there is no host " + name.Name
+	case errors.As(err, &tlsErr):
+		return "its certificate is not valid: " + tlsErr.Err.Error()
+	case !errors.As(err, &op) || op.Op != "dial" || op.Addr == nil:
+		return ""
+	case errors.As(err, &refused):
+		return refused.Msg
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return "nothing listens at " + op.Addr.String() + " (connection refused)"
+	}
+	return ""
 }
 
 // Cut is the failure of a stream that ended without its closing message.

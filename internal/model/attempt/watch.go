@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"io"
 	"mime"
+	"net"
 	"net/http"
 	"net/http/httptrace"
 	"slices"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"choiros/internal/choir"
@@ -71,14 +73,25 @@ func Ended(ctx context.Context, text string) bool {
 	return ok && strings.Contains(string(w.tail), text)
 }
 
+// connectTimeout bounds how long a connection may take to come about.
+const connectTimeout = 3 * time.Second
+
+// NewClient is a client with enough idle connections for many calls at once. Each
+// address that it is about to connect to goes through control, which may refuse
+// it; nil refuses none.
+func NewClient(control func(network, address string, c syscall.RawConn) error) *http.Client {
+	t := http.DefaultTransport.(*http.Transport).Clone()
+	t.MaxIdleConnsPerHost = 64
+	t.DialContext = (&net.Dialer{Timeout: connectTimeout, KeepAlive: 30 * time.Second, Control: control}).DialContext
+	return &http.Client{Transport: t}
+}
+
 // Client is base with every answer watched: its size is bounded, one that
-// succeeded must have one of the media types, and redirects are refused. A nil base is a client of its own
-// with enough idle connections for many calls at once.
+// succeeded must have one of the media types, and redirects are refused. A nil
+// base is a client of NewClient.
 func Client(base *http.Client, mediaTypes ...string) *http.Client {
 	if base == nil {
-		t := http.DefaultTransport.(*http.Transport).Clone()
-		t.MaxIdleConnsPerHost = 64
-		base = &http.Client{Transport: t}
+		base = NewClient(nil)
 	}
 	c := *base
 	if c.Transport == nil {

@@ -10,7 +10,6 @@ import (
 	"github.com/anthropics/anthropic-sdk-go/option"
 	"github.com/aws/aws-sdk-go-v2/aws"
 
-	"choiros/internal/choir"
 	"choiros/internal/model"
 	"choiros/internal/model/attempt"
 	"choiros/internal/model/messages"
@@ -47,10 +46,9 @@ func (p *Provider) Name() string { return "bedrock" }
 
 // Stream implements model.Provider.
 func (p *Provider) Stream(ctx context.Context, req model.Request, on func(model.Delta)) (model.Response, error) {
-	key, err := p.cfg.Key(ctx)
-	if err != nil || key == "" {
-		return model.Response{}, choir.E("bedrock.stream", choir.CodeUnavailable, "there is no key for the provider bedrock").
-			WithRemedy("set its API key, or ACCESS:SECRET, in the configuration")
+	key, err := p.cfg.Key.Get(ctx, p.Name())
+	if err != nil {
+		return model.Response{}, err
 	}
 	opts := []option.RequestOption{bedrock.WithConfig(p.account(key)), option.WithHTTPClient(p.http)}
 	if p.cfg.BaseURL != "" {

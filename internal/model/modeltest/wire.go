@@ -74,12 +74,16 @@ func testSplit(t *testing.T, h Harness) {
 		got.check(t, answer)
 	}
 	check(one, "byte by byte")
+	each := 1
+	if testing.Short() {
+		each = 7
+	}
 	steps := make([]wiretest.Step, 0, size)
-	for i := 1; i < size; i++ {
+	for i := 1; i < size; i += each {
 		steps = append(steps, wiretest.Step{Answer: answer, SplitAt: i})
 	}
 	p, _ := h.serving(t, Quick, steps...)
-	for i := 1; i < size; i++ {
+	for i := 1; i < size; i += each {
 		check(p, fmt.Sprintf("split before byte %d", i))
 	}
 }
@@ -206,11 +210,34 @@ func testFaults(t *testing.T, h Harness) {
 		wantCode(t, err, choir.CodeProvider)
 		wantRequests(t, thief, 0)
 	})
-	t.Run("nobody there", func(t *testing.T) {
-		p, s := h.serving(t, Quick, wiretest.Step{})
+	t.Run("nobody there is told at once", func(t *testing.T) {
+		p, s := h.serving(t, attempt.Policy{First: time.Minute, Longest: time.Minute}, wiretest.Step{})
 		s.Close()
-		_, err := p.Stream(t.Context(), Request(), nil)
-		wantCode(t, err, choir.CodeProvider)
+		ctx := model.WithWaiting(t.Context(), func(why error, pause time.Duration) { t.Errorf("it is asked again after %s: %v", pause, why) })
+		ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+		defer cancel()
+		_, err := p.Stream(ctx, Request(), nil)
+		wantCode(t, err, choir.CodeUnavailable)
+		if !strings.Contains(err.Error(), "nothing listens at") {
+			t.Errorf("the reason is %v", err)
+		}
+	})
+	t.Run("no such host is told at once", func(t *testing.T) {
+		p := h.New(t, "http://no-such-host.invalid", attempt.Policy{First: time.Minute, Longest: time.Minute})
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		_, err := p.Stream(ctx, Request(), nil)
+		wantCode(t, err, choir.CodeUnavailable)
+	})
+	t.Run("a wait is told", func(t *testing.T) {
+		p, _ := h.serving(t, Quick, wiretest.Step{Status: 529}, wiretest.Step{Answer: Answer()})
+		var told []error
+		_, err := p.Stream(model.WithWaiting(t.Context(), func(why error, _ time.Duration) { told = append(told, why) }), Request(), nil)
+		if err != nil || len(told) != 1 {
+			t.Errorf("told %v: %v", told, err)
+			return
+		}
+		wantCode(t, told[0], choir.CodeOverloaded)
 	})
 }
 

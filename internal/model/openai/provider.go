@@ -10,7 +10,6 @@ import (
 	"github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/option"
 
-	"choiros/internal/choir"
 	"choiros/internal/model"
 	"choiros/internal/model/attempt"
 )
@@ -73,12 +72,7 @@ func (p *Provider) key(ctx context.Context) (string, error) {
 	if p.cfg.Key == nil {
 		return "", nil
 	}
-	key, err := p.cfg.Key(ctx)
-	if err != nil || key == "" {
-		return "", choir.E("openai.stream", choir.CodeUnavailable, "there is no key for the provider openai").
-			WithRemedy("set its key on the shell's settings page or in the configuration")
-	}
-	return key, nil
+	return p.cfg.Key.Get(ctx, p.Name())
 }
 
 func stream(ctx context.Context, params openai.ChatCompletionNewParams, on func(model.Delta), opts []option.RequestOption) (model.Response, error) {

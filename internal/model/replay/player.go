@@ -3,6 +3,8 @@ package replay
 import (
 	"context"
 	"sync"
+	"time"
+	"unicode/utf8"
 
 	"choiros/internal/choir"
 	"choiros/internal/model"
@@ -11,7 +13,8 @@ import (
 // Player serves a recording in a model's place. It implements model.Provider
 // and model.Resumer.
 type Player struct {
-	rec *Recording
+	rec  *Recording
+	wait func(context.Context, time.Duration) error // nil plays at once
 
 	mu     sync.Mutex // guards served
 	served map[stream]int
@@ -26,6 +29,23 @@ type stream struct {
 // New makes a provider of a recording.
 func New(rec *Recording) *Player { return &Player{rec: rec, served: map[stream]int{}} }
 
+// How long a reader is given: before each answer, for each of its characters, and
+// for one answer at most.
+const (
+	thinking = 1500 * time.Millisecond
+	reading  = 8 * time.Millisecond
+	longest  = 4 * time.Second
+)
+
+// Paced makes a provider of a recording that takes the time of a reader. It calls
+// wait before each piece of an answer; an error of it ends the call, which may be
+// made again. Whoever wants it faster lets wait return at once.
+func Paced(rec *Recording, wait func(context.Context, time.Duration) error) *Player {
+	p := New(rec)
+	p.wait = wait
+	return p
+}
+
 // Name implements model.Provider.
 func (p *Player) Name() string { return "replay" }
 
@@ -39,16 +59,47 @@ func (p *Player) Stream(ctx context.Context, req model.Request, on func(model.De
 	if err != nil {
 		return model.Response{}, err
 	}
-	if on != nil {
-		back := names.back()
-		for _, d := range e.Response.Deltas {
-			d.Text, d.Input = back.Replace(d.Text), back.Replace(d.Input)
-			on(d)
-		}
+	if err := p.streamDeltas(ctx, e.Response.Deltas, names, on); err != nil {
+		return model.Response{}, choir.E("replay.stream", choir.CodeCancelled, "the model call was stopped")
 	}
 	resp := names.decode(e.Response.Final)
 	resp.Usage.FromRecord = true
 	return resp, nil
+}
+
+// streamDeltas gives the pieces of an answer, each in its time. The error is that of wait.
+func (p *Player) streamDeltas(ctx context.Context, pieces []model.Delta, names *names, on func(model.Delta)) error {
+	if err := p.pause(ctx, thinking); err != nil {
+		return err
+	}
+	length := 0
+	for _, d := range pieces {
+		length += sizeOf(d)
+	}
+	each := min(reading, longest/time.Duration(max(1, length)))
+	back := names.back()
+	for _, d := range pieces {
+		if err := p.pause(ctx, each*time.Duration(sizeOf(d))); err != nil {
+			return err
+		}
+		if on != nil {
+			d.Text, d.Input = back.Replace(d.Text), back.Replace(d.Input)
+			on(d)
+		}
+	}
+	return nil
+}
+
+// sizeOf is how much there is to read in a piece, in characters.
+func sizeOf(d model.Delta) int {
+	return utf8.RuneCountInString(d.Text) + utf8.RuneCountInString(d.Input)
+}
+
+func (p *Player) pause(ctx context.Context, d time.Duration) error {
+	if p.wait == nil {
+		return nil
+	}
+	return p.wait(ctx, d)
 }
 
 // Resume implements model.Resumer: the exchange was served before a restart.

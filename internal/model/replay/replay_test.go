@@ -2,9 +2,11 @@ package replay_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -177,6 +179,37 @@ func TestAfterARestartTheStreamGoesOnWhereTheLogEnds(t *testing.T) {
 	p.Resume(info(runNow, "director"), now[0].req)
 	if _, err := ask(t, p, runNow, now[1]); err != nil {
 		t.Fatal(err)
+	}
+}
+
+func TestAPacedAnswerTakesTheTimeOfAReader(t *testing.T) {
+	rec, err := replay.Load(bytes.NewReader(record(t, conversation("director", false)...)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := conversation("director", true)
+	var waits []time.Duration
+	p := replay.Paced(rec, func(ctx context.Context, d time.Duration) error {
+		waits = append(waits, d)
+		return ctx.Err()
+	})
+	if _, err := ask(t, p, runNow, now[0]); err != nil {
+		t.Fatal(err)
+	}
+	var all time.Duration
+	for _, d := range waits {
+		all += d
+	}
+	if len(waits) < 2 || waits[0] < time.Second || all < waits[0] || all > 10*time.Second {
+		t.Errorf("it waited %v", waits)
+	}
+	ctx, stop := context.WithCancel(model.WithInfo(t.Context(), info(runNow, "director")))
+	stopped := replay.Paced(rec, func(ctx context.Context, _ time.Duration) error { stop(); return ctx.Err() })
+	if _, err := stopped.Stream(ctx, now[0].req, nil); choir.CodeOf(err) != choir.CodeCancelled {
+		t.Errorf("stopped while it waits: %v", err)
+	}
+	if _, err := ask(t, stopped, runNow, now[0]); err != nil {
+		t.Errorf("the call that was stopped cannot be made again: %v", err)
 	}
 }
 

@@ -1,0 +1,263 @@
+// Package connections says which models are in force. There are two places where
+// the owner names them, choir.toml and the shell's page, and one rule: for the
+// Director and for the Associate the page's model is in force where it names one,
+// and choir.toml's elsewhere. What the page connects is in force at once, and
+// lies in a file of its own that choir writes.
+package connections
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"choiros/internal/choir"
+	"choiros/internal/config"
+	"choiros/internal/control/api"
+	"choiros/internal/control/modelgw"
+	"choiros/internal/keyring"
+	"choiros/internal/model"
+	"choiros/internal/names"
+)
+
+// Config of the connections. Required: Data, Keys, Key, Source, Provider, Tester,
+// Now.
+type Config struct {
+	Data string        // the data folder, which has the file that choir writes
+	File config.Models // [models] of choir.toml
+	Keys keyring.Keeper
+	// Key says where the key of a service is and whether it can be used.
+	Key func(config.Provider) api.ModelKey
+	// Source gives the key of a service for each call; nil for one without a key.
+	Source func(config.Provider) model.KeySource
+	// Provider makes the client of a service, Tester one that asks once only.
+	Provider func(config.Provider, model.KeySource) (model.Provider, error)
+	Tester   func(config.Provider, model.KeySource) (model.Provider, error)
+	// Locked says why nothing can be connected on the page; empty when it can.
+	Locked string
+	Now    func() time.Time
+}
+
+// Connections are the models in force. They may be used by many goroutines.
+type Connections struct {
+	cfg Config
+
+	changing sync.Mutex // held by the one change under way; nobody waits for it
+	made     map[config.Provider]model.Provider
+	now      atomic.Pointer[inForce]
+}
+
+// inForce is what is in force at one time; it never changes.
+type inForce struct {
+	page      config.Connected
+	director  part
+	associate part
+	routing   modelgw.Routing
+	models    api.ModelState
+}
+
+// part is the model of the Director or of the Associate.
+type part struct {
+	named    string // provider/model; empty for none
+	model    string
+	provider config.Provider
+	onPage   bool
+}
+
+// Open reads what was connected on the page. Errors name the file and the key
+// that is wrong.
+func Open(cfg Config) (*Connections, error) {
+	c := &Connections{cfg: cfg, made: map[config.Provider]model.Provider{}}
+	page, err := config.LoadConnected(cfg.Data)
+	if err != nil {
+		return nil, err
+	}
+	next, err := c.resolve(page)
+	if err != nil {
+		return nil, err
+	}
+	c.now.Store(next)
+	return c, nil
+}
+
+// Routing is where model calls lead now, and what they cost.
+func (c *Connections) Routing() modelgw.Routing { return c.now.Load().routing }
+
+// Models says in words which models are in force.
+func (c *Connections) Models() api.ModelState { return c.now.Load().models }
+
+// resolve finds the models that are in force with what is connected on the page.
+func (c *Connections) resolve(page config.Connected) (*inForce, error) {
+	n := &inForce{page: page, routing: modelgw.Routing{Routes: map[string]modelgw.Route{}, Prices: pricesOf(c.cfg.File.Prices, page.Prices)}}
+	n.director = c.choose(page.Director, page.Models(), c.cfg.File.Director)
+	n.associate = c.choose(page.Associate, page.Models(), c.cfg.File.Associate)
+	for alias, p := range map[string]part{modelgw.AliasDirector: n.director, modelgw.AliasAssociate: n.associate} {
+		if p.named == "" {
+			continue
+		}
+		provider, err := c.make(p.provider)
+		if err != nil {
+			return nil, err
+		}
+		n.routing.Routes[alias] = modelgw.Route{Provider: provider, Model: p.model, Free: p.provider.Free}
+	}
+	n.models = c.describe(n)
+	return n, nil
+}
+
+// choose is the rule of the package: the page's model before the file's.
+func (c *Connections) choose(onPage string, page config.Models, inFile string) part {
+	named, of := inFile, c.cfg.File
+	if onPage != "" {
+		named, of = onPage, page
+	}
+	name, modelName, ok := strings.Cut(named, "/")
+	if !ok {
+		return part{}
+	}
+	for _, p := range of.Providers {
+		if p.Name == name {
+			return part{named: named, model: modelName, provider: p, onPage: onPage != ""}
+		}
+	}
+	return part{}
+}
+
+// make makes the client of a service, or gives the one that was made before,
+// with its open connections.
+func (c *Connections) make(p config.Provider) (model.Provider, error) {
+	if made := c.made[p]; made != nil {
+		return made, nil
+	}
+	made, err := c.cfg.Provider(p, c.keySource(p))
+	if err == nil {
+		c.made[p] = made
+	}
+	return made, err
+}
+
+// keySource gives the key of a service for each call. That of the page is given
+// only while the service is what it was: a call that began before a change must
+// not send the key of the service that has its name now.
+func (c *Connections) keySource(p config.Provider) model.KeySource {
+	read := c.cfg.Source(p)
+	if read == nil || !p.Kept {
+		return read
+	}
+	return func(ctx context.Context) (string, error) {
+		key, err := read(ctx)
+		if err != nil {
+			return "", err
+		}
+		// Asked after the key was read: the old service is gone before a new key is kept.
+		s, ok := c.now.Load().page.Service(p.Name)
+		if now := s.Provider(); !ok || now.Kind != p.Kind || now.BaseURL != p.BaseURL || now.Region != p.Region {
+			return "", choir.E("models.key", choir.CodeUnavailable, "the model service %s was changed or removed meanwhile", p.Name).WithRemedy("try again")
+		}
+		return key, nil
+	}
+}
+
+func (c *Connections) describe(n *inForce) api.ModelState {
+	m := api.ModelState{
+		Director: n.director.named, Associate: n.associate.named, Connected: n.director.named != "" && n.associate.named != "",
+		OnPage: n.director.onPage || n.associate.onPage,
+	}
+	switch {
+	case m.Connected:
+		m.Message = fmt.Sprintf("The Director uses %s, the Associate %s.", m.Director, m.Associate)
+	case m.Director != "":
+		m.Message = fmt.Sprintf("The Director uses %s, and no model is connected for the Associate: connect one under "+names.ModelsPlace+".", m.Director)
+	case m.Associate != "":
+		m.Message = fmt.Sprintf("The Associate uses %s, and no model is connected for the Director: connect one under "+names.ModelsPlace+".", m.Associate)
+	default:
+		m.Message = "No model is connected: connect one under " + names.ModelsPlace + ", or name it under [models] in " + filepath.Join(c.cfg.Data, "choir.toml") + "; the recorded demo works without one."
+	}
+	for _, name := range n.priceless() {
+		m.Message += " " + sentence(modelgw.NoPrice(name))
+	}
+	return m
+}
+
+// sentence says an error and its remedy to a person.
+func sentence(e *choir.Error) string {
+	return strings.ToUpper(e.Msg[:1]) + e.Msg[1:] + ": " + e.Remedy + "."
+}
+
+// Priceless lists the models in force whose price is not known.
+func (c *Connections) Priceless() []string { return c.now.Load().priceless() }
+
+func (n *inForce) priceless() (names []string) {
+	for _, alias := range []string{modelgw.AliasDirector, modelgw.AliasAssociate} {
+		r, ok := n.routing.Routes[alias]
+		if !ok {
+			continue
+		}
+		if _, known := modelgw.PriceOf(n.routing.Prices, r); !known && (len(names) == 0 || names[0] != r.Model) {
+			names = append(names, r.Model)
+		}
+	}
+	return names
+}
+
+// pricesOf returns prices by the name of the model; later lists count before
+// earlier ones.
+func pricesOf(lists ...[]config.Price) map[string]modelgw.Price {
+	prices := map[string]modelgw.Price{}
+	for _, list := range lists {
+		for _, p := range list {
+			price := modelgw.Price{Input: p.Input, Output: p.Output, CacheRead: p.CacheRead, CacheWrite: p.CacheWrite}
+			if price.CacheRead == 0 {
+				price.CacheRead = p.Input
+			}
+			if price.CacheWrite == 0 {
+				price.CacheWrite = p.Input
+			}
+			prices[p.Model] = price
+		}
+	}
+	return prices
+}
+
+// Providers lists the services, those of the page first, and what each is used
+// for.
+func (c *Connections) Providers() []api.ModelProvider {
+	n := c.now.Load()
+	out := []api.ModelProvider{}
+	add := func(p config.Provider, set string) {
+		view := api.ModelProvider{Name: p.Name, Kind: p.Kind, Address: p.BaseURL, Region: p.Region, Set: set, Uses: []string{}, Key: c.cfg.Key(p)}
+		for alias, part := range map[string]part{modelgw.AliasDirector: n.director, modelgw.AliasAssociate: n.associate} {
+			if part.named != "" && part.provider == p {
+				view.Uses = append(view.Uses, alias)
+			}
+		}
+		if len(view.Uses) == 2 {
+			view.Uses = []string{modelgw.AliasDirector, modelgw.AliasAssociate}
+		}
+		out = append(out, view)
+	}
+	for _, p := range n.page.Models().Providers {
+		add(p, "page")
+	}
+	for _, p := range c.cfg.File.Providers {
+		add(p, "file")
+	}
+	return out
+}
+
+// Override puts what the page connected into a list of settings, with its file as
+// where it is from.
+func (c *Connections) Override(settings []config.Setting) []config.Setting {
+	n := c.now.Load()
+	for i, s := range settings {
+		for key, p := range map[string]part{"models.director": n.director, "models.associate": n.associate} {
+			if s.Key == key && p.onPage {
+				settings[i].Value, settings[i].From = p.named, filepath.Join(c.cfg.Data, config.ConnectedFile)
+			}
+		}
+	}
+	return settings
+}

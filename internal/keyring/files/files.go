@@ -1,0 +1,138 @@
+// Package files keeps keys as files that only their owner can read.
+package files
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"choiros/internal/choir"
+	"choiros/internal/durablefile"
+	"choiros/internal/keyring"
+)
+
+// Keyring keeps each key in a file of one folder, with mode 600.
+type Keyring struct{ dir string }
+
+// New makes a keyring over a folder, which the first Put makes.
+func New(dir string) *Keyring { return &Keyring{dir: dir} }
+
+func (k *Keyring) path(name string) string { return filepath.Join(k.dir, name) }
+
+// Put implements keyring.Keeper.
+func (k *Keyring) Put(_ context.Context, name, key string) error {
+	if err := errors.Join(keyring.CheckName(name), keyring.CheckKey(key)); err != nil {
+		return choir.Wrap("keyring.put", choir.CodeInvalid, err, "keep a key")
+	}
+	err := os.MkdirAll(k.dir, 0o700)
+	if err == nil {
+		err = errors.Join(os.Chmod(k.dir, 0o700), durablefile.SyncFolder(filepath.Dir(k.dir)))
+	}
+	if err == nil {
+		err = durablefile.Write(k.path(name), []byte(key+"\n"))
+	}
+	return choir.Wrap("keyring.put", choir.CodeUnavailable, err, "keep the key of %s", name)
+}
+
+// Delete implements keyring.Keeper.
+func (k *Keyring) Delete(_ context.Context, name string) error {
+	if err := keyring.CheckName(name); err != nil {
+		return err
+	}
+	err := durablefile.Remove(k.path(name))
+	if errors.Is(err, fs.ErrNotExist) { // no key was ever put
+		return nil
+	}
+	return choir.Wrap("keyring.delete", choir.CodeUnavailable, err, "delete the key of %s", name)
+}
+
+// Names implements keyring.Keeper.
+func (k *Keyring) Names(context.Context) ([]string, error) {
+	entries, err := os.ReadDir(k.dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	var names []string
+	for _, e := range entries {
+		if keyring.CheckName(e.Name()) == nil {
+			names = append(names, e.Name())
+		}
+	}
+	return names, choir.Wrap("keyring.names", choir.CodeUnavailable, err, "list the keys")
+}
+
+// Sweep implements keyring.Keeper.
+func (k *Keyring) Sweep(ctx context.Context, names []string) error {
+	kept, err := k.Names(ctx)
+	if err != nil || kept == nil && !exists(k.dir) {
+		return err
+	}
+	for _, name := range kept {
+		if !slices.Contains(names, name) {
+			err = errors.Join(err, k.Delete(ctx, name))
+		}
+	}
+	return choir.Wrap("keyring.sweep", choir.CodeUnavailable, errors.Join(err, durablefile.RemoveUnfinished(k.dir)), "delete the keys that nothing uses")
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// Describe implements keyring.Keeper.
+func (k *Keyring) Describe(ctx context.Context, name string) keyring.Description {
+	d := keyring.Description{Where: k.path(name)}
+	if info, err := os.Stat(d.Where); err == nil {
+		d.SetAt = choir.TimeOf(info.ModTime())
+	}
+	_, d.Err = k.Read(ctx, name)
+	return d
+}
+
+// Read implements keyring.Reader.
+func (k *Keyring) Read(_ context.Context, name string) (string, error) {
+	if err := keyring.CheckName(name); err != nil {
+		return "", err
+	}
+	return ReadFile(k.path(name))
+}
+
+// ReadFile returns the key that a file holds, without the white space around it.
+// Errors are *choir.Error: not_found, refused when others can read the file,
+// unavailable when it cannot be read or holds no key.
+func ReadFile(path string) (string, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", choir.E("models.key", choir.CodeNotFound, "cannot read the key file %s: it is not there", path).WithRemedy("put the key into %s", path)
+	}
+	if err != nil {
+		return "", choir.Wrap("models.key", choir.CodeUnavailable, err, "cannot read the key file")
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	switch {
+	case err != nil:
+		return "", choir.Wrap("models.key", choir.CodeUnavailable, err, "cannot read the key file")
+	case !info.Mode().IsRegular():
+		return "", choir.E("models.key", choir.CodeUnavailable, "cannot read the key file %s: it is not a file", path)
+	case info.Mode().Perm()&0o077 != 0:
+		return "", choir.E("models.key", choir.CodeRefused, "others can read the key file %s", path).WithRemedy("chmod 600 %s", path)
+	}
+	raw, err := io.ReadAll(io.LimitReader(f, keyring.MaxKey+2))
+	if err != nil {
+		return "", choir.Wrap("models.key", choir.CodeUnavailable, err, "cannot read the key file")
+	}
+	key := strings.TrimSpace(string(raw))
+	if key == "" {
+		return "", choir.E("models.key", choir.CodeUnavailable, "the key file %s is empty", path).WithRemedy("put the key into %s", path)
+	}
+	return key, nil
+}
