@@ -154,7 +154,7 @@ func TestAModelThatKeepsFailingEndsTheRunWithItsReason(t *testing.T) {
 	t.Parallel()
 	d := sit(t, rules(`{"match":{},"fail":{"status":400,"type":"invalid_request_error","message":"no such model"}}`), nil)
 	d.submit(run(1), &choir.PromptSubmitted{Text: "hello"})
-	if end := d.finished(run(1)); end.Outcome != choir.OutcomeFailed || !strings.Contains(end.Answer, "no such model") {
+	if end := d.finished(run(1)); end.Outcome != choir.OutcomeFailed || !strings.Contains(end.Answer, "no such model") || !strings.HasSuffix(end.Answer, ". There was no plan yet and nothing was changed.") {
 		t.Errorf("the run ended %+v", end)
 	}
 }

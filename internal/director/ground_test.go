@@ -86,8 +86,8 @@ func newGateway(g *ground, blobs blob.Store, url string) *modelgw.Gateway {
 	}
 	return modelgw.New(groundBooks{g.Store}, modelgw.Config{
 		Computer: g.home.Computer, Log: g.Store, Blobs: blobs,
-		Routes: routes,
-		Caller: func(*http.Request) (choir.Role, bool) { return choir.RoleDirector, true },
+		Routing: modelgw.Fixed(routes, nil),
+		Caller:  func(*http.Request) (choir.Role, bool) { return choir.RoleDirector, true },
 		MayCall: func(ctx context.Context, _ choir.Role, run, _ choir.ID) error {
 			r, err := g.Store.Run(ctx, run)
 			if err == nil && !r.State.Open() {
@@ -148,6 +148,12 @@ func (g *ground) answer(ctx context.Context, caller choir.Caller, verb choir.Ver
 		events, err := g.EventsAfter(ctx, req.Seq, choir.MaxEventsAfter)
 		head, _ := g.Head()
 		return choir.EventsAfterReply{Events: hub.Fit(events), Head: head}, err
+	case choir.VerbRunRead:
+		var req choir.RunReadRequest
+		if err := choir.DecodeStrict(body, &req); err != nil {
+			return nil, err
+		}
+		return readRun(ctx, g.Store, req.Run)
 	case choir.VerbHello:
 		var req choir.HelloRequest
 		if err := choir.DecodeStrict(body, &req); err != nil {
@@ -159,6 +165,20 @@ func (g *ground) answer(ctx context.Context, caller choir.Caller, verb choir.Ver
 		return choir.Done{}, nil
 	}
 	return g.blobs.Answer(verb, body)
+}
+
+// readRun reads the two ends of a run from a log.
+func readRun(ctx context.Context, log *eventstore.Store, run choir.ID) (out choir.RunReadReply, err error) {
+	for kind, to := range map[choir.Type]any{"prompt.submitted": &out.Asked, "run.finished": &out.Ended} {
+		e, err := log.First(ctx, kind, string(run))
+		if err == nil {
+			err = choir.DecodeDurable(e.Payload, to)
+		}
+		if err != nil {
+			return out, err
+		}
+	}
+	return out, nil
 }
 
 // director connects to the bus as a Director that just started.

@@ -55,6 +55,10 @@ func (l *countedLog) Follow(ctx context.Context, seq uint64, fn func(choir.Event
 	}
 }
 
+func (l *countedLog) ReadRun(ctx context.Context, run choir.ID) (choir.RunReadReply, error) {
+	return readRun(ctx, l.Store, run)
+}
+
 func (l *countedLog) PutBlob(context.Context, []byte) (choir.Digest, error) {
 	return "", choir.E("test", choir.CodeUnavailable, "this test has no blobs")
 }

@@ -56,9 +56,6 @@ func newLab(t testing.TB) *lab {
 	t.Helper()
 	l := &lab{TB: t, dir: t.TempDir(), clock: 1_700_000_000_000, model: &script{}}
 	l.env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"), "LANG=C.UTF-8"}
-	if cache, err := os.UserCacheDir(); err == nil {
-		l.env = append(l.env, "GOCACHE="+filepath.Join(cache, "go-build")) // the standard library is in there already
-	}
 	objects := &store{held: map[choir.Digest][]byte{}}
 	l.log = &log{blobs: objects}
 	l.tree = &control{dir: l.dir, store: objects, log: l.log, scan: snapshot.NewScanner(l.dir, snapshot.ScanConfig{}), base: map[choir.ID]choir.Digest{}, attempts: map[choir.ID]int{}}
@@ -82,7 +79,7 @@ func (l *lab) start() {
 			l.clock++
 			return l.clock
 		},
-		Workspace: l.dir, Scratch: l.TempDir(), Env: l.env,
+		Workspace: l.dir, Scratch: l.scratch(), Env: l.env,
 		TreeArgv: []string{os.Args[0], "tree"}, Lock: l.Name() + strconv.Itoa(os.Getpid()),
 	})
 	if err != nil {
@@ -90,6 +87,27 @@ func (l *lab) start() {
 	}
 	l.runner = r
 	l.Cleanup(func() { r.Close() })
+}
+
+// scratch is a new folder for a runner, with the Go cache of whoever runs this
+// test: the standard library is in there already.
+func (l *lab) scratch() string {
+	l.Helper()
+	dir := l.TempDir()
+	shared, err := os.UserCacheDir()
+	if err == nil {
+		err = os.MkdirAll(filepath.Join(shared, "go-build"), 0o755)
+	}
+	if err == nil {
+		err = os.Mkdir(filepath.Join(dir, "cache"), 0o755)
+	}
+	if err == nil {
+		err = os.Symlink(filepath.Join(shared, "go-build"), filepath.Join(dir, "cache/go-build"))
+	}
+	if err != nil {
+		l.Fatal(err)
+	}
+	return dir
 }
 
 func (l *lab) mkdir(name string) {

@@ -111,9 +111,9 @@ func (e *modelError) Unwrap() error { return e.err }
 // ending is the end of a run whose model failed, in words for the user.
 func (e *modelError) ending(r *run) ending {
 	code := choir.CodeOf(e.err)
-	text := "The model could not be used: " + plain(e.err) + " "
+	text := "The model could not be used: "
 	if code == choir.CodeBudget {
-		text = "Stopped: " + plain(e.err) + " "
+		text = "Stopped: "
 	}
-	return ending{choir.OutcomeFailed, code, text + r.soFar()}
+	return ending{choir.OutcomeFailed, code, text + sentence(plain(e.err)) + " " + r.soFar()}
 }

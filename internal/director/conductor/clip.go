@@ -3,6 +3,7 @@ package conductor
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"unicode/utf8"
 
 	"choiros/internal/choir"
@@ -41,6 +42,15 @@ func clipRunes(s string, limit int) string {
 	}
 	runes := []rune(s)
 	return string(runes[:limit-1]) + "…"
+}
+
+// sentence ends a text with a full stop unless something else ends it.
+func sentence(text string) string {
+	text = strings.TrimSpace(text)
+	if text == "" || strings.ContainsAny(text[len(text)-1:], ".!?") {
+		return text
+	}
+	return text + "."
 }
 
 // plain is an error in words for a person or a model, without the operation.

@@ -161,7 +161,11 @@ func (r *run) execute(ctx context.Context) error {
 	}
 	ctx, cancel := r.withTimeLimit(ctx)
 	defer cancel()
-	messages := []model.Message{agentloop.Say(model.User, opening(r.rec))}
+	talk, err := r.earlierTalk(ctx)
+	if err != nil {
+		return err
+	}
+	messages := []model.Message{agentloop.Say(model.User, opening(r.rec, talk))}
 	for reminders := 0; r.ending == nil; reminders++ {
 		out, err := agentloop.Run(ctx, r.loop(ctx, messages))
 		switch {

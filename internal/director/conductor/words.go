@@ -33,17 +33,19 @@ const (
 	maxConversation = 400_000
 )
 
-// opening is the first message: what the user asked, and where.
-func opening(rec *record) string {
+// opening is the first message: what the user asked, where, and which talk it
+// follows up.
+func opening(rec *record, talk []turn) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "The user asks:\n\n%s\n\n", rec.prompt.Text)
 	if rec.prompt.Repo != "" {
 		// The other projects are left out: they are not what it is about, and a
 		// recorded run must read the same beside them.
 		fmt.Fprintf(&b, "It is about the project %s.", rec.prompt.Repo)
-		return b.String()
+	} else {
+		fmt.Fprintf(&b, "Projects in the workspace: %s.", known(rec.repos))
 	}
-	fmt.Fprintf(&b, "Projects in the workspace: %s.", known(rec.repos))
+	writeTalk(&b, talk)
 	return b.String()
 }
 
