@@ -34,9 +34,18 @@ type System interface {
 	Health(ctx context.Context) Health
 	Doctor(ctx context.Context) Doctor
 	Models() ModelState
+	// Waits says why a model call of a run waits now; empty when none does.
+	Waits(computer, run choir.ID) string
 	Settings() Settings
+	// Connect tests a model service, keeps its key and puts it in force.
+	Connect(ctx context.Context, r ConnectRequest) (Connected, error)
+	// Disconnect removes a service that Connect connected, and its key.
+	Disconnect(ctx context.Context, name string) (Settings, error)
 	Mint(role choir.Role, user, computer choir.ID) (bus.Credentials, error)
 	StartDemo(ctx context.Context, c *computer.Computer, role choir.Role, other DemoParts) (Demo, error)
+	// HurryRun plays the rest of a paced run at full speed; any other run goes on as
+	// it does. Code not_found when there is no such run.
+	HurryRun(ctx context.Context, c *computer.Computer, run choir.ID) error
 	NewLink() (string, error)
 	Fork(ctx context.Context, c *computer.Computer, role choir.Role, r ForkRequest) (Forked, error)
 	Source(ctx context.Context, c *computer.Computer) (desktop.Status, error)
@@ -69,6 +78,7 @@ type ModelState struct {
 	Connected bool   `json:"connected" doc:"Director and Associate both have a model."`
 	Director  string `json:"director,omitempty" doc:"provider/model of the Director."`
 	Associate string `json:"associate,omitempty" doc:"provider/model of the Associate."`
+	OnPage    bool   `json:"on_page,omitempty" doc:"One of them was connected on the shell's page."`
 	Message   string `json:"message" doc:"One sentence for people."`
 }
 
@@ -78,6 +88,8 @@ type DemoParts struct {
 	Recording []byte `json:"recording,omitempty" doc:"Another recording."`
 	Repo      []byte `json:"repo,omitempty" doc:"Another repository, as a tar stream."`
 	Live      bool   `json:"live,omitempty" doc:"Ask the configured model instead of playing a recording."`
+	// Paced is for everybody: it takes the place of nothing.
+	Paced bool `json:"paced,omitempty" doc:"Play at the pace of a reader, until the run is wanted faster."`
 }
 
 // Demo is a demo that was started.
@@ -94,7 +106,10 @@ type API struct {
 	mux     *routes
 	prompts *rateLimit
 	desk    *rateLimit
-	replays replays
+	typing  *rateLimit
+	// connects counts the changes of connections, for all computers together.
+	connects *rateLimit
+	replays  replays
 }
 
 // Config of the API.
@@ -113,6 +128,8 @@ func New(sys System, cfg Config) *API {
 	a := &API{
 		sys: sys, cfg: cfg, mux: &routes{},
 		prompts: newRateLimit(cfg.PromptBurst, cfg.PromptWindow, cfg.Now), desk: newRateLimit(deskBurst, deskSpan, cfg.Now),
+		connects: newRateLimit(connectBurst, connectSpan, cfg.Now),
+		typing:   newRateLimit(typingBurst, typingSpan, cfg.Now),
 	}
 	hc := huma.DefaultConfig("ChoirOS", cfg.Version)
 	hc.DocsPath, hc.SchemasPath = "", ""
@@ -142,6 +159,7 @@ func New(sys System, cfg Config) *API {
 	a.trash(h)
 	a.terminals(a.mux, h)
 	a.documents(h)
+	a.drafts(h)
 	places(h)
 	return a
 }

@@ -26,7 +26,7 @@ func TestTheAPI(t *testing.T) {
 		test func(*testing.T, *controltest.Plane)
 	}{
 		{"refusals", refusals}, {"lists", lists}, {"files", files}, {"folders", folders}, {"documents", documents}, {"keys", keys}, {"prompts", prompts}, {"waiting", waiting}, {"tasks", tasks},
-		{"desktop", desktop}, {"moments", moments},
+		{"desktop", desktop}, {"moments", moments}, {"connecting", connecting}, {"drafts", typed},
 	} {
 		t.Run(c.name, func(t *testing.T) { c.test(t, p) })
 	}

@@ -138,6 +138,9 @@ func pageWords(t *testing.T, body []byte) string {
 	words := []string{}
 	for _, f := range page.Entries {
 		words = append(words, f.Path)
+		if f.MTime < 1_600_000_000_000 || f.Mode == 0 {
+			t.Errorf("%s %s was changed at %d and has mode %o", f.Kind, f.Path, f.MTime, f.Mode)
+		}
 	}
 	if page.More {
 		words = append(words, "more")

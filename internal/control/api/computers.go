@@ -208,5 +208,5 @@ func onlyOwner(p auth.Principal) error {
 	if p.Role == choir.RoleShell || p.Role == choir.RoleCLI {
 		return nil
 	}
-	return ProblemOf(choir.E("api", choir.CodeForbidden, "only the owner may do this, in the shell or with the CLI"))
+	return ProblemOf(choir.E("api", choir.CodeForbidden, "only the owner may do this, in the top bar or with the CLI"))
 }

@@ -40,6 +40,7 @@ type findQuery struct {
 	Path    string `query:"path" maxLength:"4096" doc:"Folder to look below; the workspace when empty."`
 	Name    string `query:"name" maxLength:"255" doc:"Part of a name, in upper or lower case."`
 	Content string `query:"content" maxLength:"1000" doc:"Text that is in the file, literally."`
+	Best    bool   `query:"best" doc:"The names that fit best, the best first: all are looked at. Without it the first that are found."`
 	Limit   int    `query:"limit" minimum:"1" maximum:"1000" default:"200"`
 }
 
@@ -69,7 +70,7 @@ func (a *API) folders(h huma.API) {
 			if err != nil {
 				return nil, err
 			}
-			return answer(c.Find(ctx, r.Path, guest.FindSpec{Name: r.Name, Content: r.Content}, r.Limit))
+			return answer(c.Find(ctx, r.Path, guest.FindSpec{Name: r.Name, Content: r.Content, Best: r.Best && r.Content == ""}, r.Limit))
 		})
 	huma.Register(h, op("makeFolder", http.MethodPost, base+"/folders", "Make a folder, with those it lies in", 201),
 		func(ctx context.Context, r *struct {

@@ -11,6 +11,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"choiros/internal/choir"
+	"choiros/internal/computer/drafts"
 	"choiros/internal/eventstore"
 )
 
@@ -27,6 +28,8 @@ type Problem struct {
 	Digest choir.Digest `json:"digest,omitempty" doc:"Content of the file that is there, in a conflict about one."`
 	// Document is the newest version of one.
 	Document *eventstore.Document `json:"document,omitempty" doc:"Newest version of the document, in a conflict about a save; what you sent is the other side."`
+	// Draft is the one that is there.
+	Draft *drafts.Draft `json:"draft,omitempty" doc:"Draft that is there, in a conflict about one; what you sent is the other side."`
 	// Conflicts are the paths that an undo or a take found changed.
 	Conflicts []PathConflict `json:"conflicts,omitempty" doc:"Paths that were changed on both sides; nothing was done."`
 

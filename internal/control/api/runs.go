@@ -19,6 +19,7 @@ type PromptRequest struct {
 	Text     string                `json:"text" minLength:"1" doc:"What you want, at most 20,000 characters."`
 	Repo     string                `json:"repo,omitempty" doc:"Project under workspace/ it is about."`
 	Proposal *choir.ProposalTarget `json:"proposal,omitempty" doc:"Document over which the answer is to lie as a proposal."`
+	After    choir.ID              `json:"after,omitempty" doc:"Run that has ended and that this one follows up."`
 }
 
 // Accepted is a run that began.
@@ -31,6 +32,7 @@ type Accepted struct {
 type RunView struct {
 	eventstore.Run
 	Tasks []eventstore.Task `json:"tasks"`
+	Waits string            `json:"waits,omitempty" doc:"Why its model call waits now, such as for a service that is overloaded."`
 }
 
 // Words are what a person says to a run.
@@ -84,6 +86,22 @@ func (a *API) runs(h huma.API) {
 				return nil, err
 			}
 			return nil, problem(c.Cancel(ctx, p.Role, r.Run, ""))
+		})
+	huma.Register(h, op("hurryRun", http.MethodPost, base+"/runs/{run}/faster", "Play the rest of a paced demo at full speed", 202),
+		func(ctx context.Context, r *InRun) (*struct{}, error) {
+			c, _, err := a.enter(ctx, r.Computer)
+			if err != nil {
+				return nil, err
+			}
+			return nil, problem(a.sys.HurryRun(ctx, c, r.Run))
+		})
+	huma.Register(h, op("dismissRun", http.MethodPost, base+"/runs/{run}/dismiss", "Put away the card of a run that has ended", 202),
+		func(ctx context.Context, r *InRun) (*struct{}, error) {
+			c, p, err := a.enter(ctx, r.Computer)
+			if err != nil {
+				return nil, err
+			}
+			return nil, problem(c.Dismiss(ctx, p.Role, r.Run))
 		})
 	huma.Register(h, op("steerRun", http.MethodPost, base+"/runs/{run}/steer", "Add to a run while it works", 202),
 		func(ctx context.Context, r *struct {
@@ -150,7 +168,7 @@ func (a *API) submitPrompt(ctx context.Context, r *struct {
 	if wait := a.prompts.allow(c.ID()); wait > 0 {
 		return nil, tooOften(wait, choir.E("api.prompt", choir.CodeRateLimited, "more than %d prompts in %s", a.cfg.PromptBurst, a.cfg.PromptWindow))
 	}
-	run, receipt, err := c.Prompt(ctx, p.Role, choir.PromptSubmitted{Text: r.Body.Text, Repo: r.Body.Repo, Proposal: r.Body.Proposal}, keyID(p, c.ID(), "prompt", r.Key))
+	run, receipt, err := c.Prompt(ctx, p.Role, choir.PromptSubmitted{Text: r.Body.Text, Repo: r.Body.Repo, Proposal: r.Body.Proposal, After: r.Body.After}, keyID(p, c.ID(), "prompt", r.Key))
 	return answer(Accepted{run, receipt.Seq}, err)
 }
 
@@ -173,7 +191,7 @@ func (a *API) getRun(ctx context.Context, r *struct {
 	}
 	if r.AsOf > 0 {
 		run, tasks, err := c.Store().RunAsOf(ctx, r.Run, r.AsOf)
-		return answer(RunView{run, tasks}, err)
+		return answer(RunView{Run: run, Tasks: tasks}, err)
 	}
 	run, err := c.Store().Run(ctx, r.Run)
 	if err != nil {
@@ -183,7 +201,7 @@ func (a *API) getRun(ctx context.Context, r *struct {
 	if tasks == nil {
 		tasks = []eventstore.Task{}
 	}
-	return answer(RunView{run, tasks}, err)
+	return answer(RunView{Run: run, Tasks: tasks, Waits: a.sys.Waits(c.ID(), r.Run)}, err)
 }
 
 func (a *API) listEvents(ctx context.Context, r *eventsIn) (*body[EventPage], error) {

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"net/http"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -10,14 +11,23 @@ import (
 	"choiros/internal/config"
 )
 
-// Settings are what the owner has set outside of a computer, as it is in force.
-// They are read when choir starts, from one file; no key is among them.
+// Settings are what the owner has set outside of a computer, as it is in force:
+// in choir.toml, which is read when choir starts, and on the shell's page. No key
+// is among them.
 type Settings struct {
 	File      string           `json:"file" doc:"The configuration file: the one that was read, else the one to write."`
 	Found     bool             `json:"found" doc:"The file was there when choir started."`
 	Models    ModelState       `json:"models"`
-	Providers []ModelProvider  `json:"providers" doc:"The model services, in the order of the file."`
+	Providers []ModelProvider  `json:"providers" doc:"The model services: what was connected on the page, then those of the file, in its order."`
+	Known     []KnownModel     `json:"known" doc:"Models whose list price choir knows."`
 	Limits    []config.Setting `json:"limits" doc:"The limits in force, and where each is from."`
+}
+
+// KnownModel is a model whose list price choir knows.
+type KnownModel struct {
+	Model  string  `json:"model"`
+	Input  float64 `json:"input" doc:"US dollars per million input tokens."`
+	Output float64 `json:"output" doc:"US dollars per million output tokens."`
 }
 
 // ModelProvider is one model service.
@@ -26,13 +36,15 @@ type ModelProvider struct {
 	Kind    string   `json:"kind" doc:"anthropic, openai (any compatible endpoint) or bedrock."`
 	Address string   `json:"address,omitempty" doc:"Its address; empty for the provider's own."`
 	Region  string   `json:"region,omitempty"`
+	Set     string   `json:"set" enum:"page,file" doc:"Where it is set: on the shell's page, or in the configuration file."`
+	Uses    []string `json:"uses" enum:"director,associate" doc:"Whose model it is now."`
 	Key     ModelKey `json:"key"`
 }
 
 // ModelKey says where the key of a model service is and whether it is there,
 // never what it is.
 type ModelKey struct {
-	Kind    string     `json:"kind" enum:"file,variable,none" doc:"Where it is kept; none for a service that needs none."`
+	Kind    string     `json:"kind" enum:"file,variable,kept,none" doc:"Where it is kept: in a file or a variable of yours, by choir; none for a service that needs none."`
 	Where   string     `json:"where,omitempty" doc:"The path of the file, or the name of the variable."`
 	Present bool       `json:"present" doc:"It can be used now."`
 	SetAt   choir.Time `json:"set_at,omitzero" doc:"When the file was written last."`
@@ -40,7 +52,70 @@ type ModelKey struct {
 	Remedy  string     `json:"remedy,omitempty" doc:"What to do about it."`
 }
 
+// ConnectRequest connects a model service, or changes the connection with its
+// name.
+type ConnectRequest struct {
+	Name    string   `json:"name" minLength:"1" maxLength:"64" doc:"Name of the connection: lower-case letters, digits, dots and hyphens."`
+	Kind    string   `json:"kind" enum:"anthropic,openai,bedrock"`
+	Address string   `json:"address,omitempty" maxLength:"500" doc:"Base URL; empty for the provider's own."`
+	Region  string   `json:"region,omitempty" maxLength:"64" doc:"For bedrock."`
+	Key     string   `json:"key,omitempty" maxLength:"8192" doc:"The key. It is kept and never given back. Empty keeps the one that is there, as long as kind, address and region stay, and for a service that needs none."`
+	Model   string   `json:"model" minLength:"1" maxLength:"200" doc:"The provider's name of the model."`
+	Uses    []string `json:"uses,omitempty" enum:"director,associate" doc:"Whose model it becomes; both when nothing is said."`
+	// Price is needed where the price of the model is not known.
+	Price    *ModelPrice `json:"price,omitempty"`
+	Free     bool        `json:"free,omitempty" doc:"Its models cost nothing, such as those on a machine of your own."`
+	Untested bool        `json:"untested,omitempty" doc:"Connect it without calling it."`
+	Computer choir.ID    `json:"computer,omitempty" doc:"Whose log has what the test costs; the first computer when nothing is said."`
+}
+
+// ModelPrice is US dollars per million tokens.
+type ModelPrice struct {
+	Input  float64 `json:"input" minimum:"0" maximum:"1000000"`
+	Output float64 `json:"output" minimum:"0" maximum:"1000000"`
+}
+
+// Connected is a model service that was connected.
+type Connected struct {
+	Model        string   `json:"model" doc:"The model that answered; empty when nothing was tested."`
+	DurationMS   int64    `json:"duration_ms" doc:"How long its answer to the test took."`
+	InputTokens  int64    `json:"input_tokens"`
+	OutputTokens int64    `json:"output_tokens"`
+	CostUSD      float64  `json:"cost_usd" doc:"What the test cost."`
+	Settings     Settings `json:"settings" doc:"As they are in force now."`
+}
+
+// How often connections may be changed: a page that tries addresses one after
+// the other would see which of them answer.
+const (
+	connectBurst = 12
+	connectSpan  = time.Minute
+)
+
 func (a *API) settings(h huma.API) {
 	huma.Register(h, op("getSettings", http.MethodGet, "/api/settings", "Show models, where their keys are, and limits", 200),
 		func(context.Context, *struct{}) (*body[Settings], error) { return answer(a.sys.Settings(), nil) })
+	huma.Register(h, op("connectModel", http.MethodPost, "/api/settings/models", "Test a model service and connect it", 200),
+		func(ctx context.Context, r *struct{ Body ConnectRequest }) (*body[Connected], error) {
+			if err := a.mayConnect(); err != nil {
+				return nil, err
+			}
+			return answer(a.sys.Connect(ctx, r.Body))
+		})
+	huma.Register(h, op("disconnectModel", http.MethodDelete, "/api/settings/models/{name}", "Remove a model service that was connected on the page, and its key", 200),
+		func(ctx context.Context, r *struct {
+			Name string `path:"name"`
+		}) (*body[Settings], error) {
+			if err := a.mayConnect(); err != nil {
+				return nil, err
+			}
+			return answer(a.sys.Disconnect(ctx, r.Name))
+		})
+}
+
+func (a *API) mayConnect() error {
+	if wait := a.connects.allow(""); wait > 0 {
+		return tooOften(wait, choir.E("api.settings", choir.CodeRateLimited, "more than %d changes of connections in %s", connectBurst, connectSpan))
+	}
+	return nil
 }

@@ -17,6 +17,7 @@ type TerminalRequest struct {
 	Title string        `json:"title,omitempty" maxLength:"200" doc:"What its tab says; default Terminal."`
 	Cwd   string        `json:"cwd,omitempty" maxLength:"4096" doc:"Folder below the workspace root to begin in; default the folder of projects."`
 	Size  *TerminalSize `json:"size,omitempty" doc:"Default 24 by 80."`
+	Type  string        `json:"type,omitempty" maxLength:"4096" doc:"What is typed into it once its shell takes words."`
 }
 
 // TerminalSize is the size of a terminal, in characters.
@@ -59,7 +60,7 @@ func (a *API) terminals(mux *routes, h huma.API) {
 			if err != nil {
 				return nil, err
 			}
-			return answer(c.OpenTerminal(ctx, p.Role, computer.NewTerminal{Title: r.Body.Title, Cwd: r.Body.Cwd, Size: r.Body.Size.guest()}))
+			return answer(c.OpenTerminal(ctx, p.Role, computer.NewTerminal{Title: r.Body.Title, Cwd: r.Body.Cwd, Size: r.Body.Size.guest(), Type: r.Body.Type}))
 		})
 	huma.Register(h, op("closeTerminal", http.MethodDelete, base+"/{terminal}", "End a terminal and everything that was started in it", 204),
 		func(ctx context.Context, r *InTerminal) (*struct{}, error) {

@@ -15,7 +15,7 @@ import (
 
 // UndoRequest takes one action back.
 type UndoRequest struct {
-	Of     choir.ID `json:"of" doc:"The task or the tool call."`
+	Of     choir.ID `json:"of" doc:"The run, the task or the tool call."`
 	DryRun bool     `json:"dry_run,omitempty" doc:"Only say what would change."`
 }
 
@@ -38,7 +38,7 @@ type PathConflict struct {
 }
 
 func (a *API) undo(h huma.API) {
-	huma.Register(h, op("undo", http.MethodPost, "/api/computers/{computer}/undo", "Take back what one task or tool call changed; 409 with the paths when something later depends on it", 200),
+	huma.Register(h, op("undo", http.MethodPost, "/api/computers/{computer}/undo", "Take back what one run, task or tool call changed; 409 with the paths when something later depends on it", 200),
 		func(ctx context.Context, r *struct {
 			In
 			Body UndoRequest

@@ -84,7 +84,7 @@ func (l *Local) Enter(r *http.Request, token string, place Place) (*http.Cookie,
 	delete(l.tickets, key) // also one shown at the wrong door: somebody has it who should not
 	if !ok || now.After(t.until) || t.place != place || !l.lives(t.shell, now) {
 		return nil, choir.E("auth.enter", choir.CodeUnauthenticated, "this ticket was used already, is too old or is for another place").
-			WithRemedy("reload the shell, which gets a new one")
+			WithRemedy("reload the page, which gets a new one")
 	}
 	if c, err := r.Cookie(place.cookie()); err == nil {
 		if s, ok := l.sessions[hashOf(c.Value)]; ok && s.Place == place && s.Of == t.shell {
@@ -113,7 +113,7 @@ func (l *Local) CheckPlace(r *http.Request, place Place) (Principal, error) {
 	c, err := r.Cookie(place.cookie())
 	if err != nil {
 		return Principal{}, choir.E("auth.check", choir.CodeUnauthenticated, "this page has no session").
-			WithRemedy("open the computer in the shell")
+			WithRemedy("open the computer from the top bar")
 	}
 	key := hashOf(c.Value)
 	s, ok := l.touch(key, l.now())

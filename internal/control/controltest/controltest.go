@@ -25,10 +25,13 @@ import (
 	"choiros/internal/config"
 	"choiros/internal/control/api"
 	"choiros/internal/control/auth"
+	"choiros/internal/control/connections"
 	"choiros/internal/control/gateway"
 	"choiros/internal/control/modelgw"
 	"choiros/internal/control/supervisor"
 	"choiros/internal/guestbin"
+	"choiros/internal/keyring/files"
+	"choiros/internal/model"
 	"choiros/internal/sandbox/local"
 	"choiros/internal/sandbox/sandboxtest"
 )
@@ -60,10 +63,34 @@ func Config(t testing.TB, data string) supervisor.Config {
 	}
 	return supervisor.Config{
 		Data: data, File: config.Default(), Driver: local.New(local.Config{StateDir: filepath.Join(data, "sandbox")}),
-		OpenBlobs: func(dir string) (blob.Store, error) { return fs.Open(dir) },
-		Demo:      supervisor.DemoConfig{Play: func([]byte) (map[string]modelgw.Route, error) { return nil, nil }},
-		Version:   "test", Now: time.Now, Random: rand.Reader, Log: slog.New(slog.DiscardHandler),
+		OpenBlobs:   func(dir string) (blob.Store, error) { return fs.Open(dir) },
+		Connections: Connections(t, data, config.Models{}, nil),
+		Demo:        supervisor.DemoConfig{Play: func([]byte, supervisor.Wait) (map[string]modelgw.Route, error) { return nil, nil }},
+		Version:     "test", Now: time.Now, Random: rand.Reader, Log: slog.New(slog.DiscardHandler),
 	}
+}
+
+// Connections are the models that a configuration names. Their keys need not be
+// there; provider makes the client of each service, also of those that are
+// connected later.
+func Connections(t testing.TB, data string, m config.Models, provider func(config.Provider, model.KeySource) (model.Provider, error)) *connections.Connections {
+	t.Helper()
+	keys := files.New(filepath.Join(data, "keys", "models"))
+	c, err := connections.Open(connections.Config{
+		Data: data, File: m, Keys: keys, Now: time.Now,
+		Key: func(p config.Provider) api.ModelKey {
+			d := keys.Describe(t.Context(), p.Name)
+			return api.ModelKey{Kind: "kept", Where: d.Where, Present: d.Err == nil}
+		},
+		Source: func(p config.Provider) model.KeySource {
+			return func(ctx context.Context) (string, error) { return keys.Read(ctx, p.Name) }
+		},
+		Provider: provider, Tester: provider,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
 }
 
 // Start starts a control plane and stops it with the test.

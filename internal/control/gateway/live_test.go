@@ -12,9 +12,10 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"choiros/internal/config"
 	"choiros/internal/control/api"
 	"choiros/internal/control/controltest"
-	"choiros/internal/control/modelgw"
+	"choiros/internal/model"
 	"choiros/internal/model/anthropic"
 	"choiros/internal/model/wiretest"
 	"choiros/internal/sandbox/sandboxtest"
@@ -72,7 +73,8 @@ func TestTheFirstWordsReachTheBrowserAtOnce(t *testing.T) {
 	server.Config.Handler = words.watch(server.Config.Handler)
 	cfg := controltest.Config(t, sandboxtest.DataDir(t)+"/data")
 	provider := anthropic.New(anthropic.Config{BaseURL: server.URL, Key: func(context.Context) (string, error) { return "k", nil }})
-	cfg.Routes = map[string]modelgw.Route{modelgw.AliasDirector: {Provider: provider, Model: "m", Free: true}}
+	models := config.Models{Director: "test/m", Providers: []config.Provider{{Name: "test", Kind: "anthropic", Free: true}}}
+	cfg.Connections = controltest.Connections(t, cfg.Data, models, func(config.Provider, model.KeySource) (model.Provider, error) { return provider, nil })
 	p := controltest.StartWith(t, cfg)
 	p.Healthy()
 	live := listen(t, p)

@@ -41,6 +41,11 @@ var desktopMay = []string{
 	"POST " + ofComputer + "/runs/{run}/cancel",
 	"POST " + ofComputer + "/runs/{run}/steer",
 	"POST " + ofComputer + "/runs/{run}/answers",
+	"POST " + ofComputer + "/runs/{run}/dismiss",
+	// The demo as it is shipped: it costs nothing, and its project lies in the
+	// workspace, where a desktop may write anyway.
+	"POST " + ofComputer + "/demo",
+	"POST " + ofComputer + "/runs/{run}/faster",
 	"GET " + ofComputer + "/tasks/{task}",
 	"GET " + ofComputer + "/events",
 
@@ -70,6 +75,12 @@ var desktopMay = []string{
 	"POST " + ofComputer + "/trash/{id}/restore",
 	"GET " + ofComputer + "/blobs/{digest}",
 	"GET " + ofComputer + "/repos",
+
+	// What is typed and not saved.
+	"GET " + ofComputer + "/drafts",
+	"GET " + ofComputer + "/drafts/{app}",
+	"PUT " + ofComputer + "/drafts/{app}",
+	"DELETE " + ofComputer + "/drafts/{app}",
 
 	// Terminals: a shell may do what a task may.
 	"GET " + ofComputer + "/terminals",
@@ -109,10 +120,11 @@ var ownerOnly = []string{
 	"GET /api/doctor",
 	"GET /api/health",
 	"GET /api/settings",
+	"POST /api/settings/models",
+	"DELETE /api/settings/models/{name}",
 	"POST /api/link",
 	"POST " + ofComputer + "/ticket",
 	"POST " + ofComputer + "/tasks",
-	"POST " + ofComputer + "/demo", // adds a project
 	"POST " + ofComputer + "/desktop/upgrade",
 	"POST " + ofComputer + "/undo",
 	"POST " + ofComputer + "/verify",
@@ -152,5 +164,5 @@ func ownComputer(next http.HandlerFunc) http.Handler {
 
 func refused(w http.ResponseWriter, r *http.Request) {
 	api.WriteProblem(w, choir.E("gateway", choir.CodeForbidden, "a desktop may not %s %s", r.Method, r.URL.Path).
-		WithRemedy("do it in the shell around the desktop, or with the CLI"))
+		WithRemedy("do it under one of the pages of the top bar, or with the CLI"))
 }

@@ -1,12 +1,10 @@
 package supervisor
 
 import (
-	"cmp"
 	"context"
 
 	"choiros/internal/choir"
 	"choiros/internal/computer"
-	"choiros/internal/config"
 	"choiros/internal/control/modelgw"
 	"choiros/internal/eventstore"
 )
@@ -48,31 +46,4 @@ func workOf(ctx context.Context, c *computer.Computer) (modelgw.Work, error) {
 	}
 	t, err := c.Store().Task(ctx, task)
 	return modelgw.Work{Run: run, Task: task, Allowed: t.Task.ModelBudget}, err
-}
-
-// PricesOf returns the configured prices by the name of the model.
-func PricesOf(m config.Models) map[string]modelgw.Price {
-	prices := map[string]modelgw.Price{}
-	for _, p := range m.Prices {
-		prices[p.Model] = modelgw.Price{
-			Input: p.Input, Output: p.Output,
-			CacheRead: cmp.Or(p.CacheRead, p.Input), CacheWrite: cmp.Or(p.CacheWrite, p.Input),
-		}
-	}
-	return prices
-}
-
-// Priceless lists the models of routes whose price is not known.
-func Priceless(routes map[string]modelgw.Route, m config.Models) []string {
-	var names []string
-	for _, alias := range []string{modelgw.AliasDirector, modelgw.AliasAssociate} {
-		r, ok := routes[alias]
-		if !ok {
-			continue
-		}
-		if _, known := modelgw.PriceOf(PricesOf(m), r); !known && (len(names) == 0 || names[0] != r.Model) {
-			names = append(names, r.Model)
-		}
-	}
-	return names
 }

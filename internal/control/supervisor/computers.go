@@ -18,6 +18,7 @@ import (
 	"choiros/internal/choir"
 	"choiros/internal/computer"
 	"choiros/internal/control/api"
+	"choiros/internal/durablefile"
 	"choiros/internal/eventstore"
 	"choiros/internal/fault"
 	"choiros/internal/timeline"
@@ -215,7 +216,7 @@ func (f *folder) build(e entry, n computer.NewComputer, fill func(computer.NewCo
 		return "", err
 	}
 	if name, err = fill(n); err == nil {
-		err = errors.Join(syncFolder(n.Dir), syncFolder(f.computers()))
+		err = errors.Join(durablefile.SyncFolder(n.Dir), durablefile.SyncFolder(f.computers()))
 	}
 	if err != nil {
 		return "", errors.Join(err, os.RemoveAll(n.Dir))
@@ -247,7 +248,7 @@ func (f *folder) nameFolder(id choir.ID) error {
 	err := os.Rename(f.unfinished(id), f.finished(id))
 	if err == nil {
 		fault.Point("computer.folder.sync")
-		err = syncFolder(f.computers())
+		err = durablefile.SyncFolder(f.computers())
 	}
 	return choir.Wrap("computer.make", choir.CodeUnavailable, err, "name the folder of computer %s", id)
 }

@@ -23,7 +23,7 @@ type gateways struct {
 // egress is what stands behind the egress door of a computer's sandboxes: the
 // model gateway, and nothing else while the policy is none.
 func (s *System) egress(c *computer.Computer) http.Handler {
-	gw := s.gateways.get(c.ID(), func() *modelgw.Gateway { return s.newGateway(c) })
+	gw := s.gateway(c)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodConnect || r.URL.IsAbs() {
 			refuseEgress(c, w, r)
@@ -47,6 +47,13 @@ func (g *gateways) get(id choir.ID, make func() *modelgw.Gateway) *modelgw.Gatew
 	return gw
 }
 
+// peek is a computer's gateway; nil when it has none.
+func (g *gateways) peek(id choir.ID) *modelgw.Gateway {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.of[id]
+}
+
 // drop takes a computer's gateway out; nil when it has none.
 func (g *gateways) drop(id choir.ID) *modelgw.Gateway {
 	g.mu.Lock()
@@ -68,9 +75,22 @@ func (g *gateways) close() error {
 	return joined(errs)
 }
 
+// gateway is the model gateway of a computer.
+func (s *System) gateway(c *computer.Computer) *modelgw.Gateway {
+	return s.gateways.get(c.ID(), func() *modelgw.Gateway { return s.newGateway(c) })
+}
+
+// Waits says why a model call of a run waits now; empty when none does.
+func (s *System) Waits(computer, run choir.ID) string {
+	if gw := s.gateways.peek(computer); gw != nil {
+		return gw.Waits(run)
+	}
+	return ""
+}
+
 // closeUnreturned ends the model calls that the session before left open.
 func (s *System) closeUnreturned(ctx context.Context, c *computer.Computer) error {
-	return s.gateways.get(c.ID(), func() *modelgw.Gateway { return s.newGateway(c) }).CloseUnreturned(ctx)
+	return s.gateway(c).CloseUnreturned(ctx)
 }
 
 // drainCalls ends the model calls of a computer that goes to sleep.
@@ -83,11 +103,10 @@ func (s *System) drainCalls(c *computer.Computer) error {
 
 func (s *System) newGateway(c *computer.Computer) *modelgw.Gateway {
 	l := s.cfg.File.Limits
-	played := &recordings{c: c, play: s.cfg.Demo.Play, all: map[choir.ID]map[string]modelgw.Route{}}
+	played := &recordings{c: c, play: s.cfg.Demo.Play, paces: &s.paces, all: map[choir.ID]map[string]modelgw.Route{}}
 	return modelgw.New(books{c}, modelgw.Config{
-		Computer: c.ID(), Routes: s.cfg.Routes, RunRoutes: played.routes, Log: c.Store(), Blobs: c.Blobs(),
+		Computer: c.ID(), Routing: s.cfg.Connections.Routing, RunRoutes: played.routes, Log: c.Store(), Blobs: c.Blobs(),
 		Budget:  modelgw.Budget{Run: l.Run(), ComputerCostUSD: l.CostUSD, DesktopCostUSD: l.DesktopCost},
-		Prices:  PricesOf(s.cfg.File.Models),
 		Caller:  computer.Caller,
 		MayCall: c.MayCall,
 		Running: func(r *http.Request) (modelgw.Work, error) { return workOf(r.Context(), c) },

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"choiros/internal/choir"
+	"choiros/internal/durablefile"
 	"choiros/internal/fault"
 	"choiros/internal/filelock"
 	"choiros/internal/guestbin"
@@ -134,7 +135,7 @@ func (f *folder) mustBePossible() error {
 }
 
 // ours are the names of what choir puts into a data folder.
-var ours = []string{"choir.lock", "choir.sock", "choir.toml", "owner.json", "keys", "bus", "guest", "computers", "sandbox"}
+var ours = []string{"choir.lock", "choir.sock", "choir.toml", "models.toml", "owner.json", "keys", "bus", "guest", "computers", "sandbox"}
 
 // closeToOthers takes from others, in a data folder that was there, the right to
 // list it and to write to it. A folder that choir shares with other things keeps
@@ -243,7 +244,7 @@ func (f *folder) readOwner(now func() time.Time, random io.Reader) (err error) {
 	if err = f.makeUnfinished(first.ID); err != nil {
 		return err
 	}
-	if err = syncFolder(f.computers()); err != nil {
+	if err = durablefile.SyncFolder(f.computers()); err != nil {
 		return choir.Wrap("choir.data", choir.CodeUnavailable, err, "make the data folder %s", f.path)
 	}
 	return f.writeOwner(f.owner)
@@ -271,37 +272,8 @@ func (f *folder) writeOwner(o owner) error {
 	if err != nil {
 		return choir.Wrap("choir.data", choir.CodeInternal, err, "encode the owner")
 	}
-	return writeDurably(filepath.Join(f.path, "owner.json"), raw)
-}
-
-// writeDurably makes a file appear whole, or not at all.
-func writeDurably(path string, raw []byte) error {
-	tmp, err := os.CreateTemp(filepath.Dir(path), ".new-*")
-	if err != nil {
-		return choir.Wrap("choir.data", choir.CodeUnavailable, err, "write %s", path)
-	}
-	_, err = tmp.Write(raw)
-	fault.Point("data.file.sync")
-	err = errors.Join(err, tmp.Sync(), tmp.Close())
-	if err == nil {
-		fault.Point("data.file.rename")
-		err = os.Rename(tmp.Name(), path)
-	}
-	if err == nil {
-		err = syncFolder(filepath.Dir(path))
-	} else {
-		os.Remove(tmp.Name())
-	}
-	return choir.Wrap("choir.data", choir.CodeUnavailable, err, "write %s", path)
-}
-
-func syncFolder(path string) error {
-	d, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	fault.Point("data.folder.sync")
-	return errors.Join(d.Sync(), d.Close())
+	path := filepath.Join(f.path, "owner.json")
+	return choir.Wrap("choir.data", choir.CodeUnavailable, durablefile.Write(path, raw), "write %s", path)
 }
 
 // installGuest puts the guest binaries where sandboxes can run them: readable
@@ -338,10 +310,10 @@ func (f *folder) installGuest() (string, error) {
 			return "", choir.Wrap("choir.data", choir.CodeUnavailable, errors.Join(err, os.RemoveAll(tmp)), "write %s", name)
 		}
 	}
-	err = errors.Join(os.Chmod(tmp, 0o755), syncFolder(tmp))
+	err = errors.Join(os.Chmod(tmp, 0o755), durablefile.SyncFolder(tmp))
 	if err == nil {
 		fault.Point("data.guest.rename")
-		err = errors.Join(os.Rename(tmp, dir), syncFolder(filepath.Dir(dir)))
+		err = errors.Join(os.Rename(tmp, dir), durablefile.SyncFolder(filepath.Dir(dir)))
 	}
 	return dir, choir.Wrap("choir.data", choir.CodeUnavailable, err, "install the guest binaries")
 }

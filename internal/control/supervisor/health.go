@@ -9,6 +9,7 @@ import (
 	"choiros/internal/choir"
 	"choiros/internal/control/api"
 	"choiros/internal/control/modelgw"
+	"choiros/internal/names"
 	"choiros/internal/sandbox"
 )
 
@@ -79,9 +80,10 @@ func (s *System) Doctor(ctx context.Context) api.Doctor {
 // NewDoctor tries what a machine can do and says what would be in force.
 func NewDoctor(ctx context.Context, cfg Config) api.Doctor {
 	report := cfg.Driver.Probe(ctx)
-	d := api.Doctor{Version: cfg.Version, Data: cfg.Data, Isolation: report, Models: cfg.Models, Settings: cfg.File.List(cfg.From)}
-	d.Checks = append(d.Checks, sandbox.Check{Name: "model", OK: cfg.Models.Connected, Detail: cfg.Models.Message})
-	for _, name := range Priceless(cfg.Routes, cfg.File.Models) {
+	d := api.Doctor{Version: cfg.Version, Data: cfg.Data, Isolation: report, Models: cfg.Connections.Models(), Settings: cfg.Connections.Override(cfg.File.List(cfg.From))}
+	d.Checks = append(d.Checks, modelCheck(d.Models, cfg))
+	d.Checks = append(d.Checks, cfg.Connections.Check(ctx)...)
+	for _, name := range cfg.Connections.Priceless() {
 		e := modelgw.NoPrice(name)
 		d.Checks = append(d.Checks, sandbox.Check{Name: "price of " + name, Detail: e.Msg + "; its calls are refused", Remedy: e.Remedy})
 	}
@@ -93,11 +95,24 @@ func NewDoctor(ctx context.Context, cfg Config) api.Doctor {
 	d.Checks = append(d.Checks, disk)
 	d.Checks = append(d.Checks, clusterCheck(ctx, cfg)...)
 	d.Checks = append(d.Checks, sandbox.Check{Name: "browser", OK: true, Detail: "pages that agents write run in your browser, which is outside of every sandbox: " +
-		"Chromium from version 156 on holds them to their computer, Firefox and Safari do not hold WebRTC back (the shell says it under Isolation)"})
+		"Chromium from version 156 on holds them to their computer, Firefox and Safari do not hold WebRTC back (the top bar says it under Sandboxed)"})
 	if box, ok := cfg.Driver.(sandbox.Toolbox); ok && report.Usable {
 		d.Checks = append(d.Checks, box.Tools(ctx)...)
 	}
 	return d
+}
+
+// modelCheck says which models are in force, and by which of the two places
+// where they can be named.
+func modelCheck(m api.ModelState, cfg Config) sandbox.Check {
+	check := sandbox.Check{Name: "model", OK: m.Connected, Detail: m.Message}
+	switch {
+	case m.OnPage && (cfg.File.Models.Director != "" || cfg.File.Models.Associate != ""):
+		check.Detail += " What is connected under " + names.ModelsPlace + " comes before [models] of " + cfg.From + "."
+	case m.OnPage:
+		check.Detail += " Connected under " + names.ModelsPlace + "."
+	}
+	return check
 }
 
 // joined joins errors as errors.Join does, but drops what only says that a

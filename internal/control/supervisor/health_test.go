@@ -16,6 +16,7 @@ import (
 	"choiros/internal/control/controltest"
 	"choiros/internal/control/supervisor"
 	"choiros/internal/sandbox"
+	"choiros/internal/sandbox/sandboxtest"
 )
 
 // brokenDriver is a real driver whose sandboxes do not start.
@@ -71,6 +72,7 @@ func TestHealthNamesARoleThatDied(t *testing.T) {
 // killInside kills the processes of a name in the sandboxes of a data folder.
 func killInside(t *testing.T, data, name string) {
 	t.Helper()
+	data = sandboxtest.Bound(t, data)
 	all, err := filepath.Glob("/proc/[0-9]*")
 	if err != nil {
 		t.Fatal(err)

@@ -74,7 +74,7 @@ func (r *Reader) Health(context.Context) api.Health {
 
 // Doctor knows only the settings.
 func (r *Reader) Doctor(context.Context) api.Doctor {
-	return api.Doctor{Version: r.cfg.Version, Data: r.cfg.Data, Settings: r.cfg.File.List(r.cfg.From)}
+	return api.Doctor{Version: r.cfg.Version, Data: r.cfg.Data, Settings: r.cfg.Connections.Override(r.cfg.File.List(r.cfg.From))}
 }
 
 // Models says that nothing runs.
@@ -83,10 +83,26 @@ func (r *Reader) Models() api.ModelState { return api.ModelState{Message: "choir
 // Settings lists the settings that would be in force.
 func (r *Reader) Settings() api.Settings { return settingsOf(r.cfg) }
 
+// Waits is empty: nothing runs.
+func (r *Reader) Waits(choir.ID, choir.ID) string { return "" }
+
+// Connect is refused.
+func (r *Reader) Connect(context.Context, api.ConnectRequest) (api.Connected, error) {
+	return api.Connected{}, r.refuse()
+}
+
+// Disconnect is refused.
+func (r *Reader) Disconnect(context.Context, string) (api.Settings, error) {
+	return api.Settings{}, r.refuse()
+}
+
 // Mint is refused.
 func (r *Reader) Mint(choir.Role, choir.ID, choir.ID) (bus.Credentials, error) {
 	return bus.Credentials{}, r.refuse()
 }
+
+// HurryRun is refused.
+func (r *Reader) HurryRun(context.Context, *computer.Computer, choir.ID) error { return r.refuse() }
 
 // StartDemo is refused.
 func (r *Reader) StartDemo(context.Context, *computer.Computer, choir.Role, api.DemoParts) (api.Demo, error) {

@@ -11,6 +11,7 @@ import (
 
 	"choiros/internal/bus/cluster"
 	"choiros/internal/choir"
+	"choiros/internal/durablefile"
 	"choiros/internal/eventstore"
 )
 
@@ -64,7 +65,7 @@ func (f *folder) restore(ctx context.Context, from cluster.Config, id choir.ID, 
 		err = os.Chmod(dir, 0o711)
 	}
 	if err == nil {
-		err = errors.Join(syncFolder(dir), syncFolder(f.computers()))
+		err = errors.Join(durablefile.SyncFolder(dir), durablefile.SyncFolder(f.computers()))
 	}
 	if err != nil {
 		return "", last, errors.Join(err, os.RemoveAll(dir))

@@ -21,6 +21,7 @@ import (
 	"choiros/internal/config"
 	"choiros/internal/control/api"
 	"choiros/internal/control/auth"
+	"choiros/internal/control/connections"
 	"choiros/internal/control/modelgw"
 	"choiros/internal/diskquota"
 	"choiros/internal/sandbox"
@@ -35,13 +36,8 @@ type Config struct {
 	Driver sandbox.Driver
 	// OpenBlobs opens the content-addressed store of a computer.
 	OpenBlobs func(dir string) (blob.Store, error)
-	// Routes by model alias; none when no model is connected.
-	Routes map[string]modelgw.Route
-	// Models says in words what Routes hold.
-	Models api.ModelState
-	// Key says where the key of a model service is and whether it is there; nil
-	// where no one can tell.
-	Key func(config.Provider) api.ModelKey
+	// Connections are the models in force.
+	Connections *connections.Connections
 	// Demo is what the recorded demo needs.
 	Demo    DemoConfig
 	Desktop DesktopConfig
@@ -69,6 +65,7 @@ type System struct {
 	guest     string // folder of the guest binaries
 	// demos guards the start of a demo: one at a time.
 	demos sync.Mutex
+	paces paces
 }
 
 // Open takes the data folder, starts the bus and opens every computer. What
@@ -99,6 +96,9 @@ func (s *System) open(ctx context.Context) (err error) {
 		return err
 	}
 	if s.auth, err = auth.NewLocal(filepath.Join(s.cfg.Data, "keys", "sessions.json"), s.cfg.Now); err != nil {
+		return err
+	}
+	if err = s.cfg.Connections.Sweep(ctx); err != nil {
 		return err
 	}
 	if s.guest, err = s.folder.installGuest(); err != nil {
@@ -228,7 +228,7 @@ func find(all []*computer.Computer, id choir.ID) (*computer.Computer, error) {
 }
 
 // Models says whether a model is connected.
-func (s *System) Models() api.ModelState { return s.cfg.Models }
+func (s *System) Models() api.ModelState { return s.cfg.Connections.Models() }
 
 // NewLink makes a one-time login token.
 func (s *System) NewLink() (string, error) { return s.auth.NewLink() }

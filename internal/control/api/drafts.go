@@ -1,0 +1,113 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"choiros/internal/choir"
+	"choiros/internal/computer"
+	"choiros/internal/computer/drafts"
+)
+
+// How often drafts of one computer may be changed: a page sends a few in a
+// second while somebody types.
+const (
+	typingBurst = 1200
+	typingSpan  = time.Minute
+)
+
+// DraftRequest keeps a text that was typed and not saved.
+type DraftRequest struct {
+	Text string `json:"text" doc:"The text, at most 8 MiB."`
+	Base string `json:"base,omitempty" maxLength:"200" doc:"What the text was made of: the digest of a file, the version of a document."`
+	By   string `json:"by,omitempty" maxLength:"64" doc:"Name that the page gives itself; what the same page changed meanwhile is no conflict."`
+	Made int64  `json:"made,omitempty" minimum:"0" doc:"Revision of the draft that the text was made of; 0 where there was none."`
+}
+
+// OfDraft is the place of a draft.
+type OfDraft struct {
+	In
+	App     string `path:"app" maxLength:"100" doc:"App it is typed into."`
+	Subject string `query:"subject" maxLength:"4096" doc:"What it is about."`
+}
+
+// drafts registers what keeps typed text until it is saved.
+func (a *API) drafts(h huma.API) {
+	const base = "/api/computers/{computer}/drafts"
+	huma.Register(h, op("listDrafts", http.MethodGet, base, "List what is typed and not saved, without the texts", 200),
+		func(ctx context.Context, r *In) (*body[[]drafts.Draft], error) {
+			c, _, err := a.enter(ctx, r.Computer)
+			if err != nil {
+				return nil, err
+			}
+			return listed(c.Drafts(ctx))
+		})
+	huma.Register(h, op("getDraft", http.MethodGet, base+"/{app}", "Show a text that was typed and not saved; of revision 0 when there is none", 200),
+		func(ctx context.Context, r *OfDraft) (*body[drafts.Draft], error) {
+			c, _, err := a.enter(ctx, r.Computer)
+			if err != nil {
+				return nil, err
+			}
+			d, err := c.Draft(ctx, r.App, r.Subject)
+			if choir.CodeOf(err) == choir.CodeNotFound {
+				return answer(drafts.Draft{App: r.App, Subject: r.Subject}, nil)
+			}
+			return answer(d, err)
+		})
+	keep := op("keepDraft", http.MethodPut, base+"/{app}", "Keep a text until it is saved; 409 with the one that is there when it changed meanwhile", 200)
+	keep.MaxBodyBytes = maxDocumentBody
+	huma.Register(h, keep, func(ctx context.Context, r *struct {
+		OfDraft
+		Body DraftRequest
+	}) (*body[drafts.Draft], error) {
+		c, err := a.enterDrafts(ctx, r.Computer)
+		if err != nil {
+			return nil, err
+		}
+		now, err := c.KeepDraft(ctx, drafts.Draft{App: r.App, Subject: r.Subject, Base: r.Body.Base, Text: r.Body.Text, By: r.Body.By}, r.Body.Made)
+		if err != nil {
+			return nil, draftProblem(now, err)
+		}
+		now.Text = "" // the caller has it
+		return answer(now, nil)
+	})
+	huma.Register(h, op("dropDraft", http.MethodDelete, base+"/{app}", "Remove a draft that was saved or discarded; 409 with the one that is there when it changed meanwhile", 204),
+		func(ctx context.Context, r *struct {
+			OfDraft
+			Revision int64 `query:"revision" minimum:"1" doc:"Revision that was saved or discarded."`
+		}) (*struct{}, error) {
+			c, err := a.enterDrafts(ctx, r.Computer)
+			if err != nil {
+				return nil, err
+			}
+			now, err := c.DropDraft(ctx, r.App, r.Subject, r.Revision)
+			if err != nil {
+				return nil, draftProblem(now, err)
+			}
+			return nil, nil
+		})
+}
+
+// draftProblem is the problem of a refused change, with the draft that is there.
+func draftProblem(now drafts.Draft, err error) error {
+	p := ProblemOf(err)
+	if p.Code == choir.CodeConflict && now.Revision > 0 {
+		p.Draft = &now
+	}
+	return p
+}
+
+// enterDrafts is enter for changes of drafts, which come only so often.
+func (a *API) enterDrafts(ctx context.Context, id choir.ID) (*computer.Computer, error) {
+	c, _, err := a.enter(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	if wait := a.typing.allow(c.ID()); wait > 0 {
+		return nil, tooOften(wait, choir.E("api.drafts", choir.CodeRateLimited, "more than %d changes of drafts in %s", typingBurst, typingSpan))
+	}
+	return c, nil
+}
