@@ -30,6 +30,13 @@ func (c *Client) EventsAfter(ctx context.Context, seq uint64, limit int) ([]choi
 	return reply.Events, err
 }
 
+// ReadRun reads what was asked and answered in a run that has ended.
+func (c *Client) ReadRun(ctx context.Context, run choir.ID) (choir.RunReadReply, error) {
+	var reply choir.RunReadReply
+	err := c.Call(ctx, choir.VerbRunRead, choir.RunReadRequest{Run: run}, &reply)
+	return reply, err
+}
+
 func (c *Client) eventsAfter(ctx context.Context, seq uint64, limit int) (choir.EventsAfterReply, error) {
 	var reply choir.EventsAfterReply
 	err := c.Call(ctx, choir.VerbEventsAfter, choir.EventsAfterRequest{Seq: seq, Limit: limit}, &reply)

@@ -150,7 +150,11 @@ func TestFollowReadsFromTheLogWhatItDidNotHear(t *testing.T) {
 func TestASlowReaderThatLostMessagesReadsThemFromTheLog(t *testing.T) {
 	t.Parallel()
 	s := bustest.Start(t)
-	for range 8 { // what is told, and when, is up to the scheduler
+	rounds := 8 // what is told, and when, is up to the scheduler
+	if testing.Short() {
+		rounds = 3
+	}
+	for range rounds {
 		l := bustest.NewLog(bustest.NewHome(t))
 		serve(t, s, l, nil)
 		relay(t, s, l)
@@ -326,7 +330,7 @@ func TestWhatDoesNotFitIntoAMessageGoesThroughTheBlobStore(t *testing.T) {
 	t.Cleanup(r.Close)
 	c := bustest.Dial(t, s, choir.RoleAssociate, home)
 	task := choir.ID("01a1fc66-455c-725b-b446-026efbb4ef29")
-	for _, n := range []int{1, choir.LargeBody/1000 - 10, choir.LargeBody / 1000, 20_000} {
+	for _, n := range []int{1, choir.LargeBody/1000 - 10, choir.LargeBody / 1000, 3_000} {
 		req := choir.TaskRollbackRequest{Task: task}
 		for i := range n {
 			req.Keep = append(req.Keep, fmt.Sprintf("%0997d", i))

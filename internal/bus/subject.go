@@ -26,6 +26,11 @@ func LiveSubject(user, computer choir.ID, role choir.Role, run choir.ID) string 
 	return "live." + string(user) + "." + string(computer) + "." + string(role) + "." + string(run)
 }
 
+// DraftSubject is where control tells pages of drafts that changed.
+func DraftSubject(user, computer choir.ID) string {
+	return "draft." + string(user) + "." + string(computer)
+}
+
 // CommandSubject is where the caller asks its computer for a verb.
 func CommandSubject(c choir.Caller, verb choir.Verb) string {
 	return strings.Join([]string{

@@ -5,8 +5,12 @@ type PromptSubmitted struct {
 	Text     string          `json:"text" choir:"len=1..20000" doc:"What the person asked for."`
 	Repo     string          `json:"repo,omitempty" choir:"len=1..100" doc:"Project under workspace/ it is about."`
 	Proposal *ProposalTarget `json:"proposal,omitempty" doc:"What the answer is proposed for; without it the answer stands by itself."`
+	// After is held against the log by the control plane before the append.
+	After ID `json:"after,omitempty" choir:"id7" doc:"Finished run that this one follows up: its Director is told what was asked and answered there."`
 	// Recording is set by the control plane alone, for the demo.
 	Recording string `json:"recording,omitempty" choir:"len=1..100" doc:"The model's words of this run come from this recording."`
+	// Paced is set by the control plane alone, for the demo of the desktop.
+	Paced bool `json:"paced,omitempty" doc:"The recording plays at the pace of a reader, until a person wants it faster."`
 }
 
 // SteeringSubmitted adds to a run while it works.
@@ -26,6 +30,9 @@ type RunFinished struct {
 	Answer    string  `json:"answer" choir:"len=0..20000" doc:"The Director's answer to the user."`
 	Signature string  `json:"signature,omitempty" choir:"len=1..200" doc:"Ed25519, base64, by the key in sandbox.started."`
 }
+
+// RunDismissed says that a person has read how a run ended and put its card away.
+type RunDismissed struct{}
 
 // Outcome is how a run ended.
 type Outcome string
@@ -183,7 +190,7 @@ type ToolReturned struct {
 // ModelCalled says that a model call left through the gateway.
 type ModelCalled struct {
 	Call     ID     `json:"call" choir:"id7" doc:"Joins it to its model.returned."`
-	Caller   string `json:"caller" choir:"enum=director|associate|tool" doc:"Who called."`
+	Caller   string `json:"caller" choir:"enum=director|associate|tool|owner" doc:"Who called; owner for the test of a model that is being connected."`
 	Provider string `json:"provider" choir:"len=1..64" doc:"Which provider."`
 	Model    string `json:"model" choir:"len=1..200" doc:"Which model."`
 	Request  Digest `json:"request" choir:"digest" doc:"The exact request, a blob."`
@@ -192,7 +199,7 @@ type ModelCalled struct {
 // ModelReturned says that a model call ended.
 type ModelReturned struct {
 	Call         ID      `json:"call" choir:"id7" doc:"Joins it to its model.called."`
-	Caller       string  `json:"caller" choir:"enum=director|associate|tool" doc:"Who called."`
+	Caller       string  `json:"caller" choir:"enum=director|associate|tool|owner" doc:"Who called; owner for the test of a model that is being connected."`
 	Provider     string  `json:"provider" choir:"len=1..64" doc:"Which provider."`
 	Model        string  `json:"model" choir:"len=1..200" doc:"The model that answered."`
 	Response     Digest  `json:"response,omitempty" choir:"digest" doc:"The exact response, a blob."`
@@ -243,6 +250,9 @@ type BudgetReached struct {
 
 // EventType implements Payload.
 func (PromptSubmitted) EventType() Type { return "prompt.submitted" }
+
+// EventType implements Payload.
+func (RunDismissed) EventType() Type { return "run.dismissed" }
 
 // EventType implements Payload.
 func (SteeringSubmitted) EventType() Type { return "steering.submitted" }

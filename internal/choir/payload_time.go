@@ -3,7 +3,7 @@ package choir
 // TimelineUndone says that what one action changed was taken back, and what
 // came after it kept.
 type TimelineUndone struct {
-	Of       ID     `json:"of" choir:"id7" doc:"The task or the tool call."`
+	Of       ID     `json:"of" choir:"id7" doc:"The run, the task or the tool call."`
 	Snapshot Digest `json:"snapshot" choir:"digest" doc:"The workspace now."`
 	Before   Digest `json:"before" choir:"digest" doc:"The workspace just before, so that this can be rewound."`
 	Files    int64  `json:"files" choir:"range=0..9007199254740991" doc:"Paths that were rewritten."`

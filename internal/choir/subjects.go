@@ -21,6 +21,7 @@ var subjects = []Subject{
 	{"user.<uid>.<cid>.<type>", control, watchers, "Committed events without a run, whatever their source."},
 	{"agent.<uid>.<cid>.<run>.<type>", control, watchers, "Committed events with a run, whatever their source."},
 	{"live.<uid>.<cid>.<role>.<run>", workers, person, "Streaming text, never in a stream. Each role publishes under its own name."},
+	{"draft.<uid>.<cid>", control, []Role{RoleDesktop}, "A draft of an app was changed: `app`, `subject` and `revision`, which is 0 once it is gone. Never in a stream; the text is read over HTTP."},
 	{"cmd.<uid>.<cid>.<verb>.<role>.<connection>", readers, control, "Request and reply. The last two parts carry the caller: a connection can publish only under its own."},
 	{"task.<uid>.<cid>.<role>", control, workers, "Prompts, steering, tasks and cancels, each role its own. Sent after the event that causes it is committed, and again until the answering event is committed."},
 	{"job.<class>", control, []Role{RolePool}, "Work for the agent pool."},

@@ -22,10 +22,10 @@ func TestSubjectsOfEachRole(t *testing.T) {
 	live := []string{"live" + at + "*.*"}
 	cases := map[Role]struct{ publish, subscribe []string }{
 		RoleShell:   {ask("shell", "events-after"), slices.Concat(events, live)},
-		RoleDesktop: {ask("desktop", "events-after"), slices.Concat(events, live)},
+		RoleDesktop: {ask("desktop", "events-after"), slices.Concat(events, live, []string{"draft." + string(testUser) + "." + string(testComputer)})},
 		RoleCLI:     {ask("cli", "events-after"), slices.Concat(events, live)},
 		RoleDirector: {
-			append([]string{"live" + at + "director.*"}, ask("director", "append", "events-after", "blob-put", "blob-get", "hello")...),
+			append([]string{"live" + at + "director.*"}, ask("director", "append", "events-after", "run-read", "blob-put", "blob-get", "hello")...),
 			slices.Concat(events, []string{"task" + at + "director"})},
 		RoleAssociate: {
 			append([]string{"live" + at + "associate.*"}, ask("associate", "append", "events-after", "blob-put", "blob-get", "task-begin", "task-tree", "task-rollback", "task-commit")...),

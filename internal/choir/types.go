@@ -72,6 +72,7 @@ func (t TypeInfo) MayAppend(role Role) bool { return hasRole(t.Roles, role) }
 var (
 	owner     = []Role{RoleShell, RoleCLI}
 	person    = []Role{RoleShell, RoleDesktop, RoleCLI}
+	bringer   = []Role{RoleShell, RoleCLI, RoleControl}
 	director  = []Role{RoleDirector}
 	associate = []Role{RoleAssociate}
 	control   = []Role{RoleControl}
@@ -91,6 +92,7 @@ var types = []TypeInfo{
 	{Type: "steering.submitted", Class: ClassFact, Run: true, Roles: person, Sample: SteeringSubmitted{}, Doc: "A person added to a run while it works; taken up at the next step."},
 	{Type: "run.cancel_requested", Class: ClassFact, Run: true, Roles: person, Sample: RunCancelRequested{}, Doc: "A person stopped a run."},
 	{Type: "run.finished", Class: ClassFact, Run: true, Once: []string{"run"}, After: "prompt.submitted", Roles: []Role{RoleDirector, RoleControl}, Sample: RunFinished{}, Doc: "A run ended, with the Director's signed answer or the reason it failed."},
+	{Type: "run.dismissed", Class: ClassFact, Run: true, Once: []string{"run"}, After: "run.finished", Roles: person, Sample: RunDismissed{}, Doc: "A person put away the card of a run that had ended."},
 	{Type: "plan.made", Class: ClassFact, Run: true, Once: []string{"run"}, Roles: director, Sample: PlanMade{}, Doc: "The Director accepted a plan."},
 	{Type: "plan.refused", Class: ClassFact, Run: true, Roles: director, Sample: PlanRefused{}, Doc: "A plan did not hold; the model is told why."},
 	{Type: "task.dispatched", Class: ClassFact, Run: true, Once: []string{"task"}, Roles: []Role{RoleDirector, RoleShell, RoleDesktop, RoleCLI, RoleControl}, Sample: TaskDispatched{}, Doc: "A DirectorTask is to be executed."},
@@ -135,7 +137,7 @@ var types = []TypeInfo{
 	{Type: "desktop.broke", Class: ClassFact, Roles: anyWriter, Sample: DesktopBroke{}, Doc: "The desktop's source, as it was changed, does not work; of the run whose change of it came last, if one did."},
 	{Type: "terminal.opened", Class: ClassFact, Roles: person, Sample: TerminalOpened{}, Doc: "A shell runs behind a terminal."},
 	{Type: "terminal.closed", Class: ClassFact, Roles: control, Sample: TerminalClosed{}, Doc: "A terminal is gone, with everything that was started in it."},
-	{Type: "repo.added", Class: ClassFact, Roles: owner, Sample: RepoAdded{}, Doc: "A person brought a project of their own."},
+	{Type: "repo.added", Class: ClassFact, Roles: bringer, Sample: RepoAdded{}, Doc: "A person brought a project of their own, or the control plane that of the demo."},
 	{Type: "repo.exported", Class: ClassFact, Roles: owner, Sample: RepoExported{}, Doc: "Verified work left the computer as a branch or a patch."},
 	{Type: "egress.refused", Class: ClassFact, Roles: control, Sample: EgressRefused{}, Doc: "Something in a sandbox wanted a host its profile does not allow."},
 	{Type: "budget.reached", Class: ClassFact, Roles: []Role{RoleDirector, RoleControl}, Sample: BudgetReached{}, Doc: "A limit on steps, tokens, time or cost was reached."},

@@ -9,6 +9,7 @@ type Verb string
 const (
 	VerbAppend       Verb = "append"
 	VerbEventsAfter  Verb = "events-after"
+	VerbRunRead      Verb = "run-read"
 	VerbBlobPut      Verb = "blob-put"
 	VerbBlobGet      Verb = "blob-get"
 	VerbHello        Verb = "hello"
@@ -39,6 +40,7 @@ type VerbInfo struct {
 var verbs = []VerbInfo{
 	{VerbAppend, "Append events: all of them or none, acknowledged when they are durable.", workers, AppendRequest{}, AppendReply{}},
 	{VerbEventsAfter, "Read committed events in order.", readers, EventsAfterRequest{}, EventsAfterReply{}},
+	{VerbRunRead, "Read what was asked and answered in a run that has ended.", director, RunReadRequest{}, RunReadReply{}},
 	{VerbBlobPut, "Store one chunk of a blob.", workers, BlobPutRequest{}, BlobPutReply{}},
 	{VerbBlobGet, "Read one chunk of a blob.", workers, BlobGetRequest{}, BlobGetReply{}},
 	{VerbHello, "Say that the Director runs, and the key it signs with.", director, HelloRequest{}, Done{}},
@@ -104,6 +106,18 @@ type EventsAfterRequest struct {
 type EventsAfterReply struct {
 	Events []Event `json:"events" doc:"Events with larger sequence numbers; empty when there are none."`
 	Head   uint64  `json:"head" choir:"range=0..9007199254740991" doc:"Sequence number of the newest event."`
+}
+
+// RunReadRequest asks for the two ends of a run.
+type RunReadRequest struct {
+	Run ID `json:"run" choir:"id7" doc:"A run that has ended."`
+}
+
+// RunReadReply is the first and the last event of a run. Neither ever changes,
+// so that whoever asks again reads the same.
+type RunReadReply struct {
+	Asked PromptSubmitted `json:"asked" doc:"The prompt it began with."`
+	Ended RunFinished     `json:"ended" doc:"How it ended."`
 }
 
 // BlobPutRequest carries one chunk of a blob. Chunks of one blob come in order;

@@ -17,6 +17,7 @@ import (
 	"choiros/internal/bus/cluster"
 	"choiros/internal/bus/hub"
 	"choiros/internal/choir"
+	"choiros/internal/computer/drafts"
 	"choiros/internal/computer/terminals"
 	"choiros/internal/diskquota"
 	"choiros/internal/eventstore"
@@ -132,6 +133,9 @@ type Computer struct {
 	// terminals are those that people opened, hands what they change by them.
 	terminals *terminals.Set
 	hands     *hands
+	// unsaved is what people typed and did not save, draftNews tells pages of it.
+	unsaved   *drafts.Store
+	draftNews *draftNews
 	// uploads are blobs that the guests send in chunks.
 	uploads uploads
 	// projects are the repositories that were added, as far as the log was read.
@@ -208,6 +212,7 @@ func newComputer(cfg Config, blobs blob.Store) *Computer {
 	c.hands = newHands(c)
 	c.rewinds, c.remover = newRewinds(c), newRemover(c)
 	c.terminals = c.newTerminals()
+	c.unsaved, c.draftNews = drafts.New(filepath.Join(cfg.Dir, draftsFile), cfg.Now), newDraftNews(c)
 	c.seats = map[choir.Role]*seat{
 		choir.RoleDirector:  newSeat(c, choir.RoleDirector),
 		choir.RoleAssociate: newSeat(c, choir.RoleAssociate),
@@ -309,7 +314,7 @@ func (c *Computer) Close() error {
 	if c.replica != nil {
 		c.replica.Close()
 	}
-	return errorsJoin(c.store.Close(), blob.Close(c.blobs))
+	return errorsJoin(c.unsaved.Close(), c.store.Close(), blob.Close(c.blobs))
 }
 
 // newID makes an id now.

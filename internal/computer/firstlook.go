@@ -34,7 +34,7 @@ func (c *Computer) lookFirst(ctx context.Context, l *live, recovered bool) error
 	looking, cancel := context.WithCancel(ctx)
 	f := &firstLook{exclusive: exclusive, cancel: cancel, done: make(chan struct{}), failure: make(chan struct{})}
 	l.first = f
-	go func() { // ends with the context or by end
+	go func() { // ends with the context or by stopAndWait
 		defer close(f.done)
 		f.err = c.settle(looking, l.client, recovered)
 		if f.err == nil {
@@ -76,8 +76,8 @@ func (f *firstLook) failed() <-chan struct{} {
 	return f.failure
 }
 
-// end stops the look and waits for it.
-func (f *firstLook) end() {
+// stopAndWait stops the look and waits for its end.
+func (f *firstLook) stopAndWait() {
 	if f == nil {
 		return
 	}
@@ -85,8 +85,8 @@ func (f *firstLook) end() {
 	<-f.done
 }
 
-// wait returns when the look has ended.
-func (f *firstLook) wait(ctx context.Context) error {
+// waitEnded returns when the look has ended.
+func (f *firstLook) waitEnded(ctx context.Context) error {
 	if f == nil {
 		return nil
 	}
@@ -102,7 +102,7 @@ func (f *firstLook) wait(ctx context.Context) error {
 func (s *seat) lookedAt(ctx context.Context) (*guest.Client, error) {
 	l, err := s.running(ctx)
 	if err == nil {
-		err = l.first.wait(ctx)
+		err = l.first.waitEnded(ctx)
 	}
 	if err != nil {
 		return nil, err
@@ -115,7 +115,7 @@ func (s *seat) lookedAt(ctx context.Context) (*guest.Client, error) {
 func (s *seat) guestForNew(ctx context.Context) (*guest.Client, error) {
 	l, err := s.running(ctx)
 	if err == nil && l.first != nil && l.first.exclusive {
-		err = l.first.wait(ctx)
+		err = l.first.waitEnded(ctx)
 	}
 	if err != nil {
 		return nil, err

@@ -11,11 +11,13 @@ import (
 	"time"
 
 	"choiros/internal/choir"
+	"choiros/internal/sandbox/sandboxtest"
 )
 
 // leftovers are the processes of the host that know a data folder.
 func leftovers(t *testing.T, data string) (left []string) {
 	t.Helper()
+	data = sandboxtest.Bound(t, data)
 	all := must(filepath.Glob("/proc/[0-9]*/mountinfo"))(t)
 	for _, path := range all {
 		raw, err := os.ReadFile(path)

@@ -2,7 +2,9 @@ package computer
 
 import (
 	"context"
+	"errors"
 	"io"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -127,7 +129,11 @@ func (c *Computer) ListFolderAt(ctx context.Context, seq uint64, path, after str
 	if err != nil {
 		return page, err
 	}
-	page.Folder = e.State(path)
+	dated, err := c.dateFolders(ctx, []snapshot.Entry{*e})
+	if err != nil {
+		return page, err
+	}
+	page.Folder = dated[0].State(path)
 	if e.Kind != snapshot.Dir {
 		return page, &choir.Error{Op: "computer.folder", Code: choir.CodeConflict, Path: path, Msg: "was a " + page.Folder.Kind + ", not a folder"}
 	}
@@ -135,8 +141,32 @@ func (c *Computer) ListFolderAt(ctx context.Context, seq uint64, path, after str
 		entries = entries[sort.Search(len(entries), func(i int) bool { return entries[i].Name > string(from) }):]
 	}
 	page.More = len(entries) > limit
-	page.Entries = statesIn(path, entries[:min(limit, len(entries))])
+	if dated, err = c.dateFolders(ctx, entries[:min(limit, len(entries))]); err != nil {
+		return page, err
+	}
+	page.Entries = statesIn(path, dated)
 	return page, nil
+}
+
+// dateFolders returns entries in which folders have the mode and time that stand in
+// their own manifests. The entries that are given stay as they are: they are cached.
+func (c *Computer) dateFolders(ctx context.Context, entries []snapshot.Entry) ([]snapshot.Entry, error) {
+	dated := slices.Clone(entries)
+	for i := range dated {
+		e := &dated[i]
+		if e.Kind != snapshot.Dir {
+			continue
+		}
+		manifest, err := c.keeper.Content(ctx, e.Digest())
+		if err != nil {
+			return nil, err
+		}
+		e.Mode, e.MTime, err = snapshot.ReadMeta(manifest)
+		if err = errors.Join(err, manifest.Close()); err != nil {
+			return nil, err
+		}
+	}
+	return dated, nil
 }
 
 // folderAt is what was at a path after event seq, and what lay in it, in the byte

@@ -10,7 +10,8 @@ import (
 )
 
 // Prompt begins a run. The key, when given, makes it idempotent: the same key
-// begins one run. Repo, when given, must be a project of this computer.
+// begins one run. Repo, when given, must be a project of this computer, and After
+// a run of it that has ended: else code not_found or conflict.
 func (c *Computer) Prompt(ctx context.Context, role choir.Role, p choir.PromptSubmitted, key choir.ID) (run choir.ID, r choir.Receipt, err error) {
 	p.Text = strings.TrimSpace(p.Text)
 	if n := utf8.RuneCountInString(p.Text); n == 0 || n > choir.MaxInstruction {
@@ -28,6 +29,11 @@ func (c *Computer) Prompt(ctx context.Context, role choir.Role, p choir.PromptSu
 	if p.Proposal != nil {
 		if _, err := c.store.Document(ctx, p.Proposal.Document, p.Proposal.Version); err != nil {
 			return "", r, choir.Under("proposal", err)
+		}
+	}
+	if p.After != "" {
+		if err := c.mustHaveEnded(ctx, p.After); err != nil {
+			return "", r, err
 		}
 	}
 	if key == "" {
@@ -64,6 +70,23 @@ func (c *Computer) Cancel(ctx context.Context, role choir.Role, run choir.ID, re
 		return err
 	}
 	return c.say(ctx, role, run, choir.RunCancelRequested{Reason: reason})
+}
+
+// Dismiss puts away the card of a run that has ended; once more changes nothing.
+// Code conflict while the run is at work.
+func (c *Computer) Dismiss(ctx context.Context, role choir.Role, run choir.ID) error {
+	r, err := c.store.Run(ctx, run)
+	switch {
+	case err != nil || r.Dismissed:
+		return err
+	case r.State.Open():
+		return choir.E("computer.dismiss", choir.CodeConflict, "run %s is at work", run).WithRemedy("stop it first: choir run %s --cancel", run)
+	}
+	_, err = c.appendToRun(ctx, role, choir.DeriveID(run, "dismissed"), run, "", choir.RunDismissed{})
+	if choir.FirstOf(err) != nil {
+		return nil // another browser was faster
+	}
+	return err
 }
 
 // Answer answers the question a run waits for.
@@ -129,6 +152,20 @@ func (c *Computer) mustBeOpen(ctx context.Context, run choir.ID) error {
 	}
 	if !r.State.Open() {
 		return choir.E("computer.run", choir.CodeConflict, "run %s has ended: %s", run, r.State)
+	}
+	return nil
+}
+
+// mustHaveEnded is for the run that a prompt follows up.
+func (c *Computer) mustHaveEnded(ctx context.Context, run choir.ID) error {
+	r, err := c.store.Run(ctx, run)
+	switch {
+	case choir.CodeOf(err) == choir.CodeNotFound:
+		return &choir.Error{Op: "computer.prompt", Code: choir.CodeNotFound, Path: "after", Msg: "there is no run " + string(run) + " to follow up", Remedy: "choir run lists the runs"}
+	case err != nil:
+		return err
+	case r.State.Open():
+		return &choir.Error{Op: "computer.prompt", Code: choir.CodeConflict, Path: "after", Msg: "run " + string(run) + " has not ended", Remedy: "add to it while it works: choir run " + string(run) + " --steer TEXT"}
 	}
 	return nil
 }

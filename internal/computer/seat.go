@@ -365,7 +365,7 @@ func (s *seat) close(ctx context.Context, l *live) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
 	var errs []error
-	l.first.end()
+	l.first.stopAndWait()
 	if l.attach != nil {
 		errs = append(errs, l.attach.Close())
 	}

@@ -56,6 +56,7 @@ func (c *Computer) Serve(ctx context.Context) error {
 	sup.Add(&autoCheckpoint{c: c})
 	sup.Add(autoCollect{c})
 	sup.Add(c.hands)
+	sup.Add(c.draftNews)
 	sup.Add(c.rewinds)
 	sup.Add(c.remover)
 	err = sup.Serve(ctx)

@@ -90,7 +90,7 @@ func (c *Computer) desktopMayPrompt(ctx context.Context, key choir.ID) error {
 	}
 	return choir.E("computer.prompt", choir.CodeBudget, "the runs that were begun on the desktop within %s have cost %.2f US dollars, and limits.desktop_cost_usd is %g",
 		c.cfg.DesktopSpan, sum.CostUSD, most).
-		WithRemedy("prompt in the shell or with choir prompt, or raise limits.desktop_cost_usd in choir.toml")
+		WithRemedy("prompt under Runs in the top bar or with choir prompt, or raise limits.desktop_cost_usd in choir.toml")
 }
 
 // UnreturnedCalls lists the model.called that have no model.returned, of the

@@ -2,9 +2,11 @@ package computer
 
 import (
 	"context"
+	"io"
 	"path"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 	"unicode"
 
@@ -20,6 +22,7 @@ type NewTerminal struct {
 	Title string     // default "Terminal"
 	Cwd   string     // below the workspace root, escaped as in file events; default the folder of projects
 	Size  guest.Size // default 24 by 80
+	Type  string     // typed once the shell takes words
 }
 
 // The size of a terminal that nobody has looked at.
@@ -46,8 +49,38 @@ func (c *Computer) OpenTerminal(ctx context.Context, role choir.Role, n NewTermi
 	if err != nil {
 		return info, err
 	}
-	return c.terminals.Open(ctx, role, info, func() (terminals.Process, error) { return startShell(client, info) })
+	return c.terminals.Open(ctx, role, info, func() (terminals.Process, error) {
+		p, err := startShell(client, info)
+		if err == nil && n.Type != "" {
+			p = &typedInto{Process: p, keys: n.Type}
+		}
+		return p, err
+	})
 }
+
+// typedInto is a shell that is typed into once: when it has printed its prompt,
+// since what comes earlier is echoed twice.
+type typedInto struct {
+	terminals.Process
+	keys string
+	once sync.Once
+}
+
+// Wait implements terminals.Process.
+func (p *typedInto) Wait(stdout, stderr io.Writer) (guest.Exit, error) {
+	var typing sync.WaitGroup
+	defer typing.Wait() // a process that has ended takes no more
+	return p.Process.Wait(writer(func(b []byte) (int, error) {
+		n, err := stdout.Write(b)
+		p.once.Do(func() { typing.Go(func() { p.Process.Write([]byte(p.keys)) }) })
+		return n, err
+	}), stderr)
+}
+
+// writer is a function as an io.Writer.
+type writer func([]byte) (int, error)
+
+func (w writer) Write(b []byte) (int, error) { return w(b) }
 
 func (c *Computer) newTerminal(n NewTerminal) (terminals.Info, error) {
 	info := terminals.Info{Title: tabTitle(n.Title), Cwd: n.Cwd, Size: n.Size, Opened: choir.TimeOf(c.cfg.Now())}

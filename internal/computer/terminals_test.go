@@ -284,3 +284,10 @@ func TestTerminalsOfASessionThatWasKilledAreClosedInTheLog(t *testing.T) {
 		t.Errorf("an orderly stop left %v open in the log", lost)
 	}
 }
+
+func TestATerminalIsTypedIntoOnceItTakesWords(t *testing.T) {
+	tt := newLab(t).terminal(NewTerminal{Type: "echo so$((6*7))many\r"})
+	if before := tt.shows("so42many"); strings.Count(before, "echo so") != 1 {
+		t.Errorf("it was echoed before the prompt: %q", before)
+	}
+}

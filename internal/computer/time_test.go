@@ -109,7 +109,7 @@ func archive(t *testing.T, files ...[2]string) *bytes.Buffer {
 
 func TestAHostileProjectRunsNothingOnTheHost(t *testing.T) {
 	l := newLab(t)
-	canary := filepath.Join(os.TempDir(), "choir-canary-"+string(newTestID(t)))
+	canary := "/tmp/choir-canary-" + string(newTestID(t)) // a folder of both the host and the sandbox
 	evil := "#!/bin/sh\necho ran > " + canary + "\n"
 	run := "\"sh -c 'echo > " + canary + "; cat'\""
 	config := "[core]\n\trepositoryformatversion = 0\n\tfsmonitor = " + run + "\n\thooksPath = hooks\n\tpager = " + run + "\n\tsshCommand = " + run +

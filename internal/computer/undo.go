@@ -1,21 +1,23 @@
 package computer
 
 import (
+	"cmp"
 	"context"
+	"slices"
 
 	"choiros/internal/choir"
 	"choiros/internal/eventstore"
 	"choiros/internal/timeline"
 )
 
-// Undo takes back what one task or one tool call changed in the workspace, and
+// Undo takes back what one run, task or tool call changed in the workspace, and
 // keeps what came after. Code conflict, with the paths in Applied, when something
 // later depends on it; not_found when there is no such action. With dryRun it only
 // says what would change.
 func (c *Computer) Undo(ctx context.Context, role choir.Role, of choir.ID, dryRun bool) (Applied, error) {
-	before, after, err := c.action(ctx, of)
+	before, after, conflicts, err := c.undoable(ctx, of)
 	if err != nil {
-		return Applied{}, err
+		return Applied{Conflicts: conflicts}, err
 	}
 	return c.apply(ctx, role, step{
 		base: after, theirs: before, reason: "undo", why: choir.TerminalUndo, words: "An action was undone; this terminal has ended.",
@@ -23,6 +25,58 @@ func (c *Computer) Undo(ctx context.Context, role choir.Role, of choir.ID, dryRu
 			return choir.TimelineUndone{Of: of, Snapshot: now, Before: before, Files: files}
 		},
 	}, dryRun)
+}
+
+// undoable finds the workspace before and after a run, a task or a tool call.
+func (c *Computer) undoable(ctx context.Context, of choir.ID) (before, after choir.Digest, _ []timeline.Conflict, err error) {
+	run, err := c.store.Run(ctx, of)
+	switch {
+	case choir.CodeOf(err) == choir.CodeNotFound:
+		before, after, err = c.action(ctx, of)
+		return before, after, nil, err
+	case err != nil:
+		return "", "", nil, err
+	case run.State.Open():
+		return "", "", nil, choir.E("computer.undo", choir.CodeConflict, "run %s has not ended", of).WithRemedy("stop it first: choir run %s --cancel", of)
+	}
+	return c.runAction(ctx, of)
+}
+
+// runAction is what the tasks of a run changed: the workspace after the last of
+// them, and that without what any of them did. What others did in between is in
+// both; where that stands on what the run did it is a conflict.
+func (c *Computer) runAction(ctx context.Context, run choir.ID) (before, after choir.Digest, _ []timeline.Conflict, err error) {
+	tasks, err := c.store.Tasks(ctx, run)
+	if err != nil {
+		return "", "", nil, err
+	}
+	// What was put back, or changed nothing, needs no undoing.
+	tasks = slices.DeleteFunc(tasks, func(t eventstore.Task) bool {
+		return t.Result == nil || t.Status != choir.StatusOK || len(t.Result.FilesChanged) == 0
+	})
+	if len(tasks) == 0 {
+		return "", "", nil, choir.E("computer.undo", choir.CodeConflict, "run %s changed no files", run)
+	}
+	slices.SortFunc(tasks, func(a, b eventstore.Task) int { return cmp.Compare(b.ReturnedSeq, a.ReturnedSeq) })
+	for i, t := range tasks {
+		was, became, err := c.taskAction(ctx, t)
+		if err != nil {
+			return "", "", nil, err
+		}
+		if i == 0 {
+			before, after = was, became
+			continue
+		}
+		m, err := timeline.Merge(ctx, c.keeper, became, was, before, c.stamp())
+		if err == nil && len(m.Conflicts) > 0 {
+			err = conflictsError(m.Conflicts)
+		}
+		if err != nil {
+			return "", "", m.Conflicts, err
+		}
+		before = m.Root
+	}
+	return before, after, nil, nil
 }
 
 // action finds the workspace before and after a task or a tool call.
@@ -36,7 +90,7 @@ func (c *Computer) action(ctx context.Context, of choir.ID) (before, after choir
 	}
 	called, err := c.callEvent(ctx, of, "called")
 	if choir.CodeOf(err) == choir.CodeNotFound {
-		return "", "", choir.E("computer.undo", choir.CodeNotFound, "%s is neither a task nor a tool call of this computer", of).WithRemedy("choir timeline lists them")
+		return "", "", choir.E("computer.undo", choir.CodeNotFound, "%s is neither a run nor a task nor a tool call of this computer", of).WithRemedy("choir timeline lists them")
 	} else if err != nil {
 		return "", "", err
 	}

@@ -101,3 +101,90 @@ func TestUndoKeepsWhatTheOwnerWroteMeanwhile(t *testing.T) {
 		t.Errorf("the workspace has %s", got)
 	}
 }
+
+// TestUndoOfARunTakesAllItsTasksBack: what the tasks of one run changed goes back
+// together, also where one changed what another had made, and what another run did
+// in between stays.
+func TestUndoOfARunTakesAllItsTasksBack(t *testing.T) {
+	l := newLab(t)
+	l.write("a", "1\n2\n3\n4\n5\n6\n7\n8\n")
+	run, _, err := l.Prompt(l.within(), choir.RoleCLI, choir.PromptSubmitted{Text: "x"}, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Without a model its Director ends it, and the tasks are the test's.
+	l.waitEvent(func(e choir.Event) bool { return e.Type == "run.finished" && e.Run == run })
+	work := func(run choir.ID, line string) {
+		task := must(l.NewTask(choir.DirectorTask{
+			RunID: run, Kind: choir.TaskEditRepo, Instruction: "x",
+			VerifyProfile: &choir.VerifyProfile{Mode: choir.VerifyNone}, Commands: []choir.Command{{Shell: line}},
+		}))(t)
+		must(l.SubmitTask(l.within(), choir.RoleCLI, task))(t)
+		l.result(task)
+	}
+	work(run, "sed -i s/2/two/ a; echo made > made")
+	work("", "sed -i s/7/seven/ a; echo other > other")
+	work(run, "sed -i s/two/zwei/ a; echo more >> made")
+	plan := must(l.Undo(l.within(), choir.RoleShell, run, true))(t)
+	done := must(l.Undo(l.within(), choir.RoleShell, run, false))(t)
+	if out := l.sh("cat a; ls"); out != "1\n2\n3\n4\n5\n6\nseven\n8\na\nartifacts\nchoiros\nother\nworkspace\n" {
+		t.Errorf("the workspace has\n%s", out)
+	}
+	if p := payload[choir.TimelineUndone](t, l.waitEvent(ofType("timeline.undone"))); p.Of != run || len(plan.Changes) != len(done.Changes) {
+		t.Errorf("%+v; planned %d changes, made %d", p, len(plan.Changes), len(done.Changes))
+	}
+	if again := must(l.Undo(l.within(), choir.RoleShell, run, false))(t); again.Receipt.Seq != 0 {
+		t.Errorf("once more it changes %+v", again.Changes)
+	}
+}
+
+// TestAPromptFollowsUpARunThatHasEnded: one that is at work, and one that is not
+// there, are refused with the field; a card is put away once, and only at the end.
+func TestAPromptFollowsUpARunThatHasEnded(t *testing.T) {
+	l := newLab(t)
+	l.stop()
+	c, bus, err := l.cfg.open(t.Context()) // without a Director, who would end the runs
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer bus.Close()
+	defer c.Close()
+	ctx := t.Context()
+	prompt := func(after choir.ID) (choir.ID, error) {
+		run, _, err := c.Prompt(ctx, choir.RoleDesktop, choir.PromptSubmitted{Text: "x", After: after}, "")
+		return run, err
+	}
+	refused := func(what string, err error, want choir.Code, path string) {
+		t.Helper()
+		if p := choir.ProblemOf(err); p == nil || p.Code != want || p.Path != path {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	_, err = prompt(newTestID(t))
+	refused("after a run that is not there", err, choir.CodeNotFound, "after")
+	run := must(prompt(""))(t)
+	_, err = prompt(run)
+	refused("after a run that is at work", err, choir.CodeConflict, "after")
+	refused("its card is put away while it is at work", c.Dismiss(ctx, choir.RoleDesktop, run), choir.CodeConflict, "")
+	_, err = c.Undo(ctx, choir.RoleShell, run, true)
+	refused("it is taken back while it is at work", err, choir.CodeConflict, "")
+	must(c.appendToRun(ctx, choir.RoleControl, newTestID(t), run, "", choir.RunFinished{Outcome: choir.OutcomeDone, Answer: "Done."}))(t)
+	next := must(prompt(run))(t)
+	if r := must(c.store.Run(ctx, next))(t); r.After != run || r.Source != choir.SourceDesktop || r.Dismissed {
+		t.Errorf("the run is %+v", r)
+	}
+	for _, role := range []choir.Role{choir.RoleDesktop, choir.RoleShell} {
+		if err := c.Dismiss(ctx, role, run); err != nil {
+			t.Errorf("put away by the %s: %v", role, err)
+		}
+	}
+	if !must(c.store.Run(ctx, run))(t).Dismissed {
+		t.Error("its card was not put away")
+	}
+	if read := must(c.readRun(ctx, run))(t); read.Asked.Text != "x" || read.Ended.Answer != "Done." {
+		t.Errorf("it reads %+v", read)
+	}
+	if _, err = c.readRun(ctx, next); choir.CodeOf(err) != choir.CodeNotFound {
+		t.Errorf("the end of a run that is at work: %v", err)
+	}
+}

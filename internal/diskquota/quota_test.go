@@ -84,7 +84,7 @@ func limitsHold(t *testing.T, dir string) {
 		t.Errorf("%+v, %v", use, err)
 	}
 	widen(t, p, held, limit)
-	leave(t, p, held)
+	tryToLeave(t, p, held)
 	if _, err := as(held, "rm -rf a e*"); err != nil {
 		t.Fatal(err)
 	}
@@ -136,9 +136,9 @@ func widen(t *testing.T, p *diskquota.Project, held string, limit diskquota.Limi
 	}
 }
 
-// leave tries to give files to no project, as their owner: inside a user namespace
+// tryToLeave tries to give files to no project, as their owner: inside a user namespace
 // that is refused.
-func leave(t *testing.T, p *diskquota.Project, held string) {
+func tryToLeave(t *testing.T, p *diskquota.Project, held string) {
 	t.Helper()
 	for _, line := range []string{"chattr -p 0 e2", "chattr -P .", "chattr -p 0 ."} {
 		if out, err := as(held, "unshare -U true && unshare -U "+line); err == nil || !strings.Contains(out, "Invalid argument") && !strings.Contains(out, "ermi") {

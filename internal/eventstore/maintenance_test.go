@@ -247,7 +247,11 @@ func TestARepairUnderManyLargeAppendsDoesNotHang(t *testing.T) {
 	next := versionsOf(t, s, 16, 60_000)
 	segment := sealedSegment(t, s, next)
 	w := startWriters(t, s, 24, next)
-	for range 4 {
+	rounds := 4
+	if testing.Short() {
+		rounds = 2
+	}
+	for range rounds {
 		w.waitFor(16)
 		flipInPlace(t, segment, 100_000)
 		if report := repairInTime(t, s, segment); len(report.Repaired) != 1 || len(report.Holes) > 0 {

@@ -25,6 +25,7 @@ var reducers = map[choir.Type]reducer{
 	"question.answered":  on(questionAnswered),
 	"toast.shown":        on(toastShown),
 	"run.finished":       on(runFinished),
+	"run.dismissed":      on(runDismissed),
 	"task.dispatched":    on(taskDispatched),
 	"task.started":       on(taskStarted),
 	"task.returned":      on(taskReturned),

@@ -15,7 +15,7 @@ func promptSubmitted(v *view, e *choir.Event, p *choir.PromptSubmitted) error {
 		return err
 	}
 	if !ok {
-		v.runs.put(e.Run, Run{ID: e.Run, Prompt: p.Text, Repo: p.Repo, State: RunPlanning, FirstSeq: e.Seq, StartedAt: e.Time})
+		v.runs.put(e.Run, Run{ID: e.Run, Prompt: p.Text, Repo: p.Repo, Source: e.Source, After: p.After, Paced: p.Paced, State: RunPlanning, FirstSeq: e.Seq, StartedAt: e.Time})
 		v.conversations.put(e.Run, Conversation{ID: e.Run, Title: firstRunes(p.Text, titleRunes), FirstSeq: e.Seq, At: e.Time})
 	}
 	return v.say(e, p.Text)
@@ -93,6 +93,17 @@ func runFinished(v *view, e *choir.Event, p *choir.RunFinished) error {
 		r.State, r.Code, r.Answer, r.Signature = RunState(p.Outcome), p.Code, p.Answer, p.Signature
 		r.Question, r.FinishedAt = nil, e.Time
 	})
+}
+
+// runDismissed changes a run that has ended.
+func runDismissed(v *view, e *choir.Event, _ *choir.RunDismissed) error {
+	run, ok, err := v.runs.get(e.Run)
+	if err != nil || !ok {
+		return err
+	}
+	run.Dismissed = true
+	v.runs.put(e.Run, run)
+	return nil
 }
 
 func modelReturned(v *view, e *choir.Event, p *choir.ModelReturned) error {

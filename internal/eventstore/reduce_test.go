@@ -28,6 +28,7 @@ func TestARunGoesFromPromptToOutcome(t *testing.T) {
 		{choir.ModelReturned{Call: newID(), Caller: "director", Provider: "p", Model: "m", InputTokens: 5, CostUSD: 0.5}, RunRunning},
 		{choir.ModelReturned{Call: newID(), Caller: "director", Provider: "p", Model: "m", OutputTokens: 2, CostUSD: 0.25, Code: choir.CodeProvider}, RunRunning},
 		{choir.RunFinished{Outcome: choir.OutcomeDone, Answer: "there", Signature: "s"}, RunDone},
+		{choir.RunDismissed{}, RunDone},
 	}
 	var last choir.Receipt
 	for _, step := range steps {
@@ -41,7 +42,7 @@ func TestARunGoesFromPromptToOutcome(t *testing.T) {
 	}
 	got := must[Run](t)(s.Run(ctx, run))
 	want := Run{
-		ID: run, Prompt: "do it", Repo: "demo", State: RunDone, Answer: "there", Signature: "s", FirstSeq: 1, LastSeq: last.Seq,
+		ID: run, Prompt: "do it", Repo: "demo", Source: choir.SourceUser, Dismissed: true, State: RunDone, Answer: "there", Signature: "s", FirstSeq: 1, LastSeq: last.Seq,
 		StartedAt: got.StartedAt, FinishedAt: got.FinishedAt,
 		Usage: Usage{Calls: 2, Failed: 1, InputTokens: 5, OutputTokens: 2, CostUSD: 0.75},
 	}

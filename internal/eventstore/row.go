@@ -28,6 +28,10 @@ type Run struct {
 	ID         choir.ID        `json:"id"`
 	Prompt     string          `json:"prompt"`
 	Repo       string          `json:"repo,omitempty"`
+	Source     choir.Source    `json:"source,omitempty"`    // who prompted
+	After      choir.ID        `json:"after,omitempty"`     // the run it follows up
+	Paced      bool            `json:"paced,omitempty"`     // its recording plays at the pace of a reader
+	Dismissed  bool            `json:"dismissed,omitempty"` // its card was put away
 	State      RunState        `json:"state"`
 	Code       choir.Code      `json:"code,omitempty"`
 	Answer     string          `json:"answer,omitempty"`

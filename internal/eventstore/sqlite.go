@@ -7,8 +7,10 @@ import (
 	"hash/crc32"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 
+	"golang.org/x/sys/unix"
 	"zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
 
@@ -179,7 +181,7 @@ func (p *pool) close() error {
 func openWriter(path string) (*sqlite.Conn, error) {
 	conn, err := sqlite.OpenConn(path, sqlite.OpenReadWrite, sqlite.OpenCreate, sqlite.OpenWAL)
 	if err != nil {
-		return nil, err
+		return nil, noRoom(path, err)
 	}
 	err = os.Chmod(path, 0o600)
 	for _, pragma := range []string{"synchronous = NORMAL", "cache_size = " + itoa(writerCache), "temp_store = MEMORY", "wal_autocheckpoint = 8000"} {
@@ -192,9 +194,30 @@ func openWriter(path string) (*sqlite.Conn, error) {
 	}
 	if err != nil {
 		conn.Close()
-		return nil, err
+		return nil, noRoom(path, err)
 	}
 	return conn, nil
+}
+
+// openingNeeds is the room for the files that SQLite makes beside a database that
+// it opens.
+const openingNeeds = 1 << 20
+
+// noRoom gives an I/O error of opening the database the code no_space when the disk
+// is full: what SQLite says is then only that something failed.
+func noRoom(path string, err error) error {
+	var disk unix.Statfs_t
+	if sqlite.ErrCode(err).ToPrimary() != sqlite.ResultIOErr || unix.Statfs(filepath.Dir(path), &disk) != nil {
+		return err
+	}
+	if free := int64(disk.Bavail) * disk.Bsize; free >= openingNeeds {
+		return err
+	}
+	return diskFull("eventstore.open", err)
+}
+
+func diskFull(op string, err error) error {
+	return &choir.Error{Op: op, Code: choir.CodeNoSpace, Path: "store.sqlite", Msg: "the disk is full", Remedy: "free some space", Err: err}
 }
 
 func migrate(conn *sqlite.Conn) (err error) {
@@ -292,11 +315,11 @@ func sqliteError(op string, err error) error {
 	}
 	if sqlite.ErrCode(err) == sqlite.ResultIOErrSHMSize {
 		// The index beside the WAL has no room, and says nothing of why.
-		return &choir.Error{Op: op, Code: choir.CodeNoSpace, Path: "store.sqlite", Msg: "the disk is full", Remedy: "free some space", Err: err}
+		return diskFull(op, err)
 	}
 	switch sqlite.ErrCode(err).ToPrimary() {
 	case sqlite.ResultFull:
-		return &choir.Error{Op: op, Code: choir.CodeNoSpace, Path: "store.sqlite", Msg: "the disk is full", Remedy: "free some space", Err: err}
+		return diskFull(op, err)
 	case sqlite.ResultCorrupt, sqlite.ResultNotADB:
 		return &choir.Error{Op: op, Code: choir.CodeCorrupt, Path: "store.sqlite", Msg: "the SQLite copy is damaged", Remedy: "restart choir: it is rebuilt from the journal", Err: err}
 	}

@@ -99,6 +99,7 @@ type Listing struct {
 type FindSpec struct {
 	Name    string `json:"name,omitempty" choir:"len=0..255"`
 	Content string `json:"content,omitempty" choir:"len=0..1000"`
+	Best    bool   `json:"best,omitempty"` // without Content: all are looked at, and those whose names fit best come first
 }
 
 // Found is what was found, by path.

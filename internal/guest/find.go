@@ -2,11 +2,13 @@ package guest
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"io"
 	"os"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"golang.org/x/sys/unix"
@@ -21,6 +23,7 @@ const (
 	maxFindBytes   = 512 << 20 // of content, in all files
 	maxFindFile    = 4 << 20   // of content, in one file
 	maxFindText    = 200       // characters of a line that is shown
+	bestSpare      = 100       // matches kept before the best are chosen, above twice the limit
 )
 
 func (s *Server) find(ctx context.Context, _ *wire, r *request) (any, error) {
@@ -39,10 +42,13 @@ func (s *Server) find(ctx context.Context, _ *wire, r *request) (any, error) {
 	}
 	f := finding{
 		ctx: ctx, name: strings.ToLower(r.Find.Name), content: []byte(r.Find.Content), skip: r.Only,
-		limit: limit, room: maxPageSize, found: Found{Matches: []Match{}},
+		limit: limit, room: maxPageSize, best: r.Find.Best, found: Found{Matches: []Match{}},
 	}
 	if err := f.folder(dir, r.Path); err != nil && err != errEnough {
 		return nil, err
+	}
+	if f.best {
+		f.keepBest()
 	}
 	return &f.found, nil
 }
@@ -54,7 +60,8 @@ type finding struct {
 	content []byte
 	skip    []string // names of folders
 	limit   int
-	room    int // bytes left in the answer
+	best    bool // all are looked at, and the best names kept
+	room    int  // bytes left in the answer
 	entries int
 	read    int64
 	found   Found
@@ -130,11 +137,66 @@ func (f *finding) consider(dir *os.File, name string, state choir.FileState) err
 			return nil
 		}
 	}
-	if f.room -= len(state.Path) + len(state.Target) + len(m.Text) + 200; len(f.found.Matches) == f.limit || f.room < 0 {
+	if f.best {
+		if f.found.Matches = append(f.found.Matches, m); len(f.found.Matches) >= 2*f.limit+bestSpare {
+			f.keepBest()
+		}
+		return nil
+	}
+	if f.room -= sizeInAnswer(m); len(f.found.Matches) == f.limit || f.room < 0 {
 		return f.enough()
 	}
 	f.found.Matches = append(f.found.Matches, m)
 	return nil
+}
+
+// keepBest sorts what was found by how well the names fit, and drops what is over
+// the limit, or over what an answer holds.
+func (f *finding) keepBest() {
+	slices.SortFunc(f.found.Matches, func(a, b Match) int {
+		return cmp.Or(cmp.Compare(nameFit(a.File.Path, f.name), nameFit(b.File.Path, f.name)), cmp.Compare(len(a.File.Path), len(b.File.Path)), cmp.Compare(a.File.Path, b.File.Path))
+	})
+	if len(f.found.Matches) > f.limit {
+		f.found.Matches, f.found.Cut = f.found.Matches[:f.limit], true
+	}
+	room := maxPageSize
+	for i, m := range f.found.Matches {
+		if room -= sizeInAnswer(m); room < 0 {
+			f.found.Matches, f.found.Cut = f.found.Matches[:i], true
+			break
+		}
+	}
+}
+
+// sizeInAnswer is about how many bytes of an answer a match takes.
+func sizeInAnswer(m Match) int { return len(m.File.Path) + len(m.File.Target) + len(m.Text) + 200 }
+
+// nameFit says how well the name of a path fits what is looked for, in lower case:
+// 0 whole, with or without its ending, 1 at its beginning, 2 where a word begins, 3 elsewhere.
+func nameFit(path, wanted string) int {
+	name := strings.ToLower(path[strings.LastIndexByte(path, '/')+1:])
+	at := strings.Index(name, wanted)
+	switch {
+	case name == wanted || at == 0 && strings.LastIndexByte(name, '.') == len(wanted):
+		return 0
+	case at == 0:
+		return 1
+	}
+	for ; at > 0; at = next(name, wanted, at) {
+		before, _ := utf8.DecodeLastRuneInString(name[:at])
+		if !unicode.IsLetter(before) && !unicode.IsDigit(before) {
+			return 2
+		}
+	}
+	return 3
+}
+
+// next is where wanted is in a name again after a place, or -1.
+func next(name, wanted string, after int) int {
+	if at := strings.Index(name[after+1:], wanted); at >= 0 {
+		return after + 1 + at
+	}
+	return -1
 }
 
 func (f *finding) enough() error {

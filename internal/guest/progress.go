@@ -24,13 +24,50 @@ const (
 	hangupEvery   = 250 * time.Millisecond
 )
 
+// repeated calls a function again and again until it is stopped. It is a timer and
+// no goroutine, which would have to be woken to end what mostly takes milliseconds.
+type repeated struct {
+	fn    func()
+	after time.Duration
+
+	mu      sync.Mutex // held while fn runs, so that stop waits for it
+	timer   *time.Timer
+	stopped bool
+}
+
+// repeat calls fn each time so long has passed since it last returned.
+func repeat(after time.Duration, fn func()) *repeated {
+	r := &repeated{fn: fn, after: after}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.timer = time.AfterFunc(after, r.fire)
+	return r
+}
+
+func (r *repeated) fire() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.stopped {
+		return
+	}
+	r.fn()
+	r.timer.Reset(r.after)
+}
+
+// stop waits for a call under way; none follows.
+func (r *repeated) stop() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.stopped = true
+	r.timer.Stop()
+}
+
 // reporting sends how far a scanner, or a removal, is until it is stopped.
 type reporting struct {
 	sending       sync.Mutex // guards what has several frames
 	entries, read atomic.Int64
 	scanner       *snapshot.Scanner // nil for a removal
-	ended         chan struct{}
-	running       sync.WaitGroup
+	reports       *repeated
 }
 
 // reportProgress sends how far the scanner is, now and then.
@@ -46,21 +83,12 @@ func (w *wire) reportProgress(s *snapshot.Scanner) *reporting {
 
 // startReports sends now and then what is counted in the reporting.
 func (w *wire) startReports() *reporting {
-	r := &reporting{ended: make(chan struct{})}
-	r.running.Go(func() {
-		tick := time.NewTicker(progressEvery)
-		defer tick.Stop()
-		for {
-			select {
-			case <-r.ended:
-				return
-			case <-tick.C:
-			}
-			r.sending.Lock()
-			// A peer that is gone is noticed by what is sent next.
-			_ = w.writeJSON(frameAt, &progress{Entries: r.entries.Load(), Bytes: r.read.Load()})
-			r.sending.Unlock()
-		}
+	r := &reporting{}
+	r.reports = repeat(progressEvery, func() {
+		r.sending.Lock()
+		defer r.sending.Unlock()
+		// A peer that is gone is noticed by what is sent next.
+		_ = w.writeJSON(frameAt, &progress{Entries: r.entries.Load(), Bytes: r.read.Load()})
 	})
 	return r
 }
@@ -70,8 +98,7 @@ func (r *reporting) stop() {
 	if r.scanner != nil {
 		r.scanner.ReportTo(nil)
 	}
-	close(r.ended)
-	r.running.Wait()
+	r.reports.stop()
 }
 
 // untilHangup is a context that ends when the peer closes its end. What the peer
@@ -86,24 +113,14 @@ func (w *wire) untilHangup(ctx context.Context) (_ context.Context, release func
 	if err != nil {
 		return ctx, cancel
 	}
-	var watching sync.WaitGroup
-	watching.Go(func() {
-		tick := time.NewTicker(hangupEvery)
-		defer tick.Stop()
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-tick.C:
-				if hungUp(raw) {
-					cancel()
-				}
-			}
+	watch := repeat(hangupEvery, func() {
+		if hungUp(raw) {
+			cancel()
 		}
 	})
 	return ctx, func() {
+		watch.stop()
 		cancel()
-		watching.Wait()
 	}
 }
 

@@ -129,8 +129,8 @@ func (f *intakeFeed) object(ctx context.Context, payload []byte) error {
 // leaves it out.
 const maxRefusals = 100
 
-// leave asks init to leave out what there is no room for.
-func (f *intakeFeed) leave() error {
+// requestLeaveOut asks init to leave out what there is no room for.
+func (f *intakeFeed) requestLeaveOut() error {
 	if f.rounds++; f.rounds > maxRefusals {
 		return choir.E("guest.scan", choir.CodeNoSpace, "the disk is full").WithRemedy("free some space and try again")
 	}
@@ -157,7 +157,7 @@ func (f *intakeFeed) ask(ctx context.Context) error {
 		}
 	}
 	if len(f.refused) > 0 {
-		return f.leave()
+		return f.requestLeaveOut()
 	}
 	if len(need) == 0 {
 		return errComplete

@@ -32,7 +32,7 @@ func TestTheHeadOfTheStoreSaysTheOrder(t *testing.T) {
 // close at once in a build that panics where locks are acquired against the order.
 func TestTheLogKeepsItsLockOrder(t *testing.T) {
 	t.Parallel()
-	cmd := exec.Command("go", "test", "-tags", "lockorder", "-count", "1", "-run", strings.Join([]string{
+	cmd := exec.Command("go", "test", "-tags", "lockorder", "-count", "1", "-short", "-run", strings.Join([]string{
 		"TestAnAcquisitionAgainstTheOrderPanics", "TestAnotherGoroutineHasItsOwnOrder", // the check itself
 		"TestMaintenance", "TestARepair", "TestARemade", "TestOneFault", "TestAReader", "TestTheBarrier",
 	}, "|"), "./lockorder", "./recovery", "./eventstore", "./journal")

@@ -118,9 +118,9 @@ func weighFolder(fd int, name string, p *purse, depth int) error {
 	return weigh(child, p, depth)
 }
 
-// leave leaves a path out: it is remembered like a socket, which is in no
+// leaveOut leaves a path out: it is remembered like a socket, which is in no
 // snapshot and stays where it is. No reason is that of a cache.
-func (s *scan) leave(n *node, why choir.LeftReason, size int64) {
+func (s *scan) leaveOut(n *node, why choir.LeftReason, size int64) {
 	*n = node{Entry: Entry{Name: n.Name}, left: true}
 	path := EscapePath(s.path)
 	s.result.Left = append(s.result.Left, path)

@@ -105,12 +105,22 @@ func (s *scan) countFile(n *node, st *unix.Stat_t) (over, changed bool, err erro
 	}
 	if why != "" {
 		changed = n.Kind != 0
-		return true, changed, s.in(n.Name, func() error { s.leave(n, why, st.Size); return nil })
+		return true, changed, s.in(n.Name, func() error { s.leaveOut(n, why, st.Size); return nil })
 	}
-	if sum := s.shared.tally.bytes.Add(st.Size); limits.TreeBytes > 0 && sum > limits.TreeBytes {
-		return false, false, overLimit{choir.LeftTreeTooLarge}
+	if s.bytes += st.Size; s.bytes > weighFrom {
+		err = s.countBytes()
 	}
-	return false, false, nil
+	return false, false, err
+}
+
+// countBytes adds what countFile counted to the run's sum.
+func (s *scan) countBytes() error {
+	sum, limit := s.shared.tally.bytes.Add(s.bytes), s.shared.cfg.Limits.TreeBytes
+	s.bytes = 0
+	if limit > 0 && sum > limit {
+		return overLimit{choir.LeftTreeTooLarge}
+	}
+	return nil
 }
 
 // countRead counts content that is about to be read.

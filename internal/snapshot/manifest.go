@@ -3,6 +3,7 @@ package snapshot
 import (
 	"crypto/sha256"
 	"encoding/binary"
+	"io"
 	"strconv"
 	"strings"
 
@@ -85,6 +86,25 @@ func DecodeManifest(raw []byte) (Manifest, error) {
 	return m, nil
 }
 
+// ReadMeta reads the mode and time of a folder from the beginning of its manifest, and
+// nothing else of it: a folder's own entry in the folder around it has neither. Code
+// invalid for what does not begin like a manifest.
+func ReadMeta(manifest io.Reader) (mode uint32, mtime Stamp, err error) {
+	head := make([]byte, len(manifestMagic)+metaBytes)
+	if _, err := io.ReadFull(manifest, head); err == io.EOF || err == io.ErrUnexpectedEOF {
+		return 0, Stamp{}, choir.Invalid("manifest", "is cut off")
+	} else if err != nil {
+		return 0, Stamp{}, err
+	}
+	d := decoder{rest: head}
+	d.magic()
+	mode, mtime = d.meta("manifest")
+	if d.err != nil {
+		return 0, Stamp{}, d.err
+	}
+	return mode, mtime, nil
+}
+
 // decoder takes fields off the front until one is wrong.
 type decoder struct {
 	rest []byte
@@ -108,9 +128,7 @@ func (d *decoder) take(n int, path string) []byte {
 }
 
 func (d *decoder) manifest() (m Manifest) {
-	if string(d.take(len(manifestMagic), "manifest")) != manifestMagic {
-		d.fail("manifest", "does not begin like a manifest of version 1")
-	}
+	d.magic()
 	m.Mode, m.MTime = d.meta("manifest")
 	n := int(binary.BigEndian.Uint32(d.take(4, "manifest.entries")))
 	const leastEntry = 2 + 1 + 14 // a fifo with a name of one byte
@@ -136,8 +154,17 @@ func (d *decoder) manifest() (m Manifest) {
 	return m
 }
 
+func (d *decoder) magic() {
+	if string(d.take(len(manifestMagic), "manifest")) != manifestMagic {
+		d.fail("manifest", "does not begin like a manifest of version 1")
+	}
+}
+
+// metaBytes is the length of a mode and a time.
+const metaBytes = 14
+
 func (d *decoder) meta(path string) (uint32, Stamp) {
-	b := d.take(14, path)
+	b := d.take(metaBytes, path)
 	mode := uint32(binary.BigEndian.Uint16(b))
 	t := Stamp{Sec: int64(binary.BigEndian.Uint64(b[2:])), Nsec: binary.BigEndian.Uint32(b[10:])}
 	if mode > maxMode {

@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"pgregory.net/rapid"
 
@@ -28,6 +29,24 @@ func TestManifestEncodesToItself(t *testing.T) {
 	got, err := DecodeManifest(m.Encode())
 	if err != nil || !reflect.DeepEqual(got, m) {
 		t.Fatalf("got %+v, %v", got, err)
+	}
+	if mode, mtime, err := ReadMeta(bytes.NewReader(m.Encode())); err != nil || mode != m.Mode || mtime != m.MTime {
+		t.Fatalf("its beginning says %o, %v, %v", mode, mtime, err)
+	}
+}
+
+func TestTheBeginningOfAManifestIsRefused(t *testing.T) {
+	good := sample()
+	raw := good.Encode()
+	other := append([]byte("choirmf\x02"), raw[8:]...)
+	for name, raw := range map[string][]byte{"nothing": nil, "cut off": raw[:21], "another magic": other} {
+		if _, _, err := ReadMeta(bytes.NewReader(raw)); choir.CodeOf(err) != choir.CodeInvalid {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	broken := errors.New("broken")
+	if _, _, err := ReadMeta(iotest.ErrReader(broken)); !errors.Is(err, broken) {
+		t.Errorf("a store that fails: %v", err)
 	}
 }
 

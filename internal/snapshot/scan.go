@@ -194,6 +194,7 @@ type scan struct {
 	purse  *purse // what the cache that is looked at may still have; nil outside of one
 	depth  int
 	buf    []byte
+	bytes  int64 // of files that are not in the run's sum yet
 	result Result
 	// everything says that all of the tree was looked at, though only a part was asked
 	// for.
@@ -307,7 +308,7 @@ func (s *scan) some(fd int, nodes []node) (bool, error) {
 		}
 		changed = changed || c
 	}
-	return changed, nil
+	return changed, s.countBytes()
 }
 
 func (f *folder) recount() {

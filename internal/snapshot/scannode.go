@@ -56,7 +56,7 @@ func (s *scan) knownDir(fd int, n *node) (changed bool, err error) {
 func (s *scan) enter(fd int, n *node) (bool, error) {
 	if why := s.leavesFolder(); why != "" {
 		changed := n.Kind != 0
-		s.leave(n, why, 0)
+		s.leaveOut(n, why, 0)
 		return changed, nil
 	}
 	child, err := openAnyway(fd, n.Name, openDir)
@@ -66,7 +66,7 @@ func (s *scan) enter(fd int, n *node) (bool, error) {
 		return false, err
 	case unix.EACCES:
 		changed := n.Kind != 0
-		s.leave(n, choir.LeftUnreadable, 0)
+		s.leaveOut(n, choir.LeftUnreadable, 0)
 		return changed, nil
 	default:
 		return false, s.fail("open", err)
@@ -75,13 +75,13 @@ func (s *scan) enter(fd int, n *node) (bool, error) {
 	changed, err := s.inside(child, n)
 	switch {
 	case err == errOver && s.purse == nil:
-		s.leave(n, "", 0)
+		s.leaveOut(n, "", 0)
 		return true, nil
 	case err == errCrowded:
-		s.leave(n, choir.LeftTooMany, 0)
+		s.leaveOut(n, choir.LeftTooMany, 0)
 		return true, nil
 	case err == unix.EACCES:
-		s.leave(n, choir.LeftUnreadable, 0)
+		s.leaveOut(n, choir.LeftUnreadable, 0)
 		return true, nil
 	}
 	if n.Sum = n.dir.sum; err == nil && n.dir.hollow() {
@@ -138,11 +138,11 @@ func (s *scan) renew(fd int, n *node, st *unix.Stat_t) (bool, error) {
 		}
 		err := s.file(fd, n, st)
 		if err == ErrChanged {
-			s.leave(n, choir.LeftChanging, st.Size)
+			s.leaveOut(n, choir.LeftChanging, st.Size)
 			return before.Kind != 0, nil
 		}
 		if err == unix.EACCES {
-			s.leave(n, choir.LeftUnreadable, st.Size)
+			s.leaveOut(n, choir.LeftUnreadable, st.Size)
 			return before.Kind != 0, nil
 		}
 		if err != nil {

@@ -36,7 +36,7 @@ func (r *Reader) Read(b []byte) (int, error) {
 		return 0, io.EOF
 	}
 	if r.at >= r.hole {
-		r.look()
+		r.findContent()
 	}
 	b = b[:min(int64(len(b)), r.size-r.at)]
 	if r.at < r.data {
@@ -61,9 +61,9 @@ func (r *Reader) Read(b []byte) (int, error) {
 	}
 }
 
-// look finds the next range with content. Where the file system cannot say, all of
+// findContent finds the next range with content. Where the file system cannot say, all of
 // it has.
-func (r *Reader) look() {
+func (r *Reader) findContent() {
 	r.data, r.hole = r.at, r.size
 	data, err := unix.Seek(r.fd, r.at, unix.SEEK_DATA)
 	switch {

@@ -2,7 +2,9 @@ package timeline
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+	"time"
 
 	"choiros/internal/choir"
 )
@@ -49,6 +51,8 @@ func sayRun(p choir.Payload) string {
 		return "says: " + Line(p.Text)
 	case *choir.RunFinished:
 		return "finished: " + string(p.Outcome)
+	case *choir.RunDismissed:
+		return "you put its card away"
 	case *choir.BudgetReached:
 		return fmt.Sprintf("reached the %s's limit on %s", p.Scope, p.Limit)
 	}
@@ -60,25 +64,56 @@ func sayWork(p choir.Payload) string {
 	case *choir.TaskDispatched:
 		return fmt.Sprintf("task %s: %s", p.Task.Kind, Line(p.Task.Instruction))
 	case *choir.TaskReturned:
-		return fmt.Sprintf("task %s %s: verification %s, %s", p.Result.Status, p.Result.Code, p.Result.Verify.Status, Line(p.Result.Summary))
+		return "task " + returned(&p.Result)
 	case *choir.TaskJudged:
 		return fmt.Sprintf("judged: %s, %s", p.Verdict, Line(p.Reason))
 	case *choir.ToolCalled:
 		return "tool " + SayCall(p)
+	case *choir.ModelReturned:
+		if p.Code != "" && p.Code != choir.CodeCancelled {
+			return "the model did not answer: " + Line(p.Error)
+		}
 	case *choir.EgressRefused:
 		return "refused to reach " + p.Host
 	case *choir.CheckpointCreated:
 		if len(p.Withheld) > 0 {
-			return "checkpoint: " + Line(p.Subject) + " (in no commit, because it looks like a key: " + Paths(p.Withheld, len(p.Withheld)) + ")"
+			return CheckpointName(p.Subject) + " (in no commit, because it looks like a key: " + Paths(p.Withheld, len(p.Withheld)) + ")"
 		}
-		return "checkpoint: " + Line(p.Subject)
+		return CheckpointName(p.Subject)
 	}
 	return ""
 }
 
+// CheckpointName names a checkpoint by its subject. A subject that is only the
+// time it was made, as git has it, is written as people write times.
+func CheckpointName(subject string) string {
+	if at, err := time.Parse("checkpoint: 20060102-150405", subject); err == nil {
+		return "checkpoint of " + at.Format("2006-01-02, 15:04")
+	}
+	return "checkpoint: " + Line(subject)
+}
+
 // SayCall tells a tool call: its name, and what it is about.
 func SayCall(p *choir.ToolCalled) string {
-	return p.Tool + " " + Line(p.Input.Path+p.Input.Command+p.Input.Pattern+p.Input.URL)
+	about := strings.Join(slices.DeleteFunc([]string{p.Input.Path, p.Input.Command, p.Input.Pattern, p.Input.URL}, func(s string) bool { return s == "" }), " ")
+	return strings.TrimSpace(p.Tool + " " + Line(about))
+}
+
+// returned tells how a task ended: "failed (verify_failed): verification fail, ...".
+func returned(r *choir.AssociateResult) string {
+	status := string(r.Status)
+	if r.Code != "" {
+		status += " (" + string(r.Code) + ")"
+	}
+	return fmt.Sprintf("%s: verification %s, %s", status, r.Verify.Status, Line(r.Summary))
+}
+
+// Count says how many there are of something: "1 path", "3 paths".
+func Count[N int | int64 | uint64](n N, one string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %ss", n, one)
 }
 
 func sayFiles(p choir.Payload) string {
@@ -92,7 +127,7 @@ func sayFiles(p choir.Payload) string {
 	case *choir.FileRemoved:
 		return "removed " + Paths(p.Paths, len(p.Paths))
 	case *choir.RepoAdded:
-		return fmt.Sprintf("project %s added: %d files", p.Name, p.Files)
+		return fmt.Sprintf("project %s added: %s", p.Name, Count(p.Files, "file"))
 	case *choir.RepoExported:
 		return fmt.Sprintf("project %s exported as a %s", p.Name, p.Format)
 	case *choir.CachesLeftOut:
@@ -134,13 +169,13 @@ func sayDesktop(p choir.Payload) string {
 func sayTime(p choir.Payload) string {
 	switch p := p.(type) {
 	case *choir.TimelineRewound:
-		return fmt.Sprintf("rewound to event %d: %d paths", p.ToSeq, p.Files)
+		return fmt.Sprintf("rewound to event %d: %s", p.ToSeq, Count(p.Files, "path"))
 	case *choir.TimelineUndone:
-		return fmt.Sprintf("undone: %d paths", p.Files)
+		return "undone: " + Count(p.Files, "path")
 	case *choir.ChangesTaken:
-		return fmt.Sprintf("changes taken from another computer: %d paths", p.Files)
+		return "changes taken from another computer: " + Count(p.Files, "path")
 	case *choir.DesktopUpgraded:
-		words := fmt.Sprintf("desktop's source upgraded: %d paths", p.Files)
+		words := "desktop's source upgraded: " + Count(p.Files, "path")
 		if n := len(p.Conflicts); n > 0 {
 			words += ", left as they are: " + Paths(p.Conflicts, n)
 		}

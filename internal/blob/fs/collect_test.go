@@ -105,11 +105,7 @@ func TestWhatIsInTheLogIsCollectedToo(t *testing.T) {
 func TestWhatIsPutBesideACollectionStays(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	s, err := Open(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { s.Close() })
+	s := opened(t, t.TempDir())
 	long, limit := time.Now().Add(-time.Hour), time.Now().Add(-time.Minute)
 	for i := range 1000 {
 		content := "content " + strconv.Itoa(i%10)

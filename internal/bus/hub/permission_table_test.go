@@ -9,6 +9,7 @@ var permitted = map[string]struct{ publish, subscribe string }{
 	"user.<uid>.<cid>.<type>":                    {"control", "shell desktop cli director"},
 	"agent.<uid>.<cid>.<run>.<type>":             {"control", "shell desktop cli director"},
 	"live.<uid>.<cid>.<role>.<run>":              {"director associate", "shell desktop cli"},
+	"draft.<uid>.<cid>":                          {"control", "desktop"},
 	"cmd.<uid>.<cid>.<verb>.<role>.<connection>": {"shell desktop cli director associate", "control"},
 	"task.<uid>.<cid>.<role>":                    {"control", "director associate"},
 	"job.<class>":                                {"control", "pool"},
@@ -18,6 +19,7 @@ var permitted = map[string]struct{ publish, subscribe string }{
 var permittedVerbs = map[choir.Verb]string{
 	"append":        "director associate",
 	"events-after":  "shell desktop cli director associate",
+	"run-read":      "director",
 	"blob-put":      "director associate",
 	"blob-get":      "director associate",
 	"hello":         "director",

@@ -9,7 +9,7 @@ import (
 	"choiros/internal/choir"
 )
 
-// Post is control's voice to the workers of one computer.
+// Post is control's voice to the workers and pages of one computer.
 type Post struct {
 	nc             *nats.Conn
 	user, computer choir.ID
@@ -35,6 +35,16 @@ func (p *Post) Deliver(role choir.Role, d bus.Delivery) error {
 		err = p.nc.Publish(bus.TaskSubject(p.user, p.computer, role), body)
 	}
 	return choir.Wrap("bus.deliver", choir.CodeUnavailable, err, "send a %s to the %s", d.Kind, role)
+}
+
+// TellDraft tells the pages that a draft changed. Whoever does not listen reads
+// the drafts when it connects.
+func (p *Post) TellDraft(d bus.DraftChanged) error {
+	body, err := json.Marshal(d)
+	if err == nil {
+		err = p.nc.Publish(bus.DraftSubject(p.user, p.computer), body)
+	}
+	return choir.Wrap("bus.tell", choir.CodeUnavailable, err, "tell of a draft of %s", d.App)
 }
 
 // Close sends what is buffered and ends the connection.

@@ -88,6 +88,9 @@ func fill(t *rapid.T, v reflect.Value, r choir.RuleInfo) {
 }
 
 func fillStruct(t *rapid.T, v reflect.Value) {
+	if v.NumField() == 0 {
+		rapid.Bool().Draw(t, "nothing") // rapid refuses values that nothing is drawn for
+	}
 	for _, f := range choir.Describe(v.Type()) {
 		optional := !f.Required || f.Type.Kind() == reflect.Pointer
 		if !optional || rapid.Bool().Draw(t, "with "+f.Name) {

@@ -15,7 +15,7 @@ const [vite, { default: react }] = await Promise.all([
   load("@vitejs/plugin-react/dist/index.js"),
 ]);
 
-const common = { configFile: false, root, plugins: [react(), besideBase()], logLevel: "error", clearScreen: false };
+const common = { configFile: false, root, plugins: [react(), besideBase(), besidePDF()], logLevel: "error", clearScreen: false };
 const say = (message) => process.stdout.write(`${JSON.stringify(message)}\n`);
 
 await (verb === "seed" ? seed() : serve());
@@ -40,6 +40,24 @@ function besideBase() {
   };
 }
 
+/** Serves what pdf.js asks for by name while it reads some files, where ui/desktop/vite.config.ts puts it in a build. */
+function besidePDF() {
+  const asked = /^\/assets\/pdfjs-[\d.]+\/((?:cmaps|standard_fonts|wasm)\/[\w-]+\.(\w+))$/;
+  return {
+    name: "choir-pdf",
+    configureServer(server) {
+      server.middlewares.use((request, response, next) => {
+        const [, path, ending] = asked.exec(request.url) ?? [];
+        if (!path) return next();
+        readFile(join(modules, "pdfjs-dist", path)).then((content) => {
+          response.setHeader("Content-Type", ending === "js" ? "text/javascript" : "application/octet-stream");
+          response.end(content);
+        }, next);
+      });
+    },
+  };
+}
+
 /** Bundles every package that the source imports, as the server would at its start. */
 async function seed() {
   const include = [...new Set([...(await imported("src")), ...(await imported("base"))])].sort();
@@ -55,7 +73,7 @@ async function imported(folder) {
   for (const name of await readdir(join(root, folder), { recursive: true })) {
     if (!/\.tsx?$/.test(name) || /\.test\.tsx?$/.test(name)) continue;
     const source = await readFile(join(root, folder, name), "utf8");
-    for (const [, wanted] of source.matchAll(found)) if (!wanted.endsWith(".css")) names.add(wanted);
+    for (const [, wanted] of source.matchAll(found)) if (!/\.css$|\?/.test(wanted)) names.add(wanted);
   }
   return [...names];
 }

@@ -11,10 +11,13 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"choiros/internal/choir"
 	"choiros/internal/guestbin"
@@ -35,15 +38,34 @@ func DataDir(t testing.TB) string {
 	if err != nil {
 		t.Fatal(err)
 	}
+	// os.RemoveAll keeps every folder above open, too many for a deep tree.
 	t.Cleanup(func() {
-		if err := os.RemoveAll(dir); err != nil {
-			t.Error(err)
+		if out, err := exec.Command("rm", "-rf", "--", dir).CombinedOutput(); err != nil {
+			t.Errorf("%v: %.300s", err, out)
 		}
 	})
 	if err := os.Chmod(dir, 0o711); err != nil {
 		t.Fatal(err)
 	}
 	return dir
+}
+
+// Bound is how the mountinfo of a sandbox names a folder that is bound in it: from
+// the root of the folder's own file system, which need not be that of the host.
+func Bound(t testing.TB, dir string) string {
+	t.Helper()
+	device := func(path string) (dev uint64) {
+		var s unix.Stat_t
+		if err := unix.Stat(path, &s); err != nil {
+			t.Fatal(err)
+		}
+		return s.Dev
+	}
+	root := dir
+	for root != "/" && device(filepath.Dir(root)) == device(dir) {
+		root = filepath.Dir(root)
+	}
+	return filepath.Join("/", strings.TrimPrefix(dir, root))
 }
 
 // NewSpec makes the folders of a sandbox with the right owners below a new data

@@ -1,0 +1,149 @@
+package drafts
+
+import (
+	"context"
+	"os"
+	"time"
+
+	"zombiezen.com/go/sqlite"
+	"zombiezen.com/go/sqlite/sqlitex"
+
+	"choiros/internal/choir"
+)
+
+// version is that of the schema; it only grows.
+const version = 1
+
+// A revision is never given twice: AUTOINCREMENT remembers the largest there was.
+const schema = `
+CREATE TABLE IF NOT EXISTS drafts (
+	revision INTEGER PRIMARY KEY AUTOINCREMENT,
+	app      TEXT NOT NULL,
+	subject  TEXT NOT NULL,
+	base     TEXT NOT NULL,
+	size     INTEGER NOT NULL,
+	at_ms    INTEGER NOT NULL,
+	by_page  TEXT NOT NULL,
+	text     TEXT NOT NULL,
+	UNIQUE (app, subject)
+) STRICT;
+PRAGMA user_version = 1;
+`
+
+// Store keeps the drafts of one computer in an SQLite file of its own. Its
+// methods may be called at once.
+type Store struct {
+	path   string
+	now    func() time.Time
+	limits limits
+
+	// turn has one place, for whoever reads or changes the file; it guards the rest.
+	turn   chan struct{}
+	conn   *sqlite.Conn
+	closed bool
+}
+
+// New makes the store of a file, which is opened, and made, when it is first
+// used.
+func New(path string, now func() time.Time) *Store {
+	return &Store{path: path, now: now, limits: defaults, turn: make(chan struct{}, 1)}
+}
+
+// Close closes the file. What is asked of the store afterwards is refused.
+func (s *Store) Close() error {
+	s.turn <- struct{}{}
+	defer func() { <-s.turn }()
+	s.closed = true
+	if s.conn == nil {
+		return nil
+	}
+	conn := s.conn
+	s.conn = nil
+	return s.explain(conn.Close())
+}
+
+// use runs fn with the connection when it is its turn. The context ends the
+// waiting, and interrupts fn.
+func (s *Store) use(ctx context.Context, fn func(*sqlite.Conn) error) error {
+	select {
+	case s.turn <- struct{}{}:
+	case <-ctx.Done():
+		return choir.Wrap("drafts", choir.CodeCancelled, ctx.Err(), "stopped")
+	}
+	defer func() { <-s.turn }()
+	if s.closed {
+		return choir.E("drafts", choir.CodeUnavailable, "the computer is closed").WithRemedy("try again once it runs")
+	}
+	if err := s.open(); err != nil {
+		return s.explain(err)
+	}
+	s.conn.SetInterrupt(ctx.Done())
+	defer s.conn.SetInterrupt(nil)
+	err := fn(s.conn)
+	if err != nil && ctx.Err() != nil {
+		return choir.Wrap("drafts", choir.CodeCancelled, ctx.Err(), "stopped")
+	}
+	return s.explain(err)
+}
+
+// open opens the file unless it is open. It is the caller's turn.
+func (s *Store) open() error {
+	if s.conn != nil {
+		return nil
+	}
+	// SQLite gives its other files the mode of this one.
+	file, err := os.OpenFile(s.path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return choir.Wrap("drafts.open", choir.CodeUnavailable, err, "open the file of the drafts")
+	}
+	if err := file.Close(); err != nil {
+		return choir.Wrap("drafts.open", choir.CodeUnavailable, err, "open the file of the drafts")
+	}
+	conn, err := sqlite.OpenConn(s.path, sqlite.OpenReadWrite)
+	if err != nil {
+		return err
+	}
+	if err := prepare(conn, s.path); err != nil {
+		conn.Close() // nothing was written through it that is missed
+		return err
+	}
+	s.conn = conn
+	return nil
+}
+
+// prepare makes each commit durable, text that was removed unreadable, and the
+// table. A file of a newer choir is refused.
+func prepare(conn *sqlite.Conn, path string) error {
+	for _, pragma := range []string{"PRAGMA journal_mode = WAL", "PRAGMA synchronous = FULL", "PRAGMA secure_delete = ON"} {
+		if err := sqlitex.ExecuteTransient(conn, pragma, nil); err != nil {
+			return err
+		}
+	}
+	var found int
+	err := sqlitex.ExecuteTransient(conn, "PRAGMA user_version", &sqlitex.ExecOptions{ResultFunc: func(row *sqlite.Stmt) error {
+		found = row.ColumnInt(0)
+		return nil
+	}})
+	if err != nil || found == version {
+		return err
+	}
+	if found > version {
+		return choir.E("drafts.open", choir.CodeUnavailable, "%s is of a newer choir", path).WithRemedy("start that one")
+	}
+	return sqlitex.ExecuteScript(conn, schema, nil)
+}
+
+// explain says of SQLite's refusals what they mean and what to do.
+func (s *Store) explain(err error) error {
+	if err == nil || choir.CodeOf(err) != choir.CodeInternal {
+		return err
+	}
+	e := &choir.Error{Op: "drafts", Code: choir.CodeInternal, Path: s.path, Msg: "SQLite refused", Err: err}
+	switch sqlite.ErrCode(err).ToPrimary() {
+	case sqlite.ResultFull:
+		e.Code, e.Msg, e.Remedy = choir.CodeNoSpace, "the disk is full", "free some space; what you typed is still in the page"
+	case sqlite.ResultCorrupt, sqlite.ResultNotADB:
+		e.Code, e.Msg, e.Remedy = choir.CodeCorrupt, "the file of the unsaved texts is damaged", "save what is open, stop choir, and move the file away"
+	}
+	return e
+}
