@@ -24,6 +24,7 @@ type client struct {
 	http     *http.Client
 	computer choir.ID
 	close    func() error
+	data     string // the data folder, for those who have to start choir again
 }
 
 const socketName = "choir.sock"
@@ -46,7 +47,7 @@ func (a *app) dial(ctx context.Context) (*client, error) {
 		var nd net.Dialer
 		return nd.DialContext(ctx, "unix", fdPath(d, socketName))
 	}
-	c := &client{http: &http.Client{Transport: &http.Transport{DialContext: dialer}}, close: func() error { return nil }}
+	c := &client{http: &http.Client{Transport: &http.Transport{DialContext: dialer}}, close: func() error { return nil }, data: a.data}
 	if err := c.pick(ctx, a.computer); err != nil {
 		return nil, notRunning(a.data, err)
 	}
@@ -56,7 +57,8 @@ func (a *app) dial(ctx context.Context) (*client, error) {
 func notRunning(data string, err error) error {
 	var p *api.Problem
 	var e *choir.Error
-	if errors.As(err, &p) || errors.As(err, &e) {
+	var gone *lostError
+	if !errors.As(err, &gone) && (errors.As(err, &p) || errors.As(err, &e)) {
 		return err
 	}
 	return choir.E("", choir.CodeUnavailable, "no choir is running on %s", data).WithRemedy("start it with: choir up --data %s", data)
@@ -124,8 +126,28 @@ func (c *client) call(ctx context.Context, method, path string, body io.Reader, 
 	if into == nil {
 		return nil
 	}
-	return json.NewDecoder(res.Body).Decode(into)
+	if err := json.NewDecoder(res.Body).Decode(into); err != nil {
+		return c.lost(ctx, err)
+	}
+	return nil
 }
+
+// lost says of a request that got no answer, or half of one, that choir is not
+// there any more; nothing new when the caller ended it.
+func (c *client) lost(ctx context.Context, err error) error {
+	var e *choir.Error
+	if ctx.Err() != nil || errors.As(err, &e) {
+		return err
+	}
+	return &lostError{choir.E("", choir.CodeUnavailable, "the choir on %s has stopped", c.data).WithRemedy("start it again with: choir up --data %s", c.data)}
+}
+
+// lostError is a request that choir did not answer, because it stopped.
+type lostError struct{ said *choir.Error }
+
+func (e *lostError) Error() string { return e.said.Error() }
+
+func (e *lostError) Unwrap() error { return e.said }
 
 // do makes one request; the caller closes the body.
 func (c *client) do(ctx context.Context, method, path string, body io.Reader) (*http.Response, error) {
@@ -138,7 +160,7 @@ func (c *client) do(ctx context.Context, method, path string, body io.Reader) (*
 	}
 	res, err := c.http.Do(req)
 	if err != nil {
-		return nil, err
+		return nil, c.lost(ctx, err)
 	}
 	if res.StatusCode >= 400 {
 		defer res.Body.Close()

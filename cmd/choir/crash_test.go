@@ -13,6 +13,7 @@ import (
 	"choiros/internal/choir"
 	"choiros/internal/control/api"
 	"choiros/internal/director/runscript"
+	"choiros/internal/sandbox/sandboxtest"
 )
 
 // everyStep makes the crash tests kill at each step of every run, not at some of
@@ -216,7 +217,7 @@ func (m *machine) killGuest(name killed) error {
 // mounted in it; of the two inits only the Associate's has a workspace.
 func (m *machine) owns(proc string, name killed) bool {
 	mounts, err := os.ReadFile(filepath.Join(proc, "mountinfo"))
-	if err != nil || !strings.Contains(string(mounts), m.data) {
+	if err != nil || !strings.Contains(string(mounts), sandboxtest.Bound(m.t, m.data)) {
 		return false
 	}
 	return name != associateBox || strings.Contains(string(mounts), " /workspace ")

@@ -41,6 +41,7 @@ func TestTheCommandLineRefuses(t *testing.T) {
 		{"a long prompt", []string{"prompt", strings.Repeat("x", 20_001)}, 2, choir.CodeTooLarge, "text"},
 		{"an empty prompt", []string{"prompt", ""}, 2, choir.CodeInvalid, "text"},
 		{"a project that is not there", []string{"prompt", "--repo", "nowhere", "x"}, 1, choir.CodeNotFound, "nowhere"},
+		{"a run that is not there to be followed up", []string{"prompt", "--after", "nowhere", "x"}, 1, choir.CodeNotFound, "nowhere"},
 		{"an unknown run", []string{"run", nobody}, 1, choir.CodeNotFound, nobody},
 		{"an id that is none", []string{"run", "x"}, 1, choir.CodeNotFound, "x"},
 		{"stop an unknown run", []string{"run", nobody, "--cancel"}, 1, choir.CodeNotFound, nobody},

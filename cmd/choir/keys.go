@@ -17,17 +17,17 @@ func (a *app) keyState(p config.Provider) api.ModelKey {
 		return api.ModelKey{Kind: "none", Present: true}
 	}
 	state := api.ModelKey{Kind: "variable", Where: p.KeyEnv}
-	if p.KeyFile != "" {
+	switch {
+	case p.Kept:
+		d := a.keys().Describe(context.Background(), p.Name)
+		state = api.ModelKey{Kind: "kept", Where: d.Where, SetAt: d.SetAt}
+	case p.KeyFile != "":
 		state = api.ModelKey{Kind: "file", Where: p.KeyFile}
 		if info, err := os.Stat(p.KeyFile); err == nil {
 			state.SetAt = choir.TimeOf(info.ModTime())
 		}
 	}
-	key, err := source(context.Background())
-	if err == nil && key == "" {
-		err = choir.E("models.key", choir.CodeUnavailable, "the key file of provider %s is empty", p.Name)
-	}
-	if err != nil {
+	if _, err := source(context.Background()); err != nil {
 		problem := choir.ProblemOf(err)
 		state.Problem, state.Remedy = problem.Message, problem.Remedy
 		return state

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"choiros/internal/sandbox/sandboxtest"
 )
 
 // TestNothingIsLeft stops a choir in order while a task runs, and then looks for
@@ -101,12 +103,13 @@ func (m *machine) processes() []string {
 	if err != nil {
 		m.t.Fatal(err)
 	}
+	bound := sandboxtest.Bound(m.t, m.data)
 	var out []string
 	for _, proc := range found {
 		// One that has ended meanwhile has neither.
 		args, _ := os.ReadFile(filepath.Join(proc, "cmdline"))
 		mounts, _ := os.ReadFile(filepath.Join(proc, "mountinfo"))
-		if strings.Contains(string(args), m.data) || strings.Contains(string(mounts), m.data) {
+		if strings.Contains(string(args), m.data) || strings.Contains(string(mounts), bound) {
 			out = append(out, filepath.Base(proc)+" "+strings.ReplaceAll(string(args), "\x00", " "))
 		}
 	}

@@ -8,14 +8,15 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 )
 
 // packTree writes a folder as a tar stream: files, folders and links as they
 // are, with modes and times. What a tree of files cannot hold (sockets, devices)
-// is left out and told.
-func packTree(w io.Writer, root string, warn func(string)) error {
+// is left out and told. files counts what is no folder and is not in git's own.
+func packTree(w io.Writer, root string, warn func(string)) (files int, err error) {
 	tw := tar.NewWriter(w)
-	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+	err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -23,9 +24,12 @@ func packTree(w io.Writer, root string, warn func(string)) error {
 		if err != nil {
 			return err
 		}
+		if !d.IsDir() && !strings.HasPrefix(rel, ".git"+string(filepath.Separator)) {
+			files++
+		}
 		return packOne(tw, path, rel, d, warn)
 	})
-	return errors.Join(err, tw.Close())
+	return files, errors.Join(err, tw.Close())
 }
 
 func packOne(tw *tar.Writer, path, rel string, d fs.DirEntry, warn func(string)) error {

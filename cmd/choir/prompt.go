@@ -3,8 +3,10 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -16,17 +18,18 @@ import (
 )
 
 func newPromptCommand(a *app) *cobra.Command {
-	var repo string
+	var repo, after string
 	c := &cobra.Command{
 		Use: "prompt TEXT...", Short: "Ask for something and follow the run to its end", Args: cobra.MinimumNArgs(1),
-		Example: "  choir prompt \"write a haiku about logs into haiku.md\"\n  choir prompt --repo hello \"make the tests pass\"",
+		Example: "  choir prompt \"write a haiku about logs into haiku.md\"\n  choir prompt --repo hello \"make the tests pass\"\n  choir prompt --after RUN \"shorter, please\"",
 		RunE: func(c *cobra.Command, args []string) error {
 			return a.withComputer(c.Context(), func(ctx context.Context, cl *client) error {
-				return runPrompt(ctx, a, cl, api.PromptRequest{Text: strings.Join(args, " "), Repo: repo})
+				return runPrompt(ctx, a, cl, api.PromptRequest{Text: strings.Join(args, " "), Repo: repo, After: choir.ID(after)})
 			})
 		},
 	}
 	c.Flags().StringVar(&repo, "repo", "", "project the prompt is about, see choir repo")
+	c.Flags().StringVar(&after, "after", "", "run that has ended and that this follows up, see choir run")
 	return c
 }
 
@@ -44,22 +47,48 @@ func (a *app) followRun(ctx context.Context, c *client, run choir.ID) error {
 	if !a.json {
 		a.printf("run %s\n", run)
 	}
-	err := c.follow(ctx, run, 0, func(e choir.Event) (bool, error) {
-		if !a.json {
-			if line := timeline.Say(&e); line != "" {
-				a.printf("  %6d  %s\n", e.Seq, line)
-			}
-		}
-		return e.Type == "run.finished" || e.Type == "question.asked", nil
-	})
+	return a.followFrom(ctx, c, run, 0)
+}
+
+// followFrom follows a run from what came after an event.
+func (a *app) followFrom(ctx context.Context, c *client, run choir.ID, after uint64) error {
+	v, err := a.untilItEnds(ctx, c, run, after)
 	if err != nil {
 		return err
 	}
-	var v api.RunView
-	if err := c.get(ctx, c.path("/runs/"+string(run)), &v); err != nil {
-		return err
-	}
 	return a.showOutcome(v)
+}
+
+// untilItEnds prints what happens in a run until it ends or waits for the user,
+// and returns how it stands then.
+func (a *app) untilItEnds(ctx context.Context, c *client, run choir.ID, after uint64) (v api.RunView, err error) {
+	base := c.path("/runs/" + string(run))
+	waits := ""
+	idle := func() error {
+		if err := c.get(ctx, base, &v); err != nil || a.json {
+			return err
+		}
+		if w := v.Waits; w != "" && w != waits {
+			a.printf("     ...  waits for the model: %s\n", w)
+		}
+		waits = v.Waits
+		return nil
+	}
+	err = c.watch(ctx, run, after, idle, func(e choir.Event) (bool, error) {
+		if line := timeline.Say(&e); line != "" && !a.json {
+			a.printf("  %6d  %s\n", e.Seq, line)
+		}
+		return e.Type == "run.finished" || e.Type == "question.asked", nil
+	})
+	if err == nil {
+		err = c.get(ctx, base, &v)
+	}
+	var gone *lostError
+	if errors.As(err, &gone) {
+		said := *gone.said
+		return v, said.WithRemedy("the run is kept and goes on when choir is started again (choir up --data %s); to see it: choir run %s --data %s", c.data, run, c.data)
+	}
+	return v, err
 }
 
 // showOutcome prints how a run stands and turns it into an exit code.
@@ -70,7 +99,7 @@ func (a *app) showOutcome(v api.RunView) error {
 	switch v.State {
 	case eventstore.RunDone:
 		if !a.json {
-			a.printf("\n%s\n", lines(v.Answer))
+			a.printf("\n%s\n\n%s\n", lines(v.Answer), spent(v.Usage))
 		}
 		return nil
 	case eventstore.RunWaiting:
@@ -85,12 +114,27 @@ func (a *app) showOutcome(v api.RunView) error {
 	}
 	if !a.json {
 		a.errorf("\nThe run %s: %s\n", v.State, lines(v.Answer))
+		if v.Usage.Calls > 0 {
+			a.errorf("%s\n", spent(v.Usage))
+		}
 	}
 	if code := v.Code; code != "" {
 		return exitError(max(1, code.ExitCode()))
 	}
 	return exitError(1)
 }
+
+// spent says what a run has cost.
+func spent(u eventstore.Usage) string {
+	calls := "1 model call"
+	if u.Calls != 1 {
+		calls = fmt.Sprintf("%d model calls", u.Calls)
+	}
+	return fmt.Sprintf("Cost $%.4f: %s, %d tokens in, %d out.", u.CostUSD, calls, u.InputTokens, u.OutputTokens)
+}
+
+// idleSeconds is how long a run may be without an event before it is looked at.
+const idleSeconds = 1
 
 // follow visits the events of the log, or of one run, in order until visit says
 // that it is done.
@@ -109,14 +153,41 @@ func (c *client) follow(ctx context.Context, run choir.ID, after uint64, visit f
 	}
 }
 
+// watch follows a run as follow does, and calls idle after each second in which
+// nothing happened.
+func (c *client) watch(ctx context.Context, run choir.ID, after uint64, idle func() error, visit func(choir.Event) (bool, error)) error {
+	for {
+		page, err := c.eventsWithin(ctx, run, after, idleSeconds)
+		if err == nil && len(page.Events) == 0 {
+			err = idle()
+		}
+		if err != nil {
+			return err
+		}
+		for _, e := range page.Events {
+			after = e.Seq
+			if done, err := visit(e); done || err != nil {
+				return err
+			}
+		}
+	}
+}
+
 // events reads a page of the log; with wait it waits for the first event.
 func (c *client) events(ctx context.Context, run choir.ID, after uint64, wait bool) (api.EventPage, error) {
-	q := url.Values{"after": {fmt.Sprint(after)}, "limit": {"500"}}
+	seconds := 0
+	if wait {
+		seconds = 20
+	}
+	return c.eventsWithin(ctx, run, after, seconds)
+}
+
+// eventsWithin reads a page of the log and waits so many seconds for its first
+// event.
+func (c *client) eventsWithin(ctx context.Context, run choir.ID, after uint64, seconds int) (api.EventPage, error) {
+	q := url.Values{"after": {fmt.Sprint(after)}, "limit": {"500"}, "wait": {fmt.Sprint(seconds)}}
 	if run != "" {
 		q.Set("run", string(run))
-	}
-	if wait {
-		q.Set("wait", "20")
 	}
 	var page api.EventPage
 	err := c.get(ctx, c.path("/events?"+q.Encode()), &page)
@@ -137,21 +208,13 @@ func newRunCommand(a *app) *cobra.Command {
 				return a.reading(c.Context(), func(ctx context.Context, cl *client) error { return runShow(ctx, a, cl, args[0]) })
 			}
 			return a.withComputer(c.Context(), func(ctx context.Context, cl *client) error {
-				base := cl.path("/runs/" + url.PathEscape(args[0]))
 				switch {
 				case cancel:
-					return cl.post(ctx, base+"/cancel", struct{}{}, nil)
+					return runCancel(ctx, a, cl, args[0])
 				case steer != "":
-					return cl.post(ctx, base+"/steer", api.Words{Text: steer}, nil)
+					return runSteer(ctx, a, cl, args[0], steer)
 				}
-				var v api.RunView
-				if err := cl.get(ctx, base, &v); err != nil {
-					return err
-				}
-				if err := cl.post(ctx, base+"/answers", api.Words{Text: answer}, nil); err != nil {
-					return err
-				}
-				return a.followFrom(ctx, cl, v)
+				return runAnswer(ctx, a, cl, args[0], answer)
 			})
 		},
 	}
@@ -161,21 +224,69 @@ func newRunCommand(a *app) *cobra.Command {
 	return c
 }
 
-// followFrom follows a run from where it was.
-func (a *app) followFrom(ctx context.Context, c *client, v api.RunView) error {
-	err := c.follow(ctx, v.ID, v.LastSeq, func(e choir.Event) (bool, error) {
-		if line := timeline.Say(&e); line != "" && !a.json {
-			a.printf("  %6d  %s\n", e.Seq, line)
-		}
-		return e.Type == "run.finished" || e.Type == "question.asked", nil
-	})
+// runCancel stops a run and waits until it has stopped.
+func runCancel(ctx context.Context, a *app, c *client, id string) error {
+	var v api.RunView
+	base := c.path("/runs/" + url.PathEscape(id))
+	if err := c.get(ctx, base, &v); err != nil {
+		return err
+	}
+	if !v.State.Open() {
+		a.showState(v, "was over before: nothing was stopped")
+		return nil
+	}
+	if err := c.post(ctx, base+"/cancel", struct{}{}, nil); err != nil {
+		return err
+	}
+	v, err := a.untilItEnds(ctx, c, v.ID, v.LastSeq)
 	if err != nil {
 		return err
 	}
-	if err := c.get(ctx, c.path("/runs/"+string(v.ID)), &v); err != nil {
+	a.showState(v, "was stopped")
+	return nil
+}
+
+// showState says in one sentence what a command did to a run.
+func (a *app) showState(v api.RunView, did string) {
+	if a.json {
+		a.printJSON(v)
+		return
+	}
+	a.printf("Run %s %s; it is %s. %s\n", v.ID, did, v.State, spent(v.Usage))
+}
+
+// runSteer adds words to a run that is at work.
+func runSteer(ctx context.Context, a *app, c *client, id, words string) error {
+	base := c.path("/runs/" + url.PathEscape(id))
+	if err := c.post(ctx, base+"/steer", api.Words{Text: words}, nil); err != nil {
 		return err
 	}
-	return a.showOutcome(v)
+	var v api.RunView
+	if err := c.get(ctx, base, &v); err != nil {
+		return err
+	}
+	if a.json {
+		a.printJSON(v)
+		return nil
+	}
+	a.printf("Added to run %s: its Director reads it with its next call. To see how it stands: choir run %s\n", v.ID, v.ID)
+	return nil
+}
+
+// runAnswer answers the question of a run and follows it.
+func runAnswer(ctx context.Context, a *app, c *client, id, words string) error {
+	var v api.RunView
+	base := c.path("/runs/" + url.PathEscape(id))
+	if err := c.get(ctx, base, &v); err != nil {
+		return err
+	}
+	if err := c.post(ctx, base+"/answers", api.Words{Text: words}, nil); err != nil {
+		return err
+	}
+	if !a.json {
+		a.printf("Answered; run %s goes on.\n", v.ID)
+	}
+	return a.followFrom(ctx, c, v.ID, v.LastSeq)
 }
 
 func runRuns(ctx context.Context, a *app, c *client) error {
@@ -188,7 +299,7 @@ func runRuns(ctx context.Context, a *app, c *client) error {
 		return nil
 	}
 	for _, r := range runs {
-		a.printf("%s  %-9s  %s\n", r.ID, r.State, timeline.Line(r.Prompt))
+		a.printf("%s  %-9s  %9s  %s\n", r.ID, r.State, fmt.Sprintf("$%.4f", r.Usage.CostUSD), timeline.Line(r.Prompt))
 	}
 	return nil
 }
@@ -202,9 +313,12 @@ func runShow(ctx context.Context, a *app, c *client, id string) error {
 		a.printJSON(v)
 		return nil
 	}
-	a.printf("run     %s\nstate   %s %s\nprompt  %s\n", v.ID, v.State, v.Code, timeline.Line(v.Prompt))
+	a.printf("run     %s\nstate   %s\nprompt  %s\n", v.ID, words(string(v.State), string(v.Code)), timeline.Line(v.Prompt))
+	if v.Waits != "" {
+		a.printf("waits   for the model: %s\n", v.Waits)
+	}
 	for _, t := range v.Tasks {
-		a.printf("task    %s  %s %s  %s\n", t.ID, t.State, t.Status, timeline.Line(t.Instruction))
+		a.printf("task    %s  %s  %s\n", t.ID, words(string(t.State), string(t.Status)), timeline.Line(t.Instruction))
 	}
 	a.printf("usage   %d calls, %d tokens in, %d out, $%.4f\n", v.Usage.Calls, v.Usage.InputTokens, v.Usage.OutputTokens, v.Usage.CostUSD)
 	if v.Document != "" {
@@ -215,6 +329,11 @@ func runShow(ctx context.Context, a *app, c *client, id string) error {
 		a.printf("\n%s\n", lines(d.Content))
 	}
 	return nil
+}
+
+// words puts a space between those that are not empty.
+func words(all ...string) string {
+	return strings.Join(slices.DeleteFunc(all, func(s string) bool { return s == "" }), " ")
 }
 
 func newTaskCommand(a *app) *cobra.Command {

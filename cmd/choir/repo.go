@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"choiros/internal/choir"
+	"choiros/internal/timeline"
 )
 
 func newRepoCommand(a *app) *cobra.Command {
@@ -71,9 +72,10 @@ func runRepoAdd(ctx context.Context, a *app, c *client, path, name string) error
 		name = filepath.Base(abs)
 	}
 	r, w := io.Pipe()
-	packed := make(chan error, 1)
+	files, packed := 0, make(chan error, 1)
 	go func() {
-		err := packTree(w, abs, func(line string) { a.warn(line) })
+		var err error
+		files, err = packTree(w, abs, func(line string) { a.warn(line) })
 		packed <- err
 		w.CloseWithError(err)
 	}()
@@ -90,7 +92,11 @@ func runRepoAdd(ctx context.Context, a *app, c *client, path, name string) error
 		a.printJSON(added)
 		return nil
 	}
-	a.printf("Added %s: %d files, %d bytes. Work on it with: choir prompt --repo %s \"...\"\n", added.Name, added.Files, added.Bytes, added.Name)
+	history := ""
+	if added.Head != "" {
+		history = " and its git history"
+	}
+	a.printf("Added %s: %s%s, %d bytes. Work on it with: choir prompt --repo %s \"...\"\n", added.Name, timeline.Count(files, "file"), history, added.Bytes, added.Name)
 	return nil
 }
 

@@ -82,10 +82,10 @@ func runRewind(ctx context.Context, a *app, c *client, req api.RewindRequest) er
 		a.printf("%-9s %s (from the trash)\n", "back", x.From)
 	}
 	if r.DryRun {
-		a.printf("%d paths would change, %d runs would be stopped; nothing was touched.\n", len(r.Files), len(r.Stopped))
+		a.printf("%s would change, %s would be stopped; nothing was touched.\n", timeline.Count(len(r.Files), "path"), timeline.Count(len(r.Stopped), "run"))
 		return nil
 	}
-	a.printf("Back at event %d: %d paths changed. To undo: choir rewind %d\n", r.ToSeq, len(r.Files), r.Seq-1)
+	a.printf("Back at event %d: %s changed. To undo: choir rewind %d\n", r.ToSeq, timeline.Count(len(r.Files), "path"), r.Seq-1)
 	return nil
 }
 

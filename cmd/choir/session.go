@@ -72,7 +72,11 @@ func (a *app) withReader(ctx context.Context, f func(*supervisor.Reader, *client
 	if err != nil {
 		return err
 	}
-	cfg := supervisor.Config{Data: a.data, File: file, From: from, OpenBlobs: openBlobs, Version: version, Now: now}
+	models, err := a.connections(file.Models)
+	if err != nil {
+		return err
+	}
+	cfg := supervisor.Config{Data: a.data, File: file, From: from, Connections: models, OpenBlobs: openBlobs, Version: version, Now: now}
 	r, err := supervisor.OpenReader(ctx, cfg)
 	if err != nil {
 		return err

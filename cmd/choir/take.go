@@ -8,6 +8,7 @@ import (
 
 	"choiros/internal/choir"
 	"choiros/internal/control/api"
+	"choiros/internal/timeline"
 )
 
 func newTakeCommand(a *app) *cobra.Command {
@@ -58,11 +59,11 @@ func runTake(ctx context.Context, a *app, c *client, req api.TakeRequest) error 
 	switch {
 	case a.json:
 	case t.DryRun:
-		a.printf("%d paths would change; nothing was touched.\n", len(t.Files))
+		a.printf("%s would change; nothing was touched.\n", timeline.Count(len(t.Files), "path"))
 	case t.Seq == 0:
 		a.printf("There was nothing to take.\n")
 	default:
-		a.printf("Took %d paths over. To undo: choir rewind %d\n", len(t.Files), t.Seq-1)
+		a.printf("Took %s over. To undo: choir rewind %d\n", timeline.Count(len(t.Files), "path"), t.Seq-1)
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -110,7 +111,7 @@ func runTimeline(ctx context.Context, a *app, c *client, limit int, before uint6
 func (a *app) printMark(m computer.Mark) {
 	files := ""
 	if m.Files > 0 {
-		files = fmt.Sprintf("  (%d paths)", m.Files)
+		files = "  (" + timeline.Count(m.Files, "path") + ")"
 	}
 	id := m.Task
 	if m.Kind == computer.MarkCall {
@@ -134,11 +135,20 @@ func runMoment(ctx context.Context, a *app, c *client, seq uint64, _ string) err
 		a.printJSON(m)
 		return nil
 	}
-	a.printf("Event %d of %d, %s: %s %s\n", m.Seq, m.Head, m.At.Std().Local().Format("2006-01-02 15:04:05"), m.Type, m.Text)
+	what := m.Text
+	if what == "" {
+		what = meaning(m.Type)
+	}
+	a.printf("Event %d of %d, %s: %s (%s)\n", m.Seq, m.Head, m.At.Std().Local().Format("2006-01-02 15:04:05"), what, m.Type)
 	if m.Collected {
 		a.printf("The files of this moment were collected.\n")
 	}
-	a.printf("%d files, %d bytes, snapshot %s of event %d\n", m.Files, m.Bytes, m.Snapshot, m.TakenSeq)
+	if m.TakenSeq == 0 {
+		a.printf("Nobody had looked at the workspace yet.\n")
+	} else {
+		a.printf("%s with %s, as they were found at event %d. To list them: choir timeline ls %d\n",
+			timeline.Count(m.Files, "file"), timeline.Count(m.Bytes, "byte"), m.TakenSeq, m.Seq)
+	}
 	for _, path := range m.LeftOut {
 		a.printf("left out  a cache over storage.cache_mb, which stays as it is: %s\n", path)
 	}
@@ -159,6 +169,16 @@ func runMoment(ctx context.Context, a *app, c *client, seq uint64, _ string) err
 		a.printf("setting   %s = %s\n", s.Key, value)
 	}
 	return nil
+}
+
+// meaning is what an event of a type says in general.
+func meaning(t choir.Type) string {
+	info, ok := choir.LookupType(t)
+	if !ok {
+		return "something that this choir does not know"
+	}
+	first, _, _ := strings.Cut(strings.TrimSuffix(info.Doc, "."), ";")
+	return first
 }
 
 func runFolder(ctx context.Context, a *app, c *client, seq uint64, path string) error {

@@ -159,7 +159,7 @@ func TestTasksCanBeUndone(t *testing.T) {
 		t.Errorf("an undo that conflicts: %d %s%s", r.code, r.out, r.errOut)
 	}
 	sameTree(t, before, o.tree())
-	if r := o.run("undo", string(o.c.computer)); r.code != 1 || !strings.Contains(r.errOut, "neither a task nor a tool call") {
+	if r := o.run("undo", string(o.c.computer)); r.code != 1 || !strings.Contains(r.errOut, "neither a run nor a task nor a tool call") {
 		t.Errorf("undo of nothing: %d %s", r.code, r.errOut)
 	}
 }

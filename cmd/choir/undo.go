@@ -8,13 +8,14 @@ import (
 
 	"choiros/internal/choir"
 	"choiros/internal/control/api"
+	"choiros/internal/timeline"
 )
 
 func newUndoCommand(a *app) *cobra.Command {
 	var dry bool
 	c := &cobra.Command{
-		Use: "undo TASK|CALL", Short: "Take one action back and keep what came after", Args: cobra.ExactArgs(1),
-		Long: "Take back what one task or one tool call changed in the files, and keep what came after.\n" +
+		Use: "undo RUN|TASK|CALL", Short: "Take one action back and keep what came after", Args: cobra.ExactArgs(1),
+		Long: "Take back what one run, one task or one tool call changed in the files, and keep what came after.\n" +
 			"Where something later depends on it, the paths are listed and nothing is changed.\n" +
 			"It is a step forward: it can be rewound.",
 		Example: "  choir timeline\n  choir undo TASK --dry-run\n  choir undo TASK",
@@ -45,11 +46,11 @@ func runUndo(ctx context.Context, a *app, c *client, req api.UndoRequest) error 
 	a.printChanges(u.Files)
 	switch {
 	case req.DryRun:
-		a.printf("%d paths would change; nothing was touched.\n", len(u.Files))
+		a.printf("%s would change; nothing was touched.\n", timeline.Count(len(u.Files), "path"))
 	case u.Seq == 0:
 		a.printf("Nothing is left of it to take back.\n")
 	default:
-		a.printf("Taken back: %d paths changed. To have it again: choir rewind %d\n", len(u.Files), u.BackSeq)
+		a.printf("Taken back: %s changed. To have it again: choir rewind %d\n", timeline.Count(len(u.Files), "path"), u.BackSeq)
 	}
 	return nil
 }

@@ -18,6 +18,7 @@ import (
 	"choiros/internal/control/api"
 	"choiros/internal/control/gateway"
 	"choiros/internal/control/supervisor"
+	"choiros/internal/sandbox"
 	"choiros/internal/sandbox/local"
 	"choiros/internal/webui"
 )
@@ -171,7 +172,13 @@ func runUp(ctx context.Context, a *app) error {
 	}
 	a.printFailed(s.sys.Failed())
 	a.printAddress(s.origin, login, s.sys.Models())
+	tried := make(chan struct{})
+	go func() {
+		defer close(tried)
+		a.printUnusable(s.sys.UnusableModels(ctx))
+	}()
 	err = s.serve(ctx, listeners)
+	<-tried
 	if a.recording != nil {
 		err = errors.Join(err, a.recording())
 	}
@@ -184,6 +191,17 @@ func (a *app) printFailed(failed []api.FailedComputer) {
 		a.errorf("choir: %s; the other computers go on\n", f.Why.Msg)
 		if f.Why.Remedy != "" {
 			a.errorf("  %s\n", f.Why.Remedy)
+		}
+	}
+}
+
+// printUnusable says which keys and services of the models in force cannot be
+// used, and what to do.
+func (a *app) printUnusable(checks []sandbox.Check) {
+	for _, c := range checks {
+		a.errorf("choir: %s: %s\n", c.Name, c.Detail)
+		if c.Remedy != "" {
+			a.errorf("  try: %s\n", c.Remedy)
 		}
 	}
 }

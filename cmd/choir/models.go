@@ -1,0 +1,105 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"net"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"choiros/internal/choir"
+	"choiros/internal/config"
+	"choiros/internal/control/connections"
+	keyfiles "choiros/internal/keyring/files"
+	"choiros/internal/model"
+	"choiros/internal/model/anthropic"
+	policy "choiros/internal/model/attempt"
+	"choiros/internal/model/bedrock"
+	"choiros/internal/model/openai"
+	"choiros/internal/model/replay"
+)
+
+// keys keeps the keys that the owner gives on the shell's page.
+func (a *app) keys() *keyfiles.Keyring { return keyfiles.New(filepath.Join(a.data, "keys", "models")) }
+
+// connections are the models that choir.toml and the shell's page name.
+func (a *app) connections(m config.Models) (*connections.Connections, error) {
+	c := connections.Config{
+		Data: a.data, File: m, Keys: a.keys(), Key: a.keyState, Source: a.keySource, Now: now,
+		Provider: a.recorded,
+		Tester: func(p config.Provider, key model.KeySource) (model.Provider, error) {
+			return a.provider(p, key, policy.Policy{Tries: 1})
+		},
+	}
+	if a.record != "" {
+		c.Locked = "choir up --record writes down what one model service answers: start choir without it to connect another"
+	}
+	return connections.Open(c)
+}
+
+// recorded makes a provider; with --record, one that writes down its exchanges.
+func (a *app) recorded(p config.Provider, key model.KeySource) (model.Provider, error) {
+	made, err := a.provider(p, key, policy.Policy{})
+	if err != nil || a.record == "" {
+		return made, err
+	}
+	if a.recording != nil {
+		return nil, choir.E("choir.up", choir.CodeInvalid, "--record records one provider, and the Director and the Associate use two")
+	}
+	f, err := os.OpenFile(a.record, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, choir.E("choir.up", choir.CodeInvalid, "cannot write the recording: %v", err)
+	}
+	r := replay.Record(made, f)
+	a.recording = func() error { return errors.Join(r.Close(), f.Close()) }
+	return r, nil
+}
+
+func (a *app) provider(p config.Provider, key model.KeySource, retry policy.Policy) (model.Provider, error) {
+	client := policy.NewClient(nil)
+	if p.OnPage {
+		client = policy.NewClient(onlyAllowed)
+	}
+	switch p.Kind {
+	case "anthropic":
+		return anthropic.New(anthropic.Config{BaseURL: p.BaseURL, Key: key, HTTP: client, Retry: retry}), nil
+	case "bedrock":
+		return bedrock.New(bedrock.Config{Region: p.Region, BaseURL: p.BaseURL, Key: key, HTTP: client, Retry: retry}), nil
+	default:
+		return openai.New(openai.Config{BaseURL: p.BaseURL, Key: key, HTTP: client, Retry: retry}), nil
+	}
+}
+
+// onlyAllowed refuses a connection to where no model service is, whatever name
+// led there.
+func onlyAllowed(_, address string, _ syscall.RawConn) error {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return err
+	}
+	if ip := net.ParseIP(host); ip == nil || !connections.Allowed(ip) {
+		return choir.E("models.connect", choir.CodeRefused, "%s is not an address of a model service", host)
+	}
+	return nil
+}
+
+// keySource reads a key when it is needed, so that it can be changed while choir
+// runs and never lies in a configuration; nil for a service that needs none.
+func (a *app) keySource(p config.Provider) model.KeySource {
+	switch {
+	case p.Kept:
+		return func(ctx context.Context) (string, error) { return a.keys().Read(ctx, p.Name) }
+	case p.KeyFile != "":
+		return func(context.Context) (string, error) { return keyfiles.ReadFile(p.KeyFile) }
+	case p.KeyEnv != "":
+		return func(context.Context) (string, error) {
+			if key := a.env(p.KeyEnv); key != "" {
+				return key, nil
+			}
+			return "", choir.E("models.key", choir.CodeUnavailable, "%s, which holds the key of provider %s, is not set for choir up", p.KeyEnv, p.Name).
+				WithRemedy("set it and start choir again")
+		}
+	}
+	return nil
+}
