@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { readDiff } from "./diff";
+import { filesAt, readDiff } from "./diff";
 
 const git = `diff --git a/a.txt b/a.txt
 index 1..2 100644
@@ -45,4 +45,14 @@ describe("readDiff", () => {
     ]);
   });
   it("is empty for words that are no diff", () => expect(readDiff("hello\n")).toEqual([]));
+});
+
+it("finds a file by its path below the workspace, which a project's diff leaves out", () => {
+  const files = readDiff(
+    "diff --git a/README.md b/README.md\n@@ -0,0 +1 @@\n+x\ndiff --git a/bin/a b/bin/a\n@@ -0,0 +1 @@\n+y\n",
+  );
+  const at = (path: string) => filesAt(files, path).map((f) => f.path);
+  expect(at("workspace/tally/bin/a")).toEqual(["bin/a"]);
+  expect(at("README.md")).toEqual(["README.md"]);
+  expect(at("workspace/tally/sbin/a")).toEqual([]);
 });

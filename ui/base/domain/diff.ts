@@ -62,6 +62,12 @@ export function readDiff(text: string): DiffFile[] {
   return files;
 }
 
+/** The files of a diff that are the one at `path` below the workspace: a diff of a project names them below the project. */
+export function filesAt(files: readonly DiffFile[], path: string): DiffFile[] {
+  const exact = files.filter((file) => file.path === path);
+  return exact.length > 0 ? exact : files.filter((file) => path.endsWith(`/${file.path}`));
+}
+
 function bodyLine(line: string, before: number, after: number): DiffLine {
   const text = line.slice(1);
   switch (line[0]) {

@@ -11,6 +11,8 @@ export interface ProblemDocument {
   conflicts?: { path: string }[];
   /** Content that is really there, of a save that came too late. */
   digest?: string;
+  /** The draft that is really there, of one that changed meanwhile. */
+  draft?: { revision: number; text?: string; base?: string };
 }
 
 /** The paths that stood in the way of what was refused. */

@@ -28,6 +28,7 @@ function begin(runs: readonly Run[], event: Extract<Event, { type: "prompt.submi
   const run: Run = {
     id: event.run,
     prompt: event.payload.text,
+    source: event.source,
     state: "planning",
     first_seq: event.seq,
     last_seq: event.seq,
@@ -35,6 +36,8 @@ function begin(runs: readonly Run[], event: Extract<Event, { type: "prompt.submi
     usage: noUsage,
   };
   if (event.payload.repo) run.repo = event.payload.repo;
+  if (event.payload.paced) run.paced = true;
+  if (event.payload.after) run.after = event.payload.after;
   return [run, ...runs];
 }
 
@@ -48,8 +51,16 @@ function advance(run: Run, event: Event): Run {
       return { ...next, state: open(run.state, "waiting"), question: event.payload.question };
     case "question.answered":
       return { ...next, state: open(run.state, "running") };
+    case "run.dismissed":
+      return { ...next, dismissed: true };
     case "run.finished":
-      return { ...next, state: event.payload.outcome, finished_at: event.time, answer: event.payload.answer };
+      return {
+        ...next,
+        state: event.payload.outcome,
+        finished_at: event.time,
+        answer: event.payload.answer,
+        ...(event.payload.code ? { code: event.payload.code } : {}),
+      };
     default:
       return next;
   }

@@ -31,6 +31,14 @@ export interface Run {
   id: ID;
   prompt: string;
   repo?: string;
+  /** Who prompted. */
+  source?: Event["source"];
+  /** The run it follows up. */
+  after?: ID;
+  /** Its recording plays at the pace of a reader. */
+  paced?: boolean;
+  /** Its card was put away. */
+  dismissed?: boolean;
   state: RunState;
   code?: Code;
   answer?: string;
@@ -85,6 +93,8 @@ export interface ModelState {
   connected: boolean;
   director?: string;
   associate?: string;
+  /** One of them was connected on the shell's page. */
+  on_page?: boolean;
   message: string;
 }
 
@@ -251,6 +261,14 @@ export interface Grant {
   lasts_ms: number;
   user: ID;
   computer: ID;
+}
+
+/** A draft of an app was changed: text that is typed and not saved. */
+export interface DraftChanged {
+  app: string;
+  subject: string;
+  /** Its number now; 0 once it was saved or discarded. */
+  revision: number;
 }
 
 /** A run still works or waits. */

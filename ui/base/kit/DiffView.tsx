@@ -1,12 +1,15 @@
 import { useMemo } from "react";
-import { type DiffFile, type DiffLine, readDiff } from "../domain/diff";
+import { type DiffFile, type DiffLine, filesAt, readDiff } from "../domain/diff";
 import "./diff.css";
 
 const marks = { add: "+", remove: "−", context: " ", hunk: " ", note: " " } as const;
 
-/** A unified diff, one block for each file; `folded` shows no lines until asked. */
-export function DiffView({ text, folded = false }: { text: string; folded?: boolean }) {
-  const files = useMemo(() => readDiff(text), [text]);
+/** A unified diff, one block for each file or only that of `path`; `folded` shows no lines until asked. */
+export function DiffView({ text, folded = false, path }: { text: string; folded?: boolean; path?: string }) {
+  const files = useMemo(() => {
+    const all = readDiff(text);
+    return path === undefined ? all : filesAt(all, path);
+  }, [text, path]);
   if (files.length === 0) return <pre className="diff-raw">{text}</pre>;
   return (
     <div className="diff">

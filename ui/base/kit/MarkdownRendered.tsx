@@ -1,5 +1,5 @@
 import type { Nodes } from "hast";
-import { Children, type ReactNode } from "react";
+import { Children, createContext, type ReactNode, useContext } from "react";
 import ReactMarkdown, { type Components } from "react-markdown";
 import remarkGfm from "remark-gfm";
 import { visible } from "#visible";
@@ -9,8 +9,24 @@ function unbroken(children: ReactNode): ReactNode {
   return Children.map(children, (c) => (typeof c === "string" ? c.replace(/(?<=\s|^)--(?=\w)/g, "-\u2060-\u2060") : c));
 }
 
+/** The level of the heading that a document stands under. */
+const Under = createContext(1);
+
+/** A heading of a document, which is a part of the page: the page alone has a heading of the first level. */
+function heading(depth: 1 | 2 | 3 | 4 | 5 | 6) {
+  const Tag = `h${depth}` as const;
+  return function Heading({ children }: { children?: ReactNode }) {
+    return <Tag aria-level={Math.min(6, depth + useContext(Under))}>{unbroken(children)}</Tag>;
+  };
+}
+
 const components: Components = {
-  h1: ({ children }) => <h1>{unbroken(children)}</h1>,
+  h1: heading(1),
+  h2: heading(2),
+  h3: heading(3),
+  h4: heading(4),
+  h5: heading(5),
+  h6: heading(6),
   a: ({ children, href }) => (
     <a href={href} target="_blank" rel="noreferrer noopener">
       {children}
@@ -49,10 +65,12 @@ function allVisible() {
 }
 
 /** The renderer itself, loaded when the first document is shown. */
-export default function MarkdownRendered({ text }: { text: string }) {
+export default function MarkdownRendered({ text, under = 1 }: { text: string; under?: number }) {
   return (
-    <ReactMarkdown remarkPlugins={[remarkGfm]} rehypePlugins={[allVisible]} components={components} skipHtml>
-      {text}
-    </ReactMarkdown>
+    <Under value={under}>
+      <ReactMarkdown remarkPlugins={[remarkGfm]} rehypePlugins={[allVisible]} components={components} skipHtml>
+        {text}
+      </ReactMarkdown>
+    </Under>
   );
 }

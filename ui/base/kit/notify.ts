@@ -1,19 +1,53 @@
-import { toast } from "sonner";
+import type { toast } from "sonner";
 import { visible } from "#visible";
 import { explain } from "../domain/problem";
 
-/** Says a short answer of the Director. */
-export function notifyAnswer(text: string): void {
-  toast(visible(text), { duration: 12_000 });
+type Show = (as: typeof toast) => void;
+
+let place: typeof toast | undefined;
+const waiting: Show[] = [];
+
+/** Shows messages with `as` from now on, and those that were said before. */
+export function showMessages(as: typeof toast): void {
+  place = as;
+  for (const show of waiting.splice(0)) show(as);
 }
 
-/** Says that something went well. */
-export function notifyDone(text: string, undo?: { label: string; run(): void }): void {
-  toast.success(visible(text), undo ? { action: { label: undo.label, onClick: undo.run }, duration: 12_000 } : {});
+function showOrQueue(show: Show): void {
+  if (place) show(place);
+  else waiting.push(show);
+}
+
+/** The duration of what people need: nothing of that goes away by itself. */
+const STAYS = Number.POSITIVE_INFINITY;
+
+/** Says a short answer of the Director, which is kept in its run. */
+export function notifyAnswer(text: string): void {
+  showOrQueue((toast) => toast(visible(text), { duration: 12_000 }));
+}
+
+/** What can be done about what a message says. */
+export interface Offer {
+  label: string;
+  run(): void;
+  /** The message takes the place of the one before with this name, which offers the same. */
+  id?: string;
+}
+
+/** Says that something went well; with an offer it stays until it is closed. */
+export function notifyDone(text: string, undo?: Offer): void {
+  const offer = undo && { action: { label: undo.label, onClick: undo.run }, duration: STAYS, id: undo.id };
+  showOrQueue((toast) => toast.success(visible(text), offer));
 }
 
 /** Says what happened and what to do next. */
 export function notifyProblem(error: unknown): void {
   const { title, remedy } = explain(error);
-  toast.error(visible(title), { ...(remedy ? { description: visible(remedy) } : {}), duration: 10_000 });
+  notifyTrouble(title, remedy);
+}
+
+/** Says that something went wrong, and what is known of it, until it is closed; the same twice is one message. */
+export function notifyTrouble(title: string, more?: string): void {
+  const description = more && visible(more);
+  showOrQueue((toast) => toast.error(visible(title), { description, duration: STAYS, id: `${title} ${more ?? ""}` }));
 }

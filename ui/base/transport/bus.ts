@@ -1,12 +1,14 @@
 import { jwtAuthenticator, type NatsConnection, type Subscription, wsconnect } from "@nats-io/nats-core";
 import type { Event } from "../domain/contracts";
-import type { Grant } from "../domain/views";
+import type { DraftChanged, Grant } from "../domain/views";
 
 /** What arrives on one connection. */
 export interface Hear {
   event(event: Event): void;
   /** Streaming text of one role in a run. */
   live(run: string, role: string, text: string): void;
+  /** What is typed and not saved was changed; only a desktop may hear it. */
+  draft?(changed: DraftChanged): void;
 }
 
 /** One connection to the bus. */
@@ -48,6 +50,8 @@ function listen(nc: NatsConnection, { user, computer }: Grant, hear: Hear): void
     const [, , , role = "", run = ""] = subject.split(".");
     hear.live(run, role, data);
   });
+  const { draft } = hear;
+  if (draft) pump(nc.subscribe(`draft.${user}.${computer}`), (_, data) => draft(JSON.parse(data) as DraftChanged));
 }
 
 async function pump(sub: Subscription, take: (subject: string, data: string) => void): Promise<void> {

@@ -2,6 +2,16 @@ import type { AssociateResult, Digest, ID, ProposalTarget, RepoAdded } from "../
 import type { Computer, DocumentVersion, EventPage, Grant, Run } from "../domain/views";
 import { ask, askText, list } from "./http";
 
+/** What a prompt is about, besides its words. */
+export interface About {
+  /** Project under workspace/. */
+  repo?: string;
+  /** Where its answer is proposed. */
+  proposal?: ProposalTarget;
+  /** The run that it follows up. */
+  after?: ID;
+}
+
 /** What both pages ask one computer, whose API lies at `at`. */
 export const computerAsks = (at: string) => ({
   show: () => ask<Computer>(at),
@@ -11,13 +21,16 @@ export const computerAsks = (at: string) => ({
   /** Events in order after `after`, at most 1,000; of one run when given. */
   events: (after: number, run?: ID) =>
     ask<EventPage>(`${at}/events?limit=1000&after=${after}${run ? `&run=${run}` : ""}`),
-  prompt: (text: string, repo: string, key: string, proposal?: ProposalTarget) =>
-    ask<{ run: ID; seq: number }>(`${at}/prompts`, {
-      method: "POST",
-      body: { text, ...(repo ? { repo } : {}), ...(proposal ? { proposal } : {}) },
-      key,
-    }),
+  prompt: (text: string, key: string, about: About = {}) =>
+    ask<{ run: ID; seq: number }>(`${at}/prompts`, { method: "POST", body: { text, ...about }, key }),
   cancel: (run: ID) => ask<void>(`${at}/runs/${run}/cancel`, { method: "POST" }),
+  /** Plays the rest of a paced demo at full speed. */
+  hurry: (run: ID) => ask<void>(`${at}/runs/${run}/faster`, { method: "POST" }),
+  /** Begins the recorded demo: at once, or at the pace of a reader. */
+  demo: (paced: boolean) =>
+    ask<{ run: ID; repo: string; notice: string }>(`${at}/demo`, { method: "POST", body: paced ? { paced } : {} }),
+  /** Puts away the card of a run that has ended. */
+  dismiss: (run: ID) => ask<void>(`${at}/runs/${run}/dismiss`, { method: "POST" }),
   steer: (run: ID, text: string) => ask<void>(`${at}/runs/${run}/steer`, { method: "POST", body: { text } }),
   answer: (run: ID, question: string, text: string) =>
     ask<void>(`${at}/runs/${run}/answers`, { method: "POST", body: { question, text } }),

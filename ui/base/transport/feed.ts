@@ -2,7 +2,7 @@ import { backoff, PATIENCE_MS } from "../domain/backoff";
 import type { Event, ID } from "../domain/contracts";
 import { type Fold, startFold, take } from "../domain/fold";
 import { Refusal } from "../domain/problem";
-import type { EventPage, Grant } from "../domain/views";
+import type { DraftChanged, EventPage, Grant } from "../domain/views";
 import type { Hear, Line } from "./bus";
 
 /** How the feed stands. */
@@ -16,6 +16,7 @@ export interface FeedParts {
   onEvents(events: Event[]): void;
   onLive(run: ID, role: string, text: string): void;
   onState(state: FeedState): void;
+  onDraft?(changed: DraftChanged): void;
   now(): number;
   chance(): number;
   sleep(ms: number): Promise<void>;
@@ -104,6 +105,7 @@ export class Feed {
     this.line = await this.parts.open(grant, {
       event: (event) => this.take([event]),
       live: (run, role, text) => this.parts.onLive(run, role, text),
+      ...(this.parts.onDraft ? { draft: this.parts.onDraft } : {}),
     });
     this.renewAt = this.parts.now() + grant.lasts_ms - RENEW_EARLY_MS;
     this.hangUp(before);

@@ -10,6 +10,8 @@ export interface Ask {
   /** The same key does the same thing once. */
   key?: string;
   signal?: AbortSignal | undefined;
+  /** It goes on when the page is left; the browser takes 64 KiB of such bodies. */
+  keepalive?: boolean;
 }
 
 /** Makes a request and decodes its JSON. Throws a Refusal for every answer that is not a success. */
@@ -40,7 +42,7 @@ async function maybeJSON(response: Response): Promise<unknown> {
 
 /** Makes a request; throws a Refusal for every answer that is not a success. */
 export async function send(path: string, options: Ask): Promise<Response> {
-  const { method = "GET", body, content, key, signal } = options;
+  const { method = "GET", body, content, key, signal, keepalive } = options;
   const headers = new Headers(options.headers);
   if (body) headers.set("Content-Type", "application/json");
   if (key) headers.set("Idempotency-Key", key);
@@ -52,6 +54,7 @@ export async function send(path: string, options: Ask): Promise<Response> {
       credentials: "same-origin",
       ...(body ? { body: JSON.stringify(body) } : content !== undefined ? { body: content } : {}),
       ...(signal ? { signal } : {}),
+      ...(keepalive ? { keepalive } : {}),
     });
   } catch (cause) {
     // Given up by the caller, rather than after too long.

@@ -2,7 +2,7 @@
 // biome-ignore-all format: generated
 // biome-ignore-all lint: generated
 
-import type { BudgetReached, CachesLeftOut, ChangesTaken, CheckpointCreated, ComputerCreated, ComputerExported, ComputerForked, ComputerImported, DesktopBroke, DesktopUpgraded, Digest, DocumentCreated, DocumentRemoved, DocumentRenamed, DocumentVersioned, EgressRefused, FileRemoved, FileWritten, ID, LogRepaired, ModelCalled, ModelReturned, OverlayAdded, OverlaySettled, PlanMade, PlanRefused, PromptSubmitted, QuestionAnswered, QuestionAsked, RepoAdded, RepoExported, RunCancelRequested, RunFinished, SandboxStarted, SandboxStopped, SessionEnded, SessionStarted, SettingChanged, SnapshotTaken, SteeringSubmitted, TaskDispatched, TaskJudged, TaskProgressed, TaskReturned, TaskStarted, TerminalClosed, TerminalOpened, ThemeChanged, Time, TimelineForked, TimelineRewound, TimelineUndone, ToastShown, ToolCalled, ToolReturned, WindowClosed, WindowFocused, WindowMoved, WindowOpened, WindowRetitled, WindowShown } from "../contracts";
+import type { BudgetReached, CachesLeftOut, ChangesTaken, CheckpointCreated, ComputerCreated, ComputerExported, ComputerForked, ComputerImported, DesktopBroke, DesktopUpgraded, Digest, DocumentCreated, DocumentRemoved, DocumentRenamed, DocumentVersioned, EgressRefused, FileRemoved, FileWritten, ID, LogRepaired, ModelCalled, ModelReturned, OverlayAdded, OverlaySettled, PlanMade, PlanRefused, PromptSubmitted, QuestionAnswered, QuestionAsked, RepoAdded, RepoExported, RunCancelRequested, RunDismissed, RunFinished, SandboxStarted, SandboxStopped, SessionEnded, SessionStarted, SettingChanged, SnapshotTaken, SteeringSubmitted, TaskDispatched, TaskJudged, TaskProgressed, TaskReturned, TaskStarted, TerminalClosed, TerminalOpened, ThemeChanged, Time, TimelineForked, TimelineRewound, TimelineUndone, ToastShown, ToolCalled, ToolReturned, WindowClosed, WindowFocused, WindowMoved, WindowOpened, WindowRetitled, WindowShown } from "../contracts";
 
 /** The payload of each event type. */
 export interface PayloadByType {
@@ -24,6 +24,8 @@ export interface PayloadByType {
   "run.cancel_requested": RunCancelRequested;
   /** A run ended, with the Director's signed answer or the reason it failed. */
   "run.finished": RunFinished;
+  /** A person put away the card of a run that had ended. */
+  "run.dismissed": RunDismissed;
   /** The Director accepted a plan. */
   "plan.made": PlanMade;
   /** A plan did not hold; the model is told why. */
@@ -112,7 +114,7 @@ export interface PayloadByType {
   "terminal.opened": TerminalOpened;
   /** A terminal is gone, with everything that was started in it. */
   "terminal.closed": TerminalClosed;
-  /** A person brought a project of their own. */
+  /** A person brought a project of their own, or the control plane that of the demo. */
   "repo.added": RepoAdded;
   /** Verified work left the computer as a branch or a patch. */
   "repo.exported": RepoExported;

@@ -12,8 +12,12 @@ export interface PromptSubmitted {
   repo?: string;
   /** What the answer is proposed for; without it the answer stands by itself. */
   proposal?: ProposalTarget;
+  /** Finished run that this one follows up: its Director is told what was asked and answered there. */
+  after?: ID;
   /** The model's words of this run come from this recording. */
   recording?: string;
+  /** The recording plays at the pace of a reader, until a person wants it faster. */
+  paced?: boolean;
 }
 
 /** SteeringSubmitted adds to a run while it works. */
@@ -38,6 +42,10 @@ export interface RunFinished {
   answer: string;
   /** Ed25519, base64, by the key in sandbox.started. */
   signature?: string;
+}
+
+/** RunDismissed says that a person has read how a run ended and put its card away. */
+export interface RunDismissed {
 }
 
 /** PlanMade is an accepted plan. */
@@ -232,8 +240,8 @@ export interface ToolReturned {
 export interface ModelCalled {
   /** Joins it to its model.returned. */
   call: ID;
-  /** Who called. */
-  caller: "director" | "associate" | "tool";
+  /** Who called; owner for the test of a model that is being connected. */
+  caller: "director" | "associate" | "tool" | "owner";
   /** Which provider. */
   provider: string;
   /** Which model. */
@@ -246,8 +254,8 @@ export interface ModelCalled {
 export interface ModelReturned {
   /** Joins it to its model.called. */
   call: ID;
-  /** Who called. */
-  caller: "director" | "associate" | "tool";
+  /** Who called; owner for the test of a model that is being connected. */
+  caller: "director" | "associate" | "tool" | "owner";
   /** Which provider. */
   provider: string;
   /** The model that answered. */

@@ -6,7 +6,7 @@ import type { Digest, ID } from "../contracts";
 
 /** TimelineUndone says that what one action changed was taken back, and what came after it kept. */
 export interface TimelineUndone {
-  /** The task or the tool call. */
+  /** The run, the task or the tool call. */
   of: ID;
   /** The workspace now. */
   snapshot: Digest;

@@ -1,0 +1,16 @@
+import { describe, expect, it } from "vitest";
+import { schemeOf } from "./scheme";
+
+describe("the scheme of a theme", () => {
+  it("is the one it says, before that of the shipped theme of its name", () => {
+    expect(schemeOf({ name: "dark", tokens: [{ name: "color-scheme", value: "light" }] })).toBe("light");
+    expect(schemeOf({ name: "mine", tokens: [{ name: "color-scheme", value: "dark" }] })).toBe("dark");
+  });
+
+  it("follows the system when nobody knows better", () => {
+    expect(schemeOf(undefined)).toBe("light dark");
+    expect(schemeOf({ name: "mine" })).toBe("light dark");
+    expect(schemeOf({ name: "constructor" })).toBe("light dark");
+    expect(schemeOf({ name: "mine", tokens: [{ name: "color-scheme", value: "none" }] })).toBe("light dark");
+  });
+});
