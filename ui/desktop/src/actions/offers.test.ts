@@ -35,13 +35,13 @@ it("offers nothing that makes no sense", () => {
 });
 
 it("sends the order as one prompt, and asks the shell for what only it may do", async () => {
-  const prompt = vi.fn(async () => {});
+  const prompt = vi.fn(async () => id);
   const file: Matter = { kind: "file", path: "a" };
   const [summarize] = offers;
   const undo = offers.find((o) => o.id === "undo");
   if (!summarize || !undo) throw new Error("they are gone");
   expect(await take(summarize, file, { prompt })).toBe(true);
-  expect(prompt).toHaveBeenCalledWith(expect.stringContaining("the file a"), expect.any(String), undefined);
+  expect(prompt).toHaveBeenCalledWith(expect.stringContaining("the file a"), expect.any(String), {});
   const parent = { postMessage: vi.fn() };
   vi.stubGlobal("window", { parent });
   expect(await take(undo, file, { prompt })).toBe(false);
@@ -51,7 +51,7 @@ it("sends the order as one prompt, and asks the shell for what only it may do", 
 });
 
 it("has what continues or corrects a text proposed over its document", async () => {
-  const prompt = vi.fn(async () => {});
+  const prompt = vi.fn(async () => id);
   const behind = { document: id, version: 2, anchor: { prefix: "before" } };
   const instead = { document: id, version: 2, anchor: { exact: "some words" } };
   const propose = (how: "instead" | "behind") => (how === "behind" ? behind : instead);
@@ -60,7 +60,7 @@ it("has what continues or corrects a text proposed over its document", async () 
   expect(offered.map((o) => o.id)).toEqual(["summarize", "explain", "fix", "continue"]);
   for (const offer of offered) await take(offer, selection, { prompt });
   const targets = prompt.mock.calls.map((call: unknown[]) => call[2]);
-  expect(targets).toEqual([undefined, undefined, instead, behind]);
+  expect(targets).toEqual([{}, {}, { proposal: instead }, { proposal: behind }]);
 });
 
 it("does not offer to correct what an answer has no room for, or has nothing to be proposed over", () => {

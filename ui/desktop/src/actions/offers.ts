@@ -1,4 +1,5 @@
 import type { ID, ProposalTarget } from "#base/domain/contracts.ts";
+import { names } from "#base/domain/names.ts";
 import type { Session } from "../app/session";
 import { defineWords } from "../i18n/words";
 import { tellShell } from "../transport/shell";
@@ -35,7 +36,7 @@ export interface Offer {
 
 export const offerWords = defineWords({
   en: {
-    ask: "Ask for",
+    ask: names.askAI.en,
     summarize: "Summarize",
     explain: "Explain",
     fix: "Fix",
@@ -45,7 +46,7 @@ export const offerWords = defineWords({
     asked: "Asked. The answer rises above the prompt.",
   },
   de: {
-    ask: "Bitten um",
+    ask: names.askAI.de,
     summarize: "Zusammenfassen",
     explain: "Erklären",
     fix: "Reparieren",
@@ -191,9 +192,11 @@ export function promptOf(order: Order): string {
 export async function take(offer: Offer, matter: Matter, session: Pick<Session, "prompt">): Promise<boolean> {
   const order = offer.order?.(matter);
   if (order) {
-    await session.prompt(promptOf(order), crypto.randomUUID(), order.proposal);
+    await session.prompt(promptOf(order), crypto.randomUUID(), order.proposal ? { proposal: order.proposal } : {});
     return true;
   }
-  tellShell({ kind: "open", page: "timeline" });
+  tellShell(
+    matter.kind === "run" ? { kind: "open", page: "undo", run: matter.id } : { kind: "open", page: "timeline" },
+  );
   return false;
 }

@@ -4,6 +4,7 @@ import { snapByKey } from "../domain/wmdrag";
 import { onDesktop, roundFrom } from "../domain/wmorder";
 import type { en } from "../i18n/en";
 import type { State } from "../state/store";
+import { isFramed, tellShell } from "../transport/shell";
 
 /** Where an action is performed. */
 export interface Here {
@@ -129,6 +130,13 @@ export const actions: readonly Action[] = [
     keys: "Ctrl+J",
     when: always,
     run: () => document.getElementById("prompt")?.focus(),
+  },
+  {
+    id: "shell.focus",
+    title: "toShell",
+    keys: "Ctrl+Alt+B",
+    when: isFramed,
+    run: () => tellShell({ kind: "leave" }),
   },
   {
     id: "run.stop",

@@ -27,7 +27,7 @@ export class Boundary extends Component<{ children: ReactNode; app?: boolean }, 
       <Failed
         title={say(deskWords, language, this.props.app ? "stumbled" : "stumbledPage")}
         why={say(deskWords, language, "stumbledWhy", { why: error.message })}
-        again={say(deskWords, language, this.props.app ? "tryAgain" : "reload")}
+        again={say(deskWords, language, this.props.app ? "reloadApp" : "reload")}
         onAgain={() => (this.props.app ? this.setState({ error: undefined }) : location.reload())}
       />
     );

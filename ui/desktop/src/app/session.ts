@@ -1,10 +1,12 @@
 import type { QueryClient } from "@tanstack/react-query";
 import { createContext, useContext } from "react";
-import type { Event, ProposalTarget } from "#base/domain/contracts.ts";
-import { isOpen, type Run } from "#base/domain/views.ts";
-import { notifyAnswer, notifyDone } from "#base/kit/notify.ts";
-import { Feed } from "#base/transport/feed.ts";
-import { progressOf } from "../domain/progress";
+import type { Event, ID } from "#base/domain/contracts.ts";
+import { type DraftChanged, isOpen, type Run } from "#base/domain/views.ts";
+import { notifyDone, notifyProblem } from "#base/kit/notify.ts";
+import type { About } from "#base/transport/computer.ts";
+import { Feed, type FeedState } from "#base/transport/feed.ts";
+import { oneLine } from "../domain/card";
+import { pageClock } from "../domain/pace";
 import { changeTo, defaultTheme, sameTheme } from "../domain/theme";
 import { deskWords } from "../i18n/desk";
 import { say } from "../i18n/words";
@@ -13,6 +15,10 @@ import { useStore } from "../state/store";
 import { untilAnswered } from "../transport/again";
 import { api } from "../transport/api";
 import { type DesktopState, desk } from "../transport/desk";
+import { drafts } from "../transport/drafts";
+import { Demo } from "./demo";
+import { Drafts } from "./drafts";
+import { Stories } from "./stories";
 import { readWorkspaceTheme, themePath } from "./themes";
 import { Windows } from "./windows";
 
@@ -22,7 +28,23 @@ const RECONNECT_MS = 5_000;
 /** This computer, opened in this page: what a person can do with it. */
 export class Session {
   readonly windows = new Windows();
+  readonly demo = new Demo(this.windows);
+  /** What is typed and not saved. */
+  readonly drafts = new Drafts(drafts, pageClock, notifyProblem);
   private readonly queries: QueryClient;
+  private readonly stories = new Stories({
+    known: (run) => useStore.getState().stories[run],
+    put: (run, story) => {
+      useStore.getState().setStory(run, story);
+      this.demo.follow(story);
+    },
+    read: async (run, after) => (await api.events(after, run)).events,
+  });
+  /** The runs that the prompt of this page began, with its words. */
+  private readonly begun = new Map<ID, { text: string; repo: string }>();
+  /** Runs that failed while a prompt was on its way: the answer that names its run may come later. */
+  private readonly failedMeanwhile = new Set<ID>();
+  private promptsUnderWay = 0;
   private readonly listeners = new Set<(event: Event) => void>();
   private feed: Feed | undefined;
   private again: ReturnType<typeof setTimeout> | undefined;
@@ -68,9 +90,34 @@ export class Session {
     );
   }
 
-  /** Begins a run, whose answer is proposed over a document when one is given. */
-  async prompt(text: string, key: string, proposal?: ProposalTarget): Promise<void> {
-    await api.prompt(text, "", key, proposal);
+  /** Begins a run; gives its id. */
+  async prompt(text: string, key: string, about: About = {}): Promise<ID> {
+    return (await api.prompt(text, key, about)).run;
+  }
+
+  /** Begins a run with words of the prompt, which come back there when it fails. */
+  async promptTyped(text: string, key: string, sent: () => void): Promise<void> {
+    const { repo, putWords } = useStore.getState();
+    this.promptsUnderWay++;
+    try {
+      const run = await this.prompt(text, key, repo ? { repo } : {});
+      sent();
+      if (this.failedMeanwhile.delete(run)) putWords({ text, repo, over: false });
+      else this.begun.set(run, { text, repo });
+    } finally {
+      if (--this.promptsUnderWay === 0) this.failedMeanwhile.clear();
+    }
+  }
+
+  /** Puts the card of a run away, in every browser. */
+  async dismiss(run: ID): Promise<void> {
+    await api.dismiss(run);
+  }
+
+  /** Reads what there is of a run, for its card. */
+  readStory(run: ID): void {
+    // The feed says when the computer cannot be reached; the line of the card stays.
+    this.stories.read(run).catch(() => undefined);
   }
 
   private connect(after: number): void {
@@ -83,7 +130,11 @@ export class Session {
         (await import("#base/transport/bus.ts")).openLine(...args),
       onEvents: (events: Event[]) => this.hear(events),
       onLive: () => {},
-      onState: store.setConnection,
+      onState: (state: FeedState) => {
+        store.setConnection(state);
+        if (state === "live" || state === "polling") this.drafts.again();
+      },
+      onDraft: (changed: DraftChanged) => this.drafts.hear(changed),
       now: Date.now,
       chance: Math.random,
       sleep: (ms: number) => new Promise<void>((done) => setTimeout(done, ms)),
@@ -150,14 +201,45 @@ export class Session {
 
   private hearOne(event: Event): void {
     const store = useStore.getState();
+    if (event.type === "window.closed") this.closedElsewhere(event.payload.window);
     if (event.type.startsWith("window.")) store.hearWindow(event);
     else if (event.type === "theme.changed") store.setTheme(event.payload);
     else if (event.type === "setting.changed") store.setSetting(event.payload.key, event.payload.value ?? "");
-    else if (event.type === "toast.shown") notifyAnswer(event.payload.text);
     else if (event.type === "timeline.rewound") void this.knowAgain();
     else if (event.type === "file.written") this.followFiles(event.payload.files.map((f) => f.path));
-    const line = progressOf(event);
-    if (line) store.say(line);
+    this.stories.hear(event);
+    this.tellOfRun(event);
+  }
+
+  /** Says once, to those who hear the page, what becomes of a run; words that led to nothing come back. */
+  private tellOfRun(event: Event): void {
+    const { announce, language, putWords } = useStore.getState();
+    if (event.type === "prompt.submitted")
+      announce(say(deskWords, language, "saidBegun", { text: oneLine(event.payload.text) }));
+    else if (event.type === "question.asked")
+      announce(say(deskWords, language, "saidAsks", { text: event.payload.question.text }));
+    else if (event.type === "run.finished" && event.run) {
+      const { outcome, answer } = event.payload;
+      announce(say(deskWords, language, ends[outcome], { text: oneLine(answer, 1000) }));
+      const words = this.begun.get(event.run);
+      if (outcome === "failed") {
+        if (words) putWords({ ...words, over: false });
+        else if (this.promptsUnderWay > 0) this.failedMeanwhile.add(event.run);
+      }
+      this.begun.delete(event.run);
+    }
+  }
+
+  /** Another browser closed a window in which something is typed: it is kept, and the way back to it is shown. */
+  private closedElsewhere(id: ID): void {
+    const { unsaved, language } = useStore.getState();
+    const text = unsaved.get(id);
+    const win = this.windows.get(id);
+    if (!text || !win) return;
+    notifyDone(say(deskWords, language, "closedElsewhere", { name: text.name }), {
+      label: say(deskWords, language, "openAgain"),
+      run: () => void this.windows.open(win.app, win.subject, text.name),
+    });
   }
 
   private followFiles(paths: readonly string[]): void {
@@ -183,6 +265,9 @@ export class Session {
     for (const key of stale) void readAgain(this.queries, [key]);
   }
 }
+
+/** How the end of a run is said. */
+const ends = { done: "saidDone", failed: "saidFailed", cancelled: "saidCancelled" } as const;
 
 const nameInForce = () => useStore.getState().theme?.name ?? defaultTheme;
 

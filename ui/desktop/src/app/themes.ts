@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { readTheme, shipped, type Theme } from "../domain/theme";
+import { inOrder, readTheme, shipped, type Theme } from "../domain/theme";
 import { files } from "../transport/files";
 
 /** Where themes lie in the workspace. */
@@ -27,17 +27,17 @@ export interface Offered {
   own: boolean;
 }
 
-/** The shipped themes, then those that lie in the workspace. */
+/** The shipped themes, with what the workspace has in their place, then those that only it has. */
 export function useThemes(): { themes: Offered[]; broken: string[] } {
   const { data } = useQuery({ queryKey: ["files", "themes"], queryFn: readAll, retry: false });
   const own = data ?? [];
   const good = own.flatMap(({ theme }) => theme ?? []);
   const names = new Set(good.map((theme) => theme.name));
   return {
-    themes: [
+    themes: inOrder([
       ...shipped.filter((s) => !names.has(s.name)).map((theme) => ({ theme, own: false })),
       ...good.map((theme) => ({ theme, own: !shipped.some((s) => s.name === theme.name) })),
-    ],
+    ]),
     broken: own.filter(({ theme }) => !theme).map(({ path }) => path),
   };
 }

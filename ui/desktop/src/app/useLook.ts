@@ -1,5 +1,6 @@
-import { useEffect } from "react";
-import { isRTL, schemeOf, tokensOf } from "../domain/theme";
+import { useEffect, useLayoutEffect } from "react";
+import { schemeOf } from "#base/domain/scheme.ts";
+import { isRTL, tokensOf } from "../domain/theme";
 import { useStore } from "../state/store";
 
 /** Draws the page with the theme and settings that are in force. */
@@ -13,7 +14,8 @@ export function useLook(): void {
     root.dir = isRTL(settings.get("dir") ?? "") ? "rtl" : "ltr";
     root.dataset.motion = settings.get("motion") ?? "";
   }, [settings, language]);
-  useEffect(() => {
+  // Before the effects of the apps, such as a terminal's, which read the values in force.
+  useLayoutEffect(() => {
     const { style, dataset } = document.documentElement;
     const tokens = tokensOf(theme);
     for (const [name, value] of tokens) style.setProperty(`--${name}`, value);

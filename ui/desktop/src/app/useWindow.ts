@@ -15,7 +15,10 @@ export interface WindowHandle {
   focused: boolean;
   /** Says what it shows now; both are kept on the server. */
   show(subject: string, title?: string): void;
+  /** Closes it, without asking for what is typed in it. */
   close(): void;
+  /** Gives the keyboard to the content, as after each action. */
+  focus(): void;
   /** Opens something else in the app that opens it best, or in the one named. */
   open(subject: string, app?: string): void;
 }
@@ -40,7 +43,8 @@ export function useWindow(): WindowHandle {
       title,
       focused,
       show: (to, called = "") => windows.retitle(id, called, to),
-      close: () => windows.close(id),
+      close: () => windows.remove(id),
+      focus: () => useStore.getState().want(id),
       open: (to, by) => void (by ? windows.open(by, to) : windows.openSubject(to)),
     }),
     [id, app, subject, title, focused, windows],

@@ -77,6 +77,35 @@ export class Windows {
     if (app) await this.open(app.id, subject, title);
   }
 
+  /**
+   * Opens a window at a place without taking the keyboard from whoever types; the same key opens it once. One that
+   * shows the same, or the only one of its app, comes up instead.
+   */
+  async stage(app: string, subject: string, bounds: Rect, key: string): Promise<void> {
+    const typing = this.focused();
+    const there = this.of(app).find((w) => w.subject === subject || appOf(app)?.single);
+    if (there) {
+      this.retitle(there.id, "", subject);
+      this.raise(there);
+      return;
+    }
+    const { desktop } = state();
+    void bodyOf(app)
+      ?.load()
+      .catch(() => undefined);
+    const { window, seq } = await desk.open({ app, subject, bounds, desktop }, key);
+    state().settle(window.id, window, seq);
+    // A terminal takes the keyboard when it is the window on top.
+    if (app === "terminal" && typing) this.raise(typing);
+    this.tell("opened", window);
+  }
+
+  private raise(win: Win): void {
+    this.change(this.raised(win.state === "minimised" ? restoredOf(win) : win), "focus", () =>
+      desk.show(win.id, "focus"),
+    );
+  }
+
   private async openNew(manifest: Manifest, subject: string, title: string): Promise<void> {
     // Its code is fetched while the server is asked; what fails is told where the app would be.
     void bodyOf(manifest.id)
@@ -98,7 +127,7 @@ export class Windows {
     if (this.focused()?.id === id) return;
     const desktop = win.desktop ?? 0;
     if (desktop !== state().desktop) this.goTo(desktop);
-    this.change(this.raised(win.state === "minimised" ? restoredOf(win) : win), "focus", () => desk.show(id, "focus"));
+    this.raise(win);
   }
 
   minimise(id: ID): void {
@@ -120,7 +149,17 @@ export class Windows {
     state().want(this.focused()?.id ?? null);
   }
 
+  /** Closes a window; when that would lose what is typed in it, the person is asked. */
   close(id: ID): void {
+    if (!state().unsaved.has(id)) this.remove(id);
+    else {
+      this.focus(id);
+      state().setClosing(id);
+    }
+  }
+
+  /** Closes a window without asking. */
+  remove(id: ID): void {
     this.moves.flush();
     const win = this.get(id);
     if (!win) return;

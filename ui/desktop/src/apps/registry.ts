@@ -1,7 +1,8 @@
-import { manifest as browser } from "./browser/manifest";
+import { appIdOf } from "../domain/appid";
 import { manifest as code } from "./code/manifest";
 import { manifest as files } from "./files/manifest";
 import type { Manifest } from "./manifest";
+import { manifest as preview } from "./preview/manifest";
 import { manifest as settings } from "./settings/manifest";
 import { manifest as terminal } from "./terminal/manifest";
 import { manifest as timeline } from "./timeline/manifest";
@@ -10,11 +11,12 @@ import { manifest as viewer } from "./viewer/manifest";
 import { manifest as writer } from "./writer/manifest";
 
 /** All apps, in the order of the dock. Their code is loaded when they are opened. */
-export const apps: readonly Manifest[] = [writer, files, code, terminal, trace, timeline, browser, settings, viewer];
+export const apps: readonly Manifest[] = [writer, files, code, terminal, trace, timeline, preview, settings, viewer];
 
-/** The app of a name. */
+/** The app of an id, also of one it had before. */
 export function appOf(id: string): Manifest | undefined {
-  return apps.find((a) => a.id === id);
+  const now = appIdOf(id);
+  return apps.find((a) => a.id === now);
 }
 
 /** The apps that open a subject, the best first. */

@@ -32,7 +32,7 @@ function nameOf({ key, code }: Press, alt: boolean): string {
 /** A chord as it is written on the keys of a Mac or another machine. */
 export function written(chord: string, mac: boolean): string {
   const arrows: Record<string, string> = { Left: "←", Right: "→", Up: "↑", Down: "↓" };
-  const named = chord.split("+").map((part) => arrows[part] ?? part);
+  const named = (chord === "+" ? [chord] : chord.split("+")).map((part) => arrows[part] ?? part);
   if (!mac) return named.join(" ");
   const signs: Record<string, string> = { Ctrl: "⌘", Alt: "⌥", Shift: "⇧", Enter: "↩" };
   return named.map((part) => signs[part] ?? part).join(" ");

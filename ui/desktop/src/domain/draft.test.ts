@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { conflicted, decided, draftOf, found, isDirty, saved, typed } from "./draft";
+import { conflicted, decided, draftOf, found, isDirty, restored, saved, typed } from "./draft";
 
 const one = { text: "one", digest: "1" };
 const two = { text: "two", digest: "2" };
@@ -39,5 +39,23 @@ describe("a text that is being written", () => {
       saving: false,
       text: "mine",
     });
+  });
+
+  it("goes on with what was typed before, and says when the file is another one now", () => {
+    expect(restored(one, "mine", "1")).toEqual(typed(draftOf(one), "mine"));
+    expect(restored(one, "one", "0"), "it was saved after all").toEqual(draftOf(one));
+    const other = restored(two, "mine", "1");
+    expect(other).toMatchObject({ text: "mine", theirs: two });
+    expect(isDirty(other)).toBe(true);
+    expect(found(other, one), "the file is what it was again").toEqual(typed(draftOf(one), "mine"));
+    expect(decided(other, "mine")).toMatchObject({ text: "mine", base: two, theirs: undefined });
+    expect(isDirty(restored(two, "", "1")), "an emptied text is one too").toBe(true);
+  });
+
+  it("keeps both texts when two browsers typed in the same place", () => {
+    const clash = conflicted(typed(draftOf(one), "mine"), { text: "yours", digest: "1", unsaved: true });
+    expect(found(clash, { text: "three", digest: "3" }).theirs?.text).toBe("yours");
+    expect(decided(clash, "theirs")).toEqual(typed(draftOf(one), "yours"));
+    expect(decided(clash, "mine")).toEqual(typed(draftOf(one), "mine"));
   });
 });

@@ -6,13 +6,18 @@ export interface Version {
   digest: Digest | undefined;
 }
 
+/** What someone else wrote: a version of the file, or a text that another browser typed and did not save. */
+export interface Theirs extends Version {
+  unsaved?: true;
+}
+
 /** A text that is being written, and the file below it. */
 export interface Draft {
   /** What the writing began with, or was saved as last. */
   base: Version;
   text: string;
   /** What someone else wrote meanwhile. */
-  theirs: Version | undefined;
+  theirs: Theirs | undefined;
   saving: boolean;
 }
 
@@ -23,7 +28,7 @@ export function draftOf(base: Version): Draft {
 
 /** There is something to save. */
 export function isDirty(draft: Draft): boolean {
-  return draft.text !== draft.base.text;
+  return draft.text !== draft.base.text || draft.theirs !== undefined;
 }
 
 /** The text was changed by hand. */
@@ -31,12 +36,23 @@ export function typed(draft: Draft, text: string): Draft {
   return { ...draft, text };
 }
 
+/**
+ * Goes on with a text that was typed before and not saved, made of the file with
+ * the digest `made`. When the file is another one now, both sides are kept.
+ */
+export function restored(now: Version, text: string, made: string): Draft {
+  if (text === now.text) return draftOf(now);
+  if (made === (now.digest ?? "")) return typed(draftOf(now), text);
+  return { base: { text: "", digest: made || undefined }, text, theirs: now, saving: false };
+}
+
 /** The file is found as it is now. What is being written is never touched. */
 export function found(draft: Draft, now: Version): Draft {
-  if (draft.saving || now.digest === draft.base.digest)
-    return { ...draft, theirs: draft.saving ? draft.theirs : undefined };
-  if (now.text === draft.text) return { ...draft, base: now, theirs: undefined };
-  return isDirty(draft) ? { ...draft, theirs: now } : draftOf(now);
+  const theirs = draft.theirs?.unsaved || draft.saving ? draft.theirs : undefined;
+  if (now.digest === draft.base.digest) return { ...draft, base: now, theirs };
+  if (draft.saving) return draft;
+  if (now.text === draft.text) return { ...draft, base: now, theirs };
+  return isDirty(draft) ? { ...draft, theirs: theirs ?? now } : draftOf(now);
 }
 
 /** A text was saved; what was typed meanwhile stays. */
@@ -44,14 +60,15 @@ export function saved(draft: Draft, as: Version): Draft {
   return { ...draft, base: as, theirs: undefined, saving: false };
 }
 
-/** A save was refused: someone else's version is there. */
-export function conflicted(draft: Draft, theirs: Version): Draft {
+/** A save was refused: someone else's version is there. Or another browser typed in the same place. */
+export function conflicted(draft: Draft, theirs: Theirs): Draft {
   return { ...draft, theirs, saving: false };
 }
 
-/** Decides a conflict: theirs replaces what was written, or mine will be saved over theirs. */
+/** Decides a conflict: theirs replaces what was written, or mine stays, to be saved over theirs. */
 export function decided(draft: Draft, which: "mine" | "theirs"): Draft {
   const { theirs } = draft;
   if (!theirs) return draft;
+  if (theirs.unsaved) return { ...draft, text: which === "theirs" ? theirs.text : draft.text, theirs: undefined };
   return which === "theirs" ? draftOf(theirs) : { ...draft, base: theirs, theirs: undefined };
 }

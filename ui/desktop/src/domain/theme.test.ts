@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { schemeOf } from "#base/domain/scheme.ts";
 import { cssTrouble } from "./css";
-import { changeTo, readTheme, sameTheme, schemeOf, shipped, tokensOf } from "./theme";
+import { changeTo, inOrder, readTheme, sameTheme, shipped, tokensOf } from "./theme";
 
 describe("themes", () => {
   it("ships light, dark, high contrast and kintsugi, each of safe values only", () => {
@@ -9,6 +10,17 @@ describe("themes", () => {
       expect(readTheme(JSON.stringify(theme))).toEqual({ theme });
       expect(tokensOf({ name: theme.name }).size).toBe(Object.keys(theme.tokens).length);
     }
+  });
+
+  it("have the scheme that base, and so the shell, knows of them", () => {
+    for (const { name, scheme } of shipped) expect(schemeOf({ name }), name).toBe(scheme);
+  });
+
+  it("are offered in one order, wherever their files lie", () => {
+    const own = { name: "aurora", title: { en: "Aurora", de: "Aurora" }, scheme: "dark" as const, tokens: {} };
+    const found = [own, ...shipped].map((theme) => ({ theme })).reverse();
+    const names = inOrder(found).map(({ theme }) => theme.name);
+    expect(names).toEqual(["system", "light", "dark", "high-contrast", "kintsugi", "aurora"]);
   });
 
   it("look the same whatever the order of their values, and none is the default", () => {

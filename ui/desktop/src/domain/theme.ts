@@ -1,12 +1,12 @@
 import type { ThemeChanged } from "#base/domain/contracts.ts";
+import { readScheme, SCHEME_TOKEN, type Scheme } from "#base/domain/scheme.ts";
 import { cssTrouble } from "./css";
 
 /** A theme as it lies in choiros/themes. */
 export interface Theme {
   name: string;
   title: { en: string; de: string };
-  /** "light", "dark", or "light dark" to follow the system. */
-  scheme: "light" | "dark" | "light dark";
+  scheme: Scheme;
   tokens: Record<string, string>;
 }
 
@@ -17,6 +17,7 @@ export const shipped: readonly Theme[] = Object.values(files)
   .map((f) => f.default)
   .sort((a, b) => order(a.name) - order(b.name));
 
+/** The place of a theme among the shipped ones; those of the workspace come after them. */
 function order(name: string): number {
   const at = ["system", "light", "dark", "high-contrast", "kintsugi"].indexOf(name);
   return at < 0 ? 99 : at;
@@ -32,15 +33,12 @@ export function sameTheme(a: ThemeChanged, b: ThemeChanged | undefined): boolean
   return text(a) === text(b ?? { name: defaultTheme });
 }
 
-/** The token a theme gives its scheme in, on its way through the log. */
-const SCHEME = "color-scheme";
-
 /** A theme as the log keeps it: its name, and the values that differ from the shipped theme of that name. */
 export function changeTo(theme: Theme): ThemeChanged {
   const base = shipped.find((s) => s.name === theme.name);
   const own = Object.entries(theme.tokens).filter(([name, value]) => base?.tokens[name] !== value);
   const tokens = own.map(([name, value]) => ({ name, value }));
-  if (theme.scheme !== (base?.scheme ?? "light dark")) tokens.unshift({ name: SCHEME, value: theme.scheme });
+  if (theme.scheme !== (base?.scheme ?? "light dark")) tokens.unshift({ name: SCHEME_TOKEN, value: theme.scheme });
   return { name: theme.name, ...(tokens.length > 0 ? { tokens } : {}) };
 }
 
@@ -48,18 +46,10 @@ export function changeTo(theme: Theme): ThemeChanged {
 export function tokensOf(change: ThemeChanged | undefined): Map<string, string> {
   const base = shipped.find((s) => s.name === change?.name)?.tokens ?? {};
   const tokens = new Map(Object.entries(base));
-  for (const { name, value } of change?.tokens ?? []) if (name !== SCHEME) tokens.set(name, value);
+  for (const { name, value } of change?.tokens ?? []) if (name !== SCHEME_TOKEN) tokens.set(name, value);
   for (const [name, value] of tokens) if (!nameFits(name) || cssTrouble(value)) tokens.delete(name);
   return tokens;
 }
-
-/** The scheme in force. */
-export function schemeOf(change: ThemeChanged | undefined): Theme["scheme"] {
-  const said = change?.tokens?.find((t) => t.name === SCHEME)?.value;
-  return schemes.find((s) => s === said) ?? shipped.find((s) => s.name === change?.name)?.scheme ?? "light dark";
-}
-
-const schemes = ["light", "dark", "light dark"] as const;
 
 const nameFits = (name: string) => /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/.test(name);
 
@@ -78,10 +68,17 @@ export function readTheme(text: string): { theme: Theme } | { trouble: string } 
     if (!nameFits(token) || typeof value !== "string" || cssTrouble(value)) return { trouble: token };
   }
   const called = typeof title?.en === "string" ? title : { en: name, de: name };
-  return { theme: { name, title: called, scheme: schemes.find((s) => s === scheme) ?? "light dark", tokens } };
+  return { theme: { name, title: called, scheme: readScheme(scheme) ?? "light dark", tokens } };
 }
 
 /** The direction of writing a setting names. */
 export function isRTL(dir: string): boolean {
   return dir === "rtl";
+}
+
+/** Themes in the order in which they are offered, which does not depend on where their files were found. */
+export function inOrder<T extends { theme: Theme }>(themes: readonly T[]): T[] {
+  return [...themes].sort(
+    (a, b) => order(a.theme.name) - order(b.theme.name) || (a.theme.name < b.theme.name ? -1 : 1),
+  );
 }

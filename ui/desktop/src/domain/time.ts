@@ -1,4 +1,5 @@
 import type { Time } from "#base/domain/contracts.ts";
+import { MINUTE_MS, minutes } from "#base/domain/span.ts";
 
 /** How long ago, in the fewest words of a language. */
 export function ago(time: Time | number, now: number, language: string): string {
@@ -27,6 +28,6 @@ export function bytes(n: number, language: string): string {
 /** A span in the shortest words: 340 ms, 2.1 s, 4 min 10 s. */
 export function span(ms: number, language: string): string {
   if (ms < 1000) return `${Math.round(ms)} ms`;
-  if (ms < 60_000) return `${(ms / 1000).toLocaleString(language, { maximumFractionDigits: 1 })} s`;
-  return `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1000)} s`;
+  if (ms < MINUTE_MS) return `${(ms / 1000).toLocaleString(language, { maximumFractionDigits: 1 })} s`;
+  return minutes(ms);
 }

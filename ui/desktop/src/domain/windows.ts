@@ -1,4 +1,5 @@
 import type { Event, ID, Rect } from "#base/domain/contracts.ts";
+import { appIdOf } from "./appid";
 
 /** How a window is shown. */
 export type WindowState = "normal" | "minimised" | "maximised" | "snapped";
@@ -30,14 +31,20 @@ export type Known = ReadonlyMap<ID, { win: Win | undefined; seq: number }>;
 /** What the server said of the whole desktop after event `seq`; what is known from later events stays. */
 export function knownFrom(windows: readonly Win[], seq: number, before: Known = new Map()): Known {
   const later = [...before].filter(([, there]) => there.seq > seq);
-  return new Map([...windows.map((win) => [win.id, { win, seq }] as const), ...later]);
+  return new Map([...windows.map((win) => [win.id, { win: ofNow(win), seq }] as const), ...later]);
 }
 
 /** What the server said of one window after event `seq`; undefined when it is gone. */
 export function learn(known: Known, id: ID, win: Win | undefined, seq: number): Known {
   const there = known.get(id);
   if (there && there.seq > seq) return known;
-  return new Map(known).set(id, { win, seq });
+  return new Map(known).set(id, { win: win && ofNow(win), seq });
+}
+
+/** A window under the id that its app has now. */
+function ofNow(win: Win): Win {
+  const app = appIdOf(win.app);
+  return app === win.app ? win : { ...win, app };
 }
 
 /** The windows after one more event; one that is known already changes nothing. */

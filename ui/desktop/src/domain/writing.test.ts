@@ -8,6 +8,7 @@ import {
   type Kept,
   maySave,
   refusedBy,
+  restored,
   savedAs,
   sending,
   type Writing,
@@ -38,6 +39,16 @@ it("keeps what was typed while a save was on its way, and when it did not arrive
   expect(isUnsaved(savedAs(w, kept(2, "mine")))).toBe(true);
   expect(failed(w, true)).toMatchObject({ text: "mine, longer", away: true, saving: false });
   expect(refusedBy(w, kept(2, "other"))).toMatchObject({ text: "mine, longer", stale: true, theirs: kept(2, "other") });
+});
+
+it("goes on with what was typed before it was left, and offers a version that came meanwhile", () => {
+  const newest = kept(2, "two");
+  expect(restored(newest, "two", 1)).toEqual(writingOf(newest));
+  expect(maySave(restored(newest, "mine", 2))).toBe(true);
+  const offered = restored(newest, "mine", 1);
+  expect(offered).toMatchObject({ text: "mine", theirs: newest, stale: true });
+  expect(maySave(offered)).toBe(false);
+  expect(maySave(choose(offered, "mine"))).toBe(true);
 });
 
 /** Everything that can happen to a text, without the person deciding for theirs. */

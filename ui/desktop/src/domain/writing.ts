@@ -78,6 +78,19 @@ export function failed(w: Writing, away: boolean): Writing {
   return { ...w, saving: false, away };
 }
 
+/** Goes on with a text that was typed over the version `made` and not saved. A newer version is offered. */
+export function restored(newest: Kept, text: string, made: number): Writing {
+  if (text === newest.content) return writingOf(newest);
+  const w = { ...writingOf(newest), text, touched: true };
+  if (made === newest.version) return w;
+  return { ...w, base: { version: made, content: "", by: undefined }, theirs: newest, stale: true };
+}
+
+/** Lets go of what was typed. */
+export function letGo(w: Writing): Writing {
+  return writingOf(w.theirs ?? w.base);
+}
+
 /** Decides about the version that is offered. Mine goes on top of it with the next save. */
 export function choose(w: Writing, which: "mine" | "theirs"): Writing {
   if (!w.theirs) return w;

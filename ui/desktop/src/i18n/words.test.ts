@@ -5,7 +5,7 @@ import { shipped } from "../domain/theme";
 import { deskWords } from "./desk";
 import { say, type Words } from "./words";
 
-const modules = import.meta.glob<{ words: Words<string> }>("../apps/*/i18n.ts", { eager: true });
+const modules = import.meta.glob<{ words: Words<string> }>("../{apps/*,kit}/i18n.ts", { eager: true });
 const all: [string, Words<string>][] = [
   ["desk", deskWords],
   ...Object.entries(modules).map(([path, m]): [string, Words<string>] => [path.split("/").at(-2) ?? "", m.words]),
@@ -13,7 +13,7 @@ const all: [string, Words<string>][] = [
 
 /** Words that German has from English, or that are names. */
 const same = new Set([
-  "Browser",
+  "Computer",
   "Code",
   "Writer",
   "Terminal",

@@ -1,59 +1,54 @@
-import { useQuery } from "@tanstack/react-query";
-import { useEffect, useState } from "react";
-import { extensionOf, nameOf } from "../domain/path";
-import { fileAddress, files } from "../transport/files";
-import { Loading, Trouble } from "./States";
+import { useState } from "react";
+import type { Kind } from "../domain/content";
+import { nameOf } from "../domain/path";
+import { useWords } from "../i18n/words";
+import { fileAddress } from "../transport/files";
+import { words } from "./i18n";
+import { late } from "./late";
+import { Empty, Loading } from "./States";
 import "./media.css";
 
-/** What a file is shown as. */
-export type MediaKind = "image" | "pdf" | "audio" | "video" | "text";
-
-const endings: Record<Exclude<MediaKind, "text">, RegExp> = {
-  image: /^(png|jpe?g|gif|webp|avif|svg|ico|bmp)$/,
-  pdf: /^pdf$/,
-  audio: /^(mp3|wav|ogg|oga|flac|m4a|opus)$/,
-  video: /^(mp4|webm|mov|mkv|ogv|m4v)$/,
-};
-
-/** What a file is shown as, by its name. */
-export function kindOf(path: string): MediaKind {
-  const ending = extensionOf(path);
-  const found = Object.entries(endings).find(([, fits]) => fits.test(ending));
-  return (found?.[0] as MediaKind | undefined) ?? "text";
+interface Props {
+  path: string;
+  kind: Exclude<Kind, "text" | "none">;
+  /** What tells this content from what was there before. */
+  digest: string;
+  /** Only a glance at it, in little room. */
+  small?: boolean;
 }
 
+const PDF = late<{ path: string; digest: string; small: boolean }>(
+  () => import("./pdf/PDF"),
+  () => <Loading />,
+);
+
 /** A picture, a sound, a film or a PDF. */
-export function Media({ path, kind }: { path: string; kind: Exclude<MediaKind, "text"> | "text" }) {
+export function Media({ path, kind, digest, small = false }: Props) {
   const name = nameOf(path);
   switch (kind) {
     case "image":
       return <img className="media media-image" src={fileAddress(path)} alt={name} />;
-    case "audio":
-      // biome-ignore lint/a11y/useMediaCaption: nobody has written captions for a person's own files
-      return <audio className="media" src={fileAddress(path)} controls aria-label={name} />;
-    case "video":
-      // biome-ignore lint/a11y/useMediaCaption: nobody has written captions for a person's own files
-      return <video className="media media-video" src={fileAddress(path)} controls aria-label={name} />;
     case "pdf":
-      return <PDF path={path} name={name} />;
+      return <PDF key={`${path} ${digest}`} path={path} digest={digest} small={small} />;
     default:
-      return null;
+      return <Player key={`${path} ${digest}`} path={path} kind={kind} name={name} />;
   }
 }
 
-// As a blob of this page: what the server sends may be framed by the shell only.
-function PDF({ path, name }: { path: string; name: string }) {
-  const { data, error, refetch } = useQuery({
-    queryKey: ["files", "blob", path],
-    queryFn: async ({ signal }) => (await files.read(path, signal)).blob(),
-  });
-  const [address, setAddress] = useState<string>();
-  useEffect(() => {
-    if (!data) return;
-    const made = URL.createObjectURL(new Blob([data], { type: "application/pdf" }));
-    setAddress(made);
-    return () => URL.revokeObjectURL(made);
-  }, [data]);
-  if (error) return <Trouble error={error} onAgain={() => void refetch()} />;
-  return address ? <iframe className="media media-pdf" src={address} title={name} /> : <Loading />;
+/** A sound or a film; says so when this browser cannot play it. */
+function Player({ path, kind, name }: { path: string; kind: "audio" | "video"; name: string }) {
+  const t = useWords(words);
+  const [failed, setFailed] = useState(false);
+  if (failed) return <Empty title={t("notPlayed")}>{t("notPlayedMore")}</Empty>;
+  const Tag = kind;
+  return (
+    <Tag
+      className={`media media-${kind}`}
+      src={fileAddress(path)}
+      controls
+      preload="metadata"
+      aria-label={name}
+      onError={() => setFailed(true)}
+    />
+  );
 }

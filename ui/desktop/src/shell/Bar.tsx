@@ -1,10 +1,13 @@
+import { late } from "../kit/late";
+import { past } from "../transport/address";
 import { Dock } from "./Dock";
-import { Progress } from "./Progress";
 import { PromptBar } from "./PromptBar";
 import { Switcher } from "./Switcher";
 import { Tray } from "./Tray";
 import { useNarrow } from "./useNarrow";
 import "./bar.css";
+
+const Cards = late(() => import("./cards/Cards"));
 
 /** The lower edge, always there: apps, the prompt, and how things are. */
 export function Bar() {
@@ -13,7 +16,7 @@ export function Bar() {
     <footer className="bar">
       {narrow ? <Switcher /> : <Dock />}
       <div className="bar-prompt">
-        <Progress />
+        {!past && <Cards />}
         <PromptBar />
       </div>
       {!narrow && <Tray />}

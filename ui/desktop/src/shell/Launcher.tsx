@@ -1,153 +1,113 @@
-import { useQuery } from "@tanstack/react-query";
-import { Command } from "cmdk";
-import { AppWindow, FileText, History, Zap } from "lucide-react";
-import type { ReactNode } from "react";
-import { useState } from "react";
+import { type KeyboardEvent, useId, useState } from "react";
 import { Dialog } from "#base/kit/Dialog.tsx";
-import { actions } from "../actions/registry";
-import { hereOf, usePerform } from "../actions/useActions";
-import { useSession } from "../app/session";
-import { apps } from "../apps/registry";
 import { written } from "../domain/chord";
 import { deskWords } from "../i18n/desk";
-import { useNamed, useWords } from "../i18n/words";
+import { useWords } from "../i18n/words";
 import { isMac } from "../kit/platform";
 import { useStore } from "../state/store";
-import { api } from "../transport/api";
-import { files as fileAPI } from "../transport/files";
+import { type Entry, useEntries } from "./useEntries";
 import "./launcher.css";
 
-/** Everything by name: apps, windows, files, documents, actions and past runs. */
+/** The longest text that is looked for, or asked, in characters. */
+const LONGEST = 2_000;
+
+/** Everything by name: apps, actions, windows, documents, files and past runs; the last row asks. */
 export default function Launcher() {
-  const session = useSession();
-  const { windows } = session;
-  const perform = usePerform();
   const t = useWords(deskWords);
-  const named = useNamed();
   const setPanel = useStore((s) => s.setPanel);
-  const runs = useStore((s) => s.runs);
-  const open = useStore((s) => s.windows);
   const [typed, setTyped] = useState("");
-  const documents = useQuery({ queryKey: ["documents"], queryFn: api.documents });
-  const files = useQuery({
-    queryKey: ["files", "find", typed],
-    enabled: typed.trim().length > 1,
-    queryFn: ({ signal }) => fileAPI.find({ name: typed.trim(), limit: 12 }, signal),
-    placeholderData: (before) => before,
-  });
-  const go = (act: () => unknown) => () => {
+  // Rows come while one types: undefined is the best of them, whichever that is.
+  const [chosen, setChosen] = useState<string>();
+  const list = useId();
+  const { entries, asks, looking } = useEntries(typed);
+  const rows = asks ? [...entries, asks] : entries;
+  const at = rows.find((e) => e.id === chosen) ?? first(entries, asks, typed, looking);
+  const go = (entry: Entry) => {
     setPanel(undefined);
-    act();
+    entry.go();
   };
-  const here = hereOf(session);
+  const press = (e: KeyboardEvent) => {
+    const by = e.key === "ArrowDown" ? 1 : e.key === "ArrowUp" ? -1 : 0;
+    if (by) setChosen(rows[next(at ? rows.indexOf(at) : -1, by, rows.length)]?.id);
+    else if (e.key !== "Enter" || e.nativeEvent.isComposing) return;
+    else if (at) go(at);
+    e.preventDefault();
+  };
   return (
     <Dialog label={t("launcher")} className="launcher" onClose={() => setPanel(undefined)}>
-      <Command label={t("launcher")} loop>
-        <Command.Input data-first value={typed} onValueChange={setTyped} placeholder={t("launcherPlaceholder")} />
-        <Command.List label={t("launcher")}>
-          <Command.Empty>{t("launcherEmpty")}</Command.Empty>
-          <Group heading={t("groupApps")}>
-            {apps
-              .filter((a) => !a.hidden)
-              .map((a) => (
-                <Item
-                  key={a.id}
-                  value={`app ${named(a.title)}`}
-                  icon={<a.icon size={17} />}
-                  onSelect={go(() => windows.open(a.id))}
-                >
-                  {named(a.title)}
-                </Item>
-              ))}
-          </Group>
-          <Group heading={t("groupWindows")}>
-            {open.map((w) => (
-              <Item
-                key={w.id}
-                value={`window ${w.title} ${w.app} ${w.id}`}
-                icon={<AppWindow size={17} />}
-                onSelect={go(() => windows.focus(w.id))}
-              >
-                {w.title || w.app}
-              </Item>
-            ))}
-          </Group>
-          <Group heading={t("groupDocuments")}>
-            {(documents.data ?? []).map((d) => (
-              <Item
-                key={d.id}
-                value={`document ${d.title} ${d.id}`}
-                icon={<FileText size={17} />}
-                onSelect={go(() => windows.openSubject(`document:${d.id}`, d.title))}
-              >
-                {d.title}
-              </Item>
-            ))}
-          </Group>
-          <Group heading={t("groupFiles")}>
-            {(files.data?.found ?? []).map(({ file: f }) => (
-              <Item
-                key={f.path}
-                value={`file ${f.path}`}
-                icon={<FileText size={17} />}
-                onSelect={go(() => windows.openSubject(f.path))}
-              >
-                {f.path}
-              </Item>
-            ))}
-          </Group>
-          <Group heading={t("groupActions")}>
-            {actions
-              .filter((a) => a.id !== "launcher" && a.when(here))
-              .map((a) => (
-                <Item
-                  key={a.id}
-                  value={`action ${t(a.title, { n: a.n ?? 0 })} ${a.id}`}
-                  icon={<Zap size={17} />}
-                  keys={a.keys}
-                  onSelect={go(() => perform(a))}
-                >
-                  {t(a.title, { n: a.n ?? 0 })}
-                </Item>
-              ))}
-          </Group>
-          <Group heading={t("groupRuns")}>
-            {runs.slice(0, 60).map((r) => (
-              <Item
-                key={r.id}
-                value={`run ${r.prompt.slice(0, 200)} ${r.id}`}
-                icon={<History size={17} />}
-                onSelect={go(() => windows.openSubject(`run:${r.id}`))}
-              >
-                {r.prompt.slice(0, 120)}
-              </Item>
-            ))}
-          </Group>
-        </Command.List>
-      </Command>
+      <input
+        data-first
+        className="launcher-input"
+        role="combobox"
+        aria-label={t("launcher")}
+        aria-expanded="true"
+        aria-autocomplete="list"
+        aria-controls={list}
+        aria-activedescendant={at && idOf(list, at)}
+        autoComplete="off"
+        spellCheck={false}
+        maxLength={LONGEST}
+        placeholder={t("launcherPlaceholder")}
+        value={typed}
+        onChange={(e) => {
+          setTyped(e.target.value);
+          setChosen(undefined);
+        }}
+        onKeyDown={press}
+      />
+      <div id={list} role="listbox" aria-label={t("launcher")} className="launcher-list" data-looking={looking}>
+        {rows.map((entry) => (
+          <Row key={entry.id} id={idOf(list, entry)} entry={entry} chosen={entry === at} onGo={() => go(entry)} />
+        ))}
+      </div>
+      <p className="visually-hidden" role="status">
+        {typed && !looking && (entries.length > 0 ? t("launcherFound", { n: entries.length }) : t("launcherEmpty"))}
+      </p>
     </Dialog>
   );
 }
 
-/** Some of one kind; without any there is no heading either. */
-function Group({ heading, children }: { heading: string; children: ReactNode[] }) {
-  return children.length > 0 && <Command.Group heading={heading}>{children}</Command.Group>;
+const idOf = (list: string, entry: Entry) => `${list}-${entry.id.replace(/\s/g, "_")}`;
+
+/** The place after or before one of so many, round the end; without one, the first or the last. */
+function next(at: number, by: number, length: number): number {
+  return at < 0 ? (by > 0 ? 0 : length - 1) : (at + by + length) % length;
 }
 
-interface ItemProps {
-  value: string;
-  icon: ReactNode;
-  keys?: string | undefined;
-  onSelect(): void;
-  children: ReactNode;
+/** The row that Enter takes when none was chosen: the best, or asking when nothing else can be meant, as a run costs money. */
+function first(entries: Entry[], asks: Entry | undefined, typed: string, looking: boolean): Entry | undefined {
+  return entries[0] ?? (!looking && /\S\s+\S/.test(typed) ? asks : undefined);
 }
 
-function Item({ value, icon, keys, onSelect, children }: ItemProps) {
+interface RowProps {
+  id: string;
+  entry: Entry;
+  chosen: boolean;
+  onGo(): void;
+}
+
+function Row({ id, entry: { kind, texts, icon, keys }, chosen, onGo }: RowProps) {
+  const t = useWords(deskWords);
   return (
-    <Command.Item value={value} onSelect={onSelect}>
+    <div
+      id={id}
+      role="option"
+      aria-selected={chosen}
+      tabIndex={-1}
+      className="launcher-row"
+      data-kind={kind ?? "ask"}
+      ref={(e) => {
+        if (chosen) e?.scrollIntoView({ block: "nearest" });
+      }}
+      // The keyboard stays in the field.
+      onPointerDown={(e) => e.preventDefault()}
+      onClick={onGo}
+      onKeyDown={(e) => e.key === "Enter" && onGo()}
+    >
       {icon}
-      <span>{children}</span>
+      <span>{texts[0]}</span>
       {keys && <kbd>{written(keys, isMac)}</kbd>}
-    </Command.Item>
+      {kind && <small>{t(kind)}</small>}
+    </div>
   );
 }

@@ -7,10 +7,15 @@ import { usePhone } from "#base/kit/useWidth.ts";
 import { useSession } from "../app/session";
 import { deskWords } from "../i18n/desk";
 import { useWords } from "../i18n/words";
+import { focusedFrame, SKIP, toContent } from "../kit/keyboard";
+import { useStore } from "../state/store";
+import { past } from "../transport/address";
 import { hearShell, tellShell } from "../transport/shell";
 import { Commands } from "./Commands";
+import { Project } from "./Project";
 import { useHistory } from "./useHistory";
 import { usePasting } from "./usePasting";
+import { useWordsPut } from "./useWordsPut";
 
 /** The prompt: it begins runs, and with ? commands the desktop. */
 export function PromptBar() {
@@ -27,31 +32,52 @@ export function PromptBar() {
   const blank = text.trim() === "";
   const size = room(text);
   const commanding = text.startsWith("?");
-  useEffect(() => box.current?.focus(), []);
+  useEffect(() => {
+    const open = session.windows.focused();
+    if (open) useStore.getState().want(open.id);
+    else box.current?.focus();
+  }, [session]);
 
-  const change = useCallback((value: string) => {
-    setText(value);
-    key.current = crypto.randomUUID();
-    // Kept by the shell, for the page that may come after this one.
-    tellShell({ kind: "draft", text: value });
-  }, []);
+  const change = useCallback(
+    (value: string) => {
+      setText(value);
+      key.current = crypto.randomUUID();
+      // Kept by the shell, for the page that may come after this one.
+      tellShell({ kind: "draft", text: value });
+      // And by the server, for a page that comes without it.
+      if (value && !value.startsWith("?")) session.drafts.keep("prompt", "", { text: value, base: "" });
+      else session.drafts.drop("prompt", "");
+    },
+    [session],
+  );
+  useEffect(() => {
+    if (past) return;
+    const { read, unwatch } = session.drafts.watch("prompt", "");
+    read.then(
+      (typed) => typed && setText((now) => now || typed.text),
+      () => undefined,
+    );
+    return unwatch;
+  }, [session]);
   useShell(change, box);
-  useStrayKeys(box);
+  useWordsPut(text, change, box);
   const pasting = usePasting(change);
   const send = async (e?: FormEvent) => {
     e?.preventDefault();
     if (blank || size.over || busy || wait > 0 || commanding) return;
     setBusy(true);
     try {
-      await session.prompt(text, key.current);
-      history.add(text);
-      change("");
+      await session.promptTyped(text, key.current, () => {
+        history.add(text);
+        change("");
+      });
     } catch (error) {
       if (error instanceof Refusal && error.retryAfter) setWait(error.retryAfter);
       notifyProblem(error);
     } finally {
       setBusy(false);
-      box.current?.focus();
+      // Whoever went on elsewhere meanwhile stays there.
+      if (!session.windows.focused() || box.current?.form?.contains(document.activeElement)) box.current?.focus();
     }
   };
   const press = (e: KeyboardEvent<HTMLTextAreaElement>) => {
@@ -84,6 +110,7 @@ export function PromptBar() {
         onKeyDown={press}
         onPaste={pasting.onPaste}
       />
+      <Project />
       <span className="prompt-state" role="status">
         {wait > 0 && t("tryAgainIn", { n: wait })}
         {size.show && (
@@ -118,24 +145,11 @@ function useShell(change: (text: string) => void, box: RefObject<HTMLTextAreaEle
   useEffect(() => {
     const end = hearShell((message) => {
       if (message.kind === "draft") change(message.text);
-      else if (document.activeElement === document.body) box.current?.focus();
+      else if (document.activeElement !== document.body && document.activeElement?.id !== SKIP) return;
+      else if (focusedFrame()) toContent();
+      else box.current?.focus();
     });
     tellShell({ kind: "ready" });
     return end;
   }, [change, box]);
-}
-
-/**
- * What is typed while nothing has the keys goes to the prompt. WebKit lets a
- * frame of another origin have the focus only once a key was pressed in it.
- */
-function useStrayKeys(box: RefObject<HTMLTextAreaElement | null>): void {
-  useEffect(() => {
-    const pressed = (e: globalThis.KeyboardEvent) => {
-      const types = e.key.length === 1 && !e.ctrlKey && !e.altKey && !e.metaKey;
-      if (types && document.activeElement === document.body) box.current?.focus();
-    };
-    addEventListener("keydown", pressed);
-    return () => removeEventListener("keydown", pressed);
-  }, [box]);
 }

@@ -3,10 +3,15 @@ import { written } from "../domain/chord";
 import { focusedOf, onDesktop } from "../domain/wmorder";
 import { deskWords } from "../i18n/desk";
 import { useWords } from "../i18n/words";
+import { late } from "../kit/late";
 import { isMac } from "../kit/platform";
 import { useStore } from "../state/store";
+import { past } from "../transport/address";
+import { useAtRest } from "./cards/useStack";
 import { useNarrow } from "./useNarrow";
 import { WindowFrame } from "./WindowFrame";
+
+const Ideas = late(() => import("./Ideas"));
 
 /** All windows of the virtual desktop that is shown. They stay in one order, so that no app is moved in the page. */
 export const Stage = memo(function Stage() {
@@ -35,12 +40,16 @@ export const Stage = memo(function Stage() {
   );
 });
 
+/** What an empty desktop says: nothing while something is at work. */
 function Welcome() {
   const t = useWords(deskWords);
+  const rests = useAtRest();
+  if (!rests && !past) return null;
   return (
     <div className="desk-welcome">
       <p className="desk-welcome-first">{t("welcome")}</p>
       <p>{t("welcomeHint", { keys: written("Ctrl+K", isMac) })}</p>
+      {!past && <Ideas />}
     </div>
   );
 }

@@ -15,8 +15,9 @@ export function Switcher() {
       <button type="button" className="dock-button" aria-label={t("launcher")} onClick={() => setPanel("launcher")}>
         <LayoutGrid size={22} aria-hidden />
       </button>
-      <button type="button" className="dock-button" aria-label={t("switcher")} onClick={() => setPanel("overview")}>
+      <button type="button" className="dock-button" onClick={() => setPanel("overview")}>
         <Layers size={22} aria-hidden />
+        <span className="visually-hidden">{t("switcher")} </span>
         {count > 0 && <span className="switcher-count">{count}</span>}
       </button>
       <Connection />

@@ -6,6 +6,7 @@ import type { Win } from "../domain/windows";
 import { sides } from "../domain/wmdrag";
 import { placed } from "../domain/wmplace";
 import { useNamed } from "../i18n/words";
+import { toWindow } from "../kit/keyboard";
 import { useStore } from "../state/store";
 import { AppBody } from "./AppBody";
 import { ByKeys } from "./ByKeys";
@@ -69,7 +70,7 @@ export const WindowFrame = memo(function WindowFrame({ win, level, focused, narr
   );
 });
 
-/** The keyboard comes in when it was asked for: to what the app marks, else to the window itself. */
+/** The keyboard comes in when it was asked for. */
 function useWanted(id: string, ref: React.RefObject<HTMLElement | null>): void {
   const wanted = useStore((s) => s.wanted === id);
   const want = useStore((s) => s.want);
@@ -77,7 +78,6 @@ function useWanted(id: string, ref: React.RefObject<HTMLElement | null>): void {
     const element = ref.current;
     if (!wanted || !element) return;
     want(undefined);
-    if (element.contains(document.activeElement)) return;
-    (element.querySelector<HTMLElement>("[data-autofocus]") ?? element).focus({ preventScroll: true });
+    toWindow(element);
   }, [wanted, want, ref]);
 }

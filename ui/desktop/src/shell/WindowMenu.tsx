@@ -4,6 +4,7 @@ import { useSession } from "../app/session";
 import type { Snap, Win } from "../domain/windows";
 import { deskWords } from "../i18n/desk";
 import { useWords } from "../i18n/words";
+import { toContent } from "../kit/keyboard";
 import { useStore } from "../state/store";
 import "../kit/menu.css";
 
@@ -32,7 +33,16 @@ export default function WindowMenu(props: { win: Win; narrow: boolean; open: boo
         <span className="menu-anchor" aria-hidden />
       </DropdownMenu.Trigger>
       <DropdownMenu.Portal container={document.querySelector<HTMLElement>("main.desk")}>
-        <DropdownMenu.Content className="menu" align="start" sideOffset={4} aria-label={t("window")}>
+        <DropdownMenu.Content
+          className="menu"
+          align="start"
+          sideOffset={4}
+          aria-label={t("window")}
+          onCloseAutoFocus={(e) => {
+            e.preventDefault();
+            toContent();
+          }}
+        >
           {!narrow && (
             <>
               <Item onSelect={() => (normal ? windows.maximise(win.id) : windows.restore(win.id))}>

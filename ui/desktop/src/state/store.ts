@@ -1,13 +1,15 @@
 import { create } from "zustand";
+import { type CardsSlice, cardsSlice } from "./cards";
 import { type ComputerSlice, computerSlice } from "./computer";
 import { type LookSlice, lookSlice } from "./look";
 import { type PanelSlice, panelSlice } from "./panel";
 import { type WindowsSlice, windowsSlice } from "./windows";
 
 /** All that the page knows. It lives as long as the page: the server owns the state. */
-export type State = ComputerSlice & LookSlice & PanelSlice & WindowsSlice;
+export type State = CardsSlice & ComputerSlice & LookSlice & PanelSlice & WindowsSlice;
 
 export const useStore = create<State>()((...a) => ({
+  ...cardsSlice(...a),
   ...computerSlice(...a),
   ...lookSlice(...a),
   ...panelSlice(...a),

@@ -42,7 +42,8 @@ export const documents = {
     ask<Doc>(`${base}/documents`, { method: "POST", body: { title, content }, key: crypto.randomUUID() }),
   read: (document: ID, version = -1, signal?: AbortSignal) =>
     ask<Doc>(asOf(`${at(document)}?version=${version}`), signal ? { signal } : {}),
-  versions: (document: ID) => list<Doc>(`${at(document)}/versions`),
+  /** Its versions; of then only the one is known that was the newest. */
+  versions: async (document: ID) => (past ? [] : list<Doc>(`${at(document)}/versions`)),
   rename: (document: ID, title: string) => ask<Doc>(`${at(document)}/title`, { method: "PUT", body: { title } }),
   remove: (document: ID) => ask<void>(at(document), { method: "DELETE" }),
   /** Saves a version made of `made`; refused with the newest one when that is another. */

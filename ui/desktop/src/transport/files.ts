@@ -1,4 +1,5 @@
 import type { Digest, FileState, ID, Time } from "#base/domain/contracts.ts";
+import { type ProblemDocument, Refusal } from "#base/domain/problem.ts";
 import { ask, send } from "#base/transport/http.ts";
 import { base, inAddress } from "./address";
 import { asOf } from "./asof";
@@ -32,6 +33,8 @@ export interface Wanted {
   name?: string;
   content?: string;
   limit?: number;
+  /** Those whose names fit best, the best first. */
+  best?: boolean;
 }
 
 const post = <T>(path: string, body?: object) =>
@@ -71,6 +74,17 @@ export const files = {
     );
     return { found: answer.found ?? [], cut: answer.cut };
   },
+  /** What a file is, by its first bytes; how many it has, and the digest of its content. */
+  head: async (path: string, signal?: AbortSignal) => {
+    // Not with HEAD, whose refusals say nothing.
+    const response = await send(fileAddress(path), { signal, headers: { Range: "bytes=0-0" } });
+    const { headers, status } = response;
+    // As it was then it comes whole, which nobody wants here.
+    if (status === 206) await response.arrayBuffer();
+    else void response.body?.cancel();
+    const size = headers.get("Content-Range")?.split("/")[1] ?? headers.get("Content-Length");
+    return { type: headers.get("Content-Type") ?? "", size: Number(size ?? 0), digest: headers.get("ETag") ?? "" };
+  },
   read: (path: string, signal?: AbortSignal) => send(fileAddress(path), signal ? { signal } : {}),
   /** Writes a file: over what was seen, or where nothing is when `seen` is undefined. */
   write: (path: string, content: Blob | string, seen: Digest | "*" | undefined) =>
@@ -88,24 +102,58 @@ export interface Found {
   text?: string;
 }
 
-/** Writes a new file and tells how far it is, from 0 to 1; fetch cannot. */
-export function upload(path: string, content: Blob, onProgress: (part: number) => void): Promise<void> {
+/** Writes a new file and tells how far it is, from 0 to 1; fetch cannot. Rejects with a Refusal, or once it is given up. */
+export function upload(
+  path: string,
+  content: File,
+  onProgress: (part: number) => void,
+  stopped = new AbortController().signal,
+): Promise<void> {
   return new Promise((done, failed) => {
     const request = new XMLHttpRequest();
+    const stop = () => request.abort();
+    const end = (settle: () => void) => {
+      stopped.removeEventListener("abort", stop);
+      settle();
+    };
     request.open("PUT", fileAddress(path));
     request.setRequestHeader("If-None-Match", "*");
     request.setRequestHeader("Content-Type", "application/octet-stream");
     request.upload.onprogress = (e) => e.lengthComputable && onProgress(e.loaded / e.total);
-    request.onerror = () => failed(new Error("the computer cannot be reached"));
-    request.onload = () => (request.status < 300 ? done() : failed(new Error(detailOf(request.responseText))));
-    request.send(content);
+    request.onerror = () => end(() => void whyUnsent(content).then(failed));
+    request.onabort = () => end(() => failed(stopped.reason));
+    request.onload = () => end(() => (request.status < 300 ? done() : failed(refusalOf(request))));
+    stopped.addEventListener("abort", stop);
+    if (stopped.aborted) end(() => failed(stopped.reason));
+    else request.send(content);
   });
 }
 
-function detailOf(text: string): string {
+/** A request that never arrived looks the same whether the file could not be read or the computer is away: the file is tried. */
+async function whyUnsent(content: Blob): Promise<Refusal> {
   try {
-    return (JSON.parse(text) as { detail?: string }).detail ?? text;
+    await content.slice(0, 1).arrayBuffer();
   } catch {
-    return text;
+    return new Refusal({
+      status: 0,
+      code: "not_found",
+      detail: "this browser cannot read it",
+      remedy: "see whether it is still there and may be read",
+    });
+  }
+  return new Refusal({
+    status: 0,
+    code: "unavailable",
+    detail: "the computer cannot be reached",
+    remedy: "check that choir is running, then try again",
+  });
+}
+
+function refusalOf(request: XMLHttpRequest): Refusal {
+  try {
+    return new Refusal(JSON.parse(request.responseText) as ProblemDocument);
+  } catch {
+    const { status } = request;
+    return new Refusal({ status, code: "internal", detail: `the server answered ${status}` });
   }
 }

@@ -1,17 +1,21 @@
-import type { Time } from "#base/domain/contracts.ts";
+import type { ID, Time } from "#base/domain/contracts.ts";
 import { shellOrigin } from "./address";
 
 /** What this desktop says to the shell around it. */
 export type ToShell =
   | { kind: "ready" }
   | { kind: "chord"; chord: "stop" | "launcher" }
-  | { kind: "open"; page: Page; seq?: number }
+  | { kind: "open"; page: Page; seq?: number; back?: true }
+  /** Asks for the page on which the owner can have taken back what a run changed. */
+  | { kind: "open"; page: "undo"; run: ID }
   | { kind: "draft"; text: string }
+  /** The person wants the keyboard in the shell. */
+  | { kind: "leave" }
   /** Asks the shell to show the address, and to open it when the owner says so. */
   | { kind: "link"; address: string };
 
 /** A page of the shell that may be asked for: to look at, never to act. */
-export type Page = "models" | "secrets" | "limits" | "timeline" | "checkpoint" | "recover" | "plain";
+export type Page = "models" | "keys" | "limits" | "timeline" | "checkpoint" | "recover" | "runs";
 
 /** What the shell says. */
 export type FromShell =
@@ -22,9 +26,12 @@ export type FromShell =
 
 const origin = shellOrigin(globalThis.location ?? { protocol: "http:", port: "" });
 
+/** Whether a shell is around this page. */
+export const isFramed = () => window.parent !== window;
+
 /** Says something to the shell; nothing happens without one. */
 export function tellShell(message: ToShell): void {
-  if (window.parent !== window) window.parent.postMessage({ choir: 1, ...message }, origin);
+  if (isFramed()) window.parent.postMessage({ choir: 1, ...message }, origin);
 }
 
 /** Reads a message; undefined for what means nothing. */

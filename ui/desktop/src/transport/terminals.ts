@@ -30,7 +30,7 @@ const at = `${base}/terminals`;
 /** The terminals of this computer. */
 export const terminals = {
   list: (signal?: AbortSignal) => list<Terminal>(at, signal),
-  open: (wanted: { cwd?: string; title?: string }, key: string) =>
+  open: (wanted: { cwd?: string; title?: string; type?: string }, key: string) =>
     ask<Terminal>(at, { method: "POST", body: wanted, key }),
   close: (terminal: ID) => ask<void>(`${at}/${terminal}`, { method: "DELETE" }),
   /** Where its output comes from after this offset. */

@@ -2,6 +2,7 @@ import { FileCode, GitCompare, RotateCcw, Save } from "lucide-react";
 import { useEffect, useState } from "react";
 import { Button } from "#base/kit/Button.tsx";
 import { NotText } from "../../app/useFile";
+import { useUnsaved } from "../../app/useUnsaved";
 import { useWindow } from "../../app/useWindow";
 import { isChord } from "../../domain/chord";
 import { isDirty } from "../../domain/draft";
@@ -35,6 +36,7 @@ function File({ path }: { path: string }) {
   const [comparing, setComparing] = useState(false);
   const [place, setPlace] = useState({ line: 1, column: 1 });
   const dirty = draft !== undefined && isDirty(draft);
+  useUnsaved(dirty, { name: nameOf(path), save, discard: revert });
   const called = `${dirty ? "● " : ""}${nameOf(path)}`;
   useEffect(() => {
     if (title !== called) show(path, called);
@@ -77,7 +79,7 @@ function File({ path }: { path: string }) {
       </div>
       {draft.theirs && (
         <div className="code-conflict" role="alert">
-          <p>{t("changedBelow")}</p>
+          <p>{t(draft.theirs.unsaved ? "typedBeside" : "changedBelow")}</p>
           <Button onClick={() => decide("theirs")}>{t("takeTheirs")}</Button>
           <Button look="primary" onClick={() => decide("mine")}>
             {t("keepMine")}
@@ -89,7 +91,7 @@ function File({ path }: { path: string }) {
           path={path}
           other={other.text}
           mine={draft.text}
-          otherName={t(draft.theirs ? "theirs" : "onDisk")}
+          otherName={t(draft.theirs?.unsaved ? "beside" : draft.theirs ? "theirs" : "onDisk")}
           mineName={t("mine")}
           onMine={type}
         />

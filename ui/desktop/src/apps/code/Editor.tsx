@@ -1,6 +1,7 @@
 import { EditorState } from "@codemirror/state";
 import { EditorView } from "@codemirror/view";
 import { useEffect, useRef } from "react";
+import { fromOutside, showText } from "./outside";
 import { setupFor } from "./setup";
 
 interface Props {
@@ -22,22 +23,24 @@ export function Editor({ path, text, label, onText, onPlace }: Props) {
   useEffect(() => {
     if (!box.current) return;
     const listen = EditorView.updateListener.of((u) => {
-      if (u.docChanged) told.current.onText(u.state.doc.toString());
+      const outside = u.transactions.some((tr) => tr.annotation(fromOutside));
+      if (u.docChanged && !outside) told.current.onText(u.state.sliceDoc());
       if (u.docChanged || u.selectionSet) {
         const head = u.state.selection.main.head;
         const line = u.state.doc.lineAt(head);
         told.current.onPlace({ line: line.number, column: head - line.from + 1 });
       }
     });
-    const state = EditorState.create({ doc: first.current, extensions: [setupFor(path, label), listen] });
+    const state = EditorState.create({
+      doc: first.current,
+      extensions: [setupFor(path, label, first.current), listen],
+    });
     const made = new EditorView({ state, parent: box.current });
     view.current = made;
     return () => made.destroy();
   }, [path, label]);
   useEffect(() => {
-    const there = view.current;
-    if (!there || there.state.doc.toString() === text) return;
-    there.dispatch({ changes: { from: 0, to: there.state.doc.length, insert: text } });
+    if (view.current) showText(view.current, text);
   }, [text]);
   return <div className="code-editor" ref={box} />;
 }

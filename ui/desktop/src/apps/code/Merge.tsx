@@ -2,6 +2,7 @@ import { MergeView } from "@codemirror/merge";
 import { EditorState } from "@codemirror/state";
 import { EditorView } from "@codemirror/view";
 import { useEffect, useRef } from "react";
+import { fromOutside, showText } from "./outside";
 import { setupFor } from "./setup";
 
 interface Props {
@@ -19,18 +20,28 @@ export function Merge({ path, other, mine, otherName, mineName, onMine }: Props)
   const told = useRef(onMine);
   told.current = onMine;
   const first = useRef(mine);
+  first.current = mine;
+  const side = useRef<EditorView>(undefined);
   useEffect(() => {
     if (!box.current) return;
-    const listen = EditorView.updateListener.of((u) => u.docChanged && told.current(u.state.doc.toString()));
+    const listen = EditorView.updateListener.of((u) => {
+      const outside = u.transactions.some((tr) => tr.annotation(fromOutside));
+      if (u.docChanged && !outside) told.current(u.state.sliceDoc());
+    });
     const view = new MergeView({
-      a: { doc: other, extensions: [setupFor(path, otherName), EditorState.readOnly.of(true)] },
-      b: { doc: first.current, extensions: [setupFor(path, mineName), listen] },
+      a: { doc: other, extensions: [setupFor(path, otherName, other, true), EditorState.readOnly.of(true)] },
+      b: { doc: first.current, extensions: [setupFor(path, mineName, first.current), listen] },
       parent: box.current,
       revertControls: "a-to-b",
       collapseUnchanged: { margin: 3, minSize: 6 },
     });
+    side.current = view.b;
     return () => view.destroy();
   }, [path, other, otherName, mineName]);
+  // What was typed in another browser goes on here.
+  useEffect(() => {
+    if (side.current) showText(side.current, mine);
+  }, [mine]);
   return (
     <div className="code-merge">
       <div className="code-sides">

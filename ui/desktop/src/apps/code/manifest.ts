@@ -1,4 +1,5 @@
 import { FileCode } from "lucide-react";
+import { names } from "#base/domain/names.ts";
 import { extensionOf } from "../../domain/path";
 import type { Manifest } from "../manifest";
 
@@ -7,7 +8,7 @@ const sources =
 
 export const manifest: Manifest = {
   id: "code",
-  title: { en: "Code", de: "Code" },
+  title: names.code,
   icon: FileCode,
   size: { width: 900, height: 640 },
   least: { width: 320, height: 240 },

@@ -5,12 +5,15 @@ import { javascript } from "@codemirror/lang-javascript";
 import { json } from "@codemirror/lang-json";
 import { markdown } from "@codemirror/lang-markdown";
 import { python } from "@codemirror/lang-python";
-import { HighlightStyle, syntaxHighlighting } from "@codemirror/language";
-import type { Extension } from "@codemirror/state";
+import { HighlightStyle, indentUnit, syntaxHighlighting } from "@codemirror/language";
+import { EditorState, type Extension } from "@codemirror/state";
 import { EditorView } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
 import { basicSetup } from "codemirror";
+import { indentOf } from "../../domain/indent";
 import { extensionOf } from "../../domain/path";
+import { useStore } from "../../state/store";
+import { phrasesIn } from "./phrases";
 
 const languages: Record<string, () => Extension> = {
   go: () => go(),
@@ -44,20 +47,86 @@ const look = EditorView.theme({
   ".cm-activeLine, .cm-activeLineGutter": { backgroundColor: "color-mix(in oklab, var(--accent), transparent 92%)" },
   ".cm-cursor": { borderLeftColor: "var(--ink)" },
   "&.cm-focused .cm-selectionBackground, .cm-selectionBackground": { backgroundColor: "var(--selection) !important" },
-  ".cm-panels": { backgroundColor: "var(--paper)", color: "var(--ink)" },
+  ".cm-panels": { backgroundColor: "var(--paper)", color: "var(--ink)", zIndex: "2" },
+  ".cm-panels.cm-panels-bottom": { borderTop: "1px solid var(--line)" },
+  ".cm-panel.cm-search": {
+    display: "flex",
+    flexWrap: "wrap",
+    alignItems: "center",
+    gap: "6px",
+    padding: "8px 44px 8px 10px",
+    fontFamily: "var(--font-ui)",
+  },
+  ".cm-panel.cm-search br": { flexBasis: "100%", height: "0", content: "''" },
+  ".cm-panel.cm-search label": {
+    display: "inline-flex",
+    alignItems: "center",
+    gap: "5px",
+    minHeight: "var(--control)",
+    padding: "0 4px",
+    color: "var(--ink-soft)",
+    fontSize: "13px",
+  },
+  ".cm-panel.cm-search input[type=checkbox]": {
+    width: "15px",
+    height: "15px",
+    margin: "0",
+    accentColor: "var(--accent)",
+  },
+  ".cm-panel .cm-textfield": {
+    flex: "1 1 150px",
+    minWidth: "0",
+    maxWidth: "320px",
+    minHeight: "var(--control)",
+    margin: "0",
+    padding: "0 10px",
+    border: "1px solid var(--line-strong)",
+    borderRadius: "var(--radius-s)",
+    backgroundColor: "var(--surface)",
+    fontSize: "13px",
+  },
+  ".cm-panel .cm-button": {
+    minHeight: "var(--control)",
+    margin: "0",
+    padding: "0 12px",
+    border: "1px solid var(--line-strong)",
+    borderRadius: "var(--radius-s)",
+    background: "var(--surface)",
+    color: "var(--ink)",
+    fontSize: "13px",
+    fontWeight: "500",
+  },
+  ".cm-panel .cm-button:hover": { background: "var(--hover)" },
+  ".cm-panel.cm-search [name=close]": {
+    top: "8px",
+    right: "8px",
+    minWidth: "var(--control)",
+    minHeight: "var(--control)",
+    borderRadius: "var(--radius-s)",
+    color: "var(--ink-soft)",
+    fontSize: "18px",
+  },
+  ".cm-panel.cm-search [name=close]:hover": { background: "var(--hover)" },
   ".cm-searchMatch": { backgroundColor: "var(--warn-wash)", outline: "1px solid var(--warn)" },
   ".cm-foldPlaceholder": { backgroundColor: "var(--hover)", border: "0", color: "var(--ink-soft)" },
 });
 
-/** What an editor of a file is made of. */
-export function setupFor(path: string, label: string): Extension[] {
+/** Every line of the text ends as on Windows, and is to go on doing so. */
+const isCRLF = (text: string) => text.includes("\r\n") && !/[^\r]\n|\r(?!\n)/.test(text);
+
+/** What an editor of a file is made of. The keyboard goes to it unless it is only to be looked at. */
+export function setupFor(path: string, label: string, text: string, lookOnly = false): Extension[] {
   const language = languages[extensionOf(path)];
+  const unit = indentOf(text, extensionOf(path));
   return [
     basicSetup,
+    indentUnit.of(unit),
+    ...(isCRLF(text) ? [EditorState.lineSeparator.of("\r\n")] : []),
     look,
+    phrasesIn(useStore.getState().language),
     syntaxHighlighting(colours),
     EditorView.lineWrapping,
-    EditorView.contentAttributes.of({ "aria-label": label, "data-autofocus": "" }),
+    EditorView.contentAttributes.of({ "aria-label": label, ...(lookOnly ? {} : { "data-autofocus": "" }) }),
     ...(language ? [language()] : []),
   ];
 }

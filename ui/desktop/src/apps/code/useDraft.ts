@@ -1,40 +1,107 @@
 import { useCallback, useEffect, useRef, useState } from "react";
 import { Refusal } from "#base/domain/problem.ts";
 import { notifyProblem } from "#base/kit/notify.ts";
+import type { Typed } from "../../app/drafts";
+import { useSession } from "../../app/session";
 import { readText, useText } from "../../app/useFile";
-import { conflicted, type Draft, decided, draftOf, found, saved, typed } from "../../domain/draft";
+import { conflicted, type Draft, decided, draftOf, found, isDirty, restored, saved, typed } from "../../domain/draft";
+import { past } from "../../transport/address";
 import { files } from "../../transport/files";
 
-/** A file as it is written here, held against the one in the workspace. */
+const APP = "code";
+
+/**
+ * A file as it is written here, held against the one in the workspace. What is
+ * not saved is kept by the server, and is the same in every browser.
+ */
 export function useDraft(path: string) {
   const { data, error, refetch } = useText(path);
+  const { drafts } = useSession();
   const [draft, setDraft] = useState<Draft>();
+  // What was typed before; null for nothing, undefined until that is known.
+  const [kept, setKept] = useState<Typed | null | undefined>(past ? null : undefined);
   const now = useRef(draft);
   now.current = draft;
+  // A conflict with another browser's text was decided; the draft says so once it is drawn.
+  const decidedNow = useRef(false);
+  const file = useRef(data);
+  file.current = data;
+
   useEffect(() => {
-    if (data) setDraft((d) => (d ? found(d, data) : draftOf(data)));
-  }, [data]);
+    if (past) return;
+    let here = true;
+    const changed = (other: Typed | undefined) => {
+      setKept(other ?? null);
+      // Saved or discarded elsewhere: what is in the file is the text.
+      if (!other) void readText(path).then((is) => here && setDraft(draftOf(is)), notifyProblem);
+      else if (file.current?.digest === (other.base || undefined))
+        setDraft((d) => d && { ...restored(file.current ?? d.base, other.text, other.base), saving: d.saving });
+      else {
+        setDraft((d) => d && { ...d, text: other.text, base: { text: "", digest: other.base || undefined } });
+        void refetch();
+      }
+    };
+    const clashed = ({ text, base }: Typed) =>
+      setDraft((d) => d && conflicted(d, { text, digest: base || undefined, unsaved: true }));
+    const watch = drafts.watch(APP, path, { changed, clashed });
+    watch.read.then(
+      (was) => here && setKept(was ?? null),
+      // What is there all the same is met when something is kept.
+      () => here && setKept(null),
+    );
+    return () => {
+      here = false;
+      watch.unwatch();
+    };
+  }, [drafts, path, refetch]);
+
+  useEffect(() => {
+    if (kept === undefined) return;
+    if (data) setDraft((d) => (d ? found(d, data) : kept ? restored(data, kept.text, kept.base) : draftOf(data)));
+    // The file is gone, what was typed into it is not.
+    else if (error && kept) setDraft((d) => d ?? typed(draftOf({ text: "", digest: undefined }), kept.text));
+  }, [data, error, kept]);
+
+  useEffect(() => {
+    if (past || !draft || draft.saving || draft.theirs?.unsaved) return;
+    if (isDirty(draft)) drafts.keep(APP, path, { text: draft.text, base: draft.base.digest ?? "" }, draft.base.text);
+    else drafts.drop(APP, path);
+    if (decidedNow.current) drafts.decide(APP, path);
+    decidedNow.current = false;
+  }, [draft, drafts, path]);
 
   const type = useCallback((text: string) => setDraft((d) => d && typed(d, text)), []);
-  const revert = useCallback(() => setDraft((d) => d && draftOf(d.base)), []);
-  const decide = useCallback((which: "mine" | "theirs") => setDraft((d) => d && decided(d, which)), []);
+  const revert = useCallback(() => {
+    setDraft((d) => d && draftOf(d.theirs && !d.theirs.unsaved ? d.theirs : d.base));
+    drafts.drop(APP, path);
+  }, [drafts, path]);
+  const decide = useCallback((which: "mine" | "theirs") => {
+    decidedNow.current = true;
+    setDraft((d) => d && decided(d, which));
+  }, []);
 
-  const save = useCallback(async () => {
+  /** Says whether all of it is saved now. */
+  const save = useCallback(async (): Promise<boolean> => {
     const d = now.current;
-    if (!d || d.saving || d.text === d.base.text) return;
+    if (!d || d.saving || d.theirs) return false;
+    if (!isDirty(d)) return true;
     setDraft({ ...d, saving: true });
     try {
       const { digest } = await files.write(path, d.text, d.base.digest ?? "*");
       setDraft((later) => later && saved(later, { text: d.text, digest }));
+      if (now.current?.text !== d.text) return false;
+      drafts.drop(APP, path);
+      return true;
     } catch (refused) {
       if (refused instanceof Refusal && refused.problem.code === "conflict") {
         const theirs = await readText(path);
         setDraft((later) => later && conflicted(later, theirs));
-        return;
+        return false;
       }
       setDraft((later) => later && { ...later, saving: false });
       notifyProblem(refused);
+      return false;
     }
-  }, [path]);
+  }, [drafts, path]);
   return { draft, error, retry: () => void refetch(), type, save, revert, decide };
 }

@@ -1,4 +1,4 @@
-import { type KeyboardEvent, type ReactNode, useRef } from "react";
+import type { KeyboardEvent, ReactNode } from "react";
 import type { FileState } from "#base/domain/contracts.ts";
 import { useOffers } from "../../actions/OfferButton";
 import { useWindow } from "../../app/useWindow";
@@ -9,6 +9,7 @@ import { useNamed, useWords } from "../../i18n/words";
 import { AskName } from "../../kit/AskName";
 import { type Entry, MenuArea } from "../../kit/Menu";
 import { doing, useHeld } from "./doing";
+import { loadOfFiles, loadOfFolder } from "./dropped";
 import { words } from "./i18n";
 import { type Item, type Place, subjectOf } from "./place";
 
@@ -131,7 +132,13 @@ export function useEntries(shown: Shown): Entry[] {
       id: "upload",
       label: t("upload"),
       disabled: folder === undefined,
-      run: () => folder !== undefined && pick(folder, taken()),
+      run: () => folder !== undefined && pick(folder, taken(), false),
+    },
+    {
+      id: "upload.folder",
+      label: t("uploadFolder"),
+      disabled: folder === undefined,
+      run: () => folder !== undefined && pick(folder, taken(), true),
     },
   ];
 }
@@ -142,12 +149,16 @@ export function open(file: FileState, openIn: (subject: string) => void, shown: 
   else openIn(file.path);
 }
 
-/** Asks for files of the person's own machine. */
-function pick(folder: string, taken: ReadonlySet<string>): void {
+/** Asks for files of the person's own machine, or for a folder with all that is in it. */
+function pick(into: string, taken: ReadonlySet<string>, folder: boolean): void {
   const input = document.createElement("input");
   input.type = "file";
   input.multiple = true;
-  input.onchange = () => void doing.upload([...(input.files ?? [])], folder, taken);
+  input.webkitdirectory = folder;
+  input.onchange = () => {
+    const chosen = [...(input.files ?? [])];
+    void doing.upload(folder ? loadOfFolder(chosen) : loadOfFiles(chosen), into, taken);
+  };
   input.click();
 }
 
@@ -155,7 +166,7 @@ function pick(folder: string, taken: ReadonlySet<string>): void {
 export function Actions({ shown, naming, children }: { shown: Shown; naming: Naming; children: ReactNode }) {
   const t = useWords(words);
   const entries = useEntries(shown);
-  const box = useRef<HTMLDivElement>(null);
+  const win = useWindow();
   const press = (e: KeyboardEvent) => {
     if (e.target instanceof HTMLInputElement || e.defaultPrevented) return;
     const pressed = {
@@ -184,7 +195,7 @@ export function Actions({ shown, naming, children }: { shown: Shown; naming: Nam
   return (
     <MenuArea entries={entries}>
       {/* biome-ignore lint/a11y/noStaticElementInteractions: the keys of the list inside */}
-      <div className="files-area" ref={box} onKeyDown={press}>
+      <div className="files-area" onKeyDown={press}>
         {children}
         {naming && (
           <AskName
@@ -198,7 +209,7 @@ export function Actions({ shown, naming, children }: { shown: Shown; naming: Nam
             }
             onClose={() => {
               shown.ask(undefined);
-              box.current?.querySelector<HTMLElement>("[role=listbox]")?.focus();
+              win.focus();
             }}
           />
         )}

@@ -65,7 +65,7 @@ export default function Files() {
     focusSearch: () => search.current?.focus(),
     togglePreview: () => setPreview(!preview),
     // Once the menu that asks is gone.
-    ask: (next) => void setTimeout(() => setNaming(next)),
+    ask: (next) => (next ? void setTimeout(() => setNaming(next)) : setNaming(undefined)),
   };
   return (
     <div className="app files">

@@ -3,6 +3,7 @@ import type { FileState } from "#base/domain/contracts.ts";
 import { nameOf } from "../../domain/path";
 import { useWords } from "../../i18n/words";
 import { doing } from "./doing";
+import { loadOfDrop } from "./dropped";
 import { words } from "./i18n";
 import type { Place } from "./place";
 
@@ -34,7 +35,7 @@ export function Dropping(props: { place: Place; taken(): ReadonlySet<string>; ch
     const here = place.is === "folder" && folder === place.path;
     const taken = here ? props.taken() : new Set<string>();
     const moved = e.dataTransfer.getData(MOVED);
-    if (!moved) return void doing.upload([...e.dataTransfer.files], folder, taken);
+    if (!moved) return void doing.upload(loadOfDrop(e.dataTransfer), folder, taken);
     const list = JSON.parse(moved) as FileState[];
     void (e.ctrlKey ? doing.copy(list, folder, taken) : doing.move(list, folder, taken));
   };

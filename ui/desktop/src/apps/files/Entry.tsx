@@ -1,5 +1,5 @@
 import type { DragEvent, MouseEvent } from "react";
-import { nameOf } from "../../domain/path";
+import { folderOf, nameOf } from "../../domain/path";
 import { ago, bytes } from "../../domain/time";
 import { useWords } from "../../i18n/words";
 import { FileIcon } from "../../kit/FileIcon";
@@ -63,7 +63,7 @@ export function Entry({ id, item, look, top, lane, lanes, place, count, chosen, 
       <span className="files-name">
         {name}
         {item.beside !== undefined && <small>{item.beside || t("home")}</small>}
-        {item.trashed && <small>{t("from", { path: item.trashed.from })}</small>}
+        {item.trashed && <small>{t("from", { path: folderOf(item.trashed.from) || t("home") })}</small>}
         {file.target && <small>{t("link", { target: file.target })}</small>}
       </span>
       {look === "list" && (

@@ -89,7 +89,13 @@ export function Listing({ place, items, ids, look, sort, onSort, selection, onSe
     if (e.button === 2 && selection.chosen.has(ids[i] ?? "")) return;
     to(i, e.shiftKey ? "range" : many ? "toggle" : "only");
   };
-  if (items.length === 0) return <Nothing place={place} />;
+  if (items.length === 0)
+    return (
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: the keys of a folder go on in an empty one
+      <section className="files-rows" tabIndex={0} data-autofocus aria-label={t("list")}>
+        <Nothing place={place} />
+      </section>
+    );
   return (
     <div className="files-list" data-look={look}>
       {look === "list" && <Heads sort={sort} onSort={onSort} />}

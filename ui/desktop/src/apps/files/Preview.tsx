@@ -1,9 +1,12 @@
+import type { FileState } from "#base/domain/contracts.ts";
 import { nameOf } from "../../domain/path";
 import { bytes } from "../../domain/time";
 import { useWords } from "../../i18n/words";
 import { FileIcon } from "../../kit/FileIcon";
-import { kindOf, Media } from "../../kit/Media";
+import { Media } from "../../kit/Media";
+import { Loading } from "../../kit/States";
 import { TextHead } from "../../kit/TextHead";
+import { useContent } from "../../kit/useContent";
 import { useStore } from "../../state/store";
 import { words } from "./i18n";
 import type { Item } from "./place";
@@ -30,8 +33,15 @@ export function Preview({ item }: { item: Item | undefined }) {
 
 function Inside({ item }: { item: Item }) {
   const { file, trashed } = item;
-  const kind = kindOf(file.path);
   if (trashed || file.kind !== "file") return <FileIcon file={file} size={72} />;
-  if (kind === "text") return <TextHead path={file.path} version={file.digest ?? String(file.mtime_ms)} />;
-  return <Media path={file.path} kind={kind} />;
+  return <Content file={file} />;
+}
+
+/** A glance at a file, as what it is rather than as what it is called. */
+function Content({ file }: { file: FileState }) {
+  const { data: content, error } = useContent(file.path);
+  if (error || content?.kind === "none") return <FileIcon file={file} size={72} />;
+  if (!content) return <Loading />;
+  if (content.kind === "text") return <TextHead path={file.path} version={content.digest} />;
+  return <Media path={file.path} kind={content.kind} digest={content.digest} small />;
 }

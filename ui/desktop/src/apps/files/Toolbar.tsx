@@ -2,6 +2,7 @@ import { ArrowUp, LayoutGrid, List, MoreHorizontal, PanelRight, Search, Trash2 }
 import { type FormEvent, type RefObject, useEffect, useState } from "react";
 import { folderOf, nameOf, trailOf } from "../../domain/path";
 import { useWords } from "../../i18n/words";
+import { toContent } from "../../kit/keyboard";
 import { MenuButton } from "../../kit/Menu";
 import { type Shown, useEntries } from "./Actions";
 import { words } from "./i18n";
@@ -120,6 +121,7 @@ function SearchBox(props: { input: RefObject<HTMLInputElement | null>; place: Pl
   const send = (e: FormEvent) => {
     e.preventDefault();
     onGo(name.trim() ? `search:${name.trim()}` : "");
+    toContent();
   };
   return (
     <search className="files-search">

@@ -1,23 +1,25 @@
 import { create } from "zustand";
 import type { FileState } from "#base/domain/contracts.ts";
-import { notifyDone, notifyProblem } from "#base/kit/notify.ts";
+import { explain } from "#base/domain/problem.ts";
+import { notifyDone, notifyProblem, notifyTrouble } from "#base/kit/notify.ts";
 import { asPart, folderOf, freeName, join, nameOf } from "../../domain/path";
 import { say, type Values } from "../../i18n/words";
 import { useStore } from "../../state/store";
-import { fileAddress, files, matchOf, type Transfer, type Trashed, upload } from "../../transport/files";
+import { fileAddress, files, matchOf, type Transfer, type Trashed } from "../../transport/files";
+import type { Load } from "./dropped";
 import { words } from "./i18n";
+import { uploadAll } from "./uploading";
 
 const t = (key: Parameters<typeof say<keyof typeof words.en>>[2], values?: Values) =>
   say(words, useStore.getState().language, key, values);
 
-/** What was copied or cut, in every window of Files; and what is on its way up. */
+/** What was copied or cut, in every window of Files. */
 interface Held {
   files: readonly FileState[];
   cut: boolean;
-  uploads: ReadonlyMap<string, number>;
 }
 
-export const useHeld = create<Held>(() => ({ files: [], cut: false, uploads: new Map() }));
+export const useHeld = create<Held>(() => ({ files: [], cut: false }));
 
 /** Does something and says what went wrong. */
 async function attempt(act: () => Promise<void>): Promise<void> {
@@ -30,6 +32,8 @@ async function attempt(act: () => Promise<void>): Promise<void> {
 
 const undo = (act: () => Promise<unknown>) => ({
   label: t("undo"),
+  // Of many steps the last is offered; the others are taken back on the timeline.
+  id: "files",
   run: () => void attempt(async () => void (await act())),
 });
 
@@ -119,26 +123,16 @@ export const doing = {
     }
   },
 
-  upload: (list: readonly File[], folder: string, taken: ReadonlySet<string>) =>
+  upload: (load: Load, folder: string, taken: ReadonlySet<string>) =>
     attempt(async () => {
-      const used = new Set(taken);
-      for (const file of list) {
-        const name = freeName(file.name, used);
-        used.add(name);
-        const path = join(folder, asPart(name));
-        try {
-          await upload(path, file, (part) => progress(path, part));
-        } finally {
-          progress(path, undefined);
-        }
+      const { files: n, stopped, failed } = await uploadAll(load, folder, taken);
+      const [first] = failed;
+      if (first) {
+        const { title, remedy } = explain(first.error);
+        const more = failed.length > 1 ? t("andMore", { n: failed.length - 1 }) : "";
+        notifyTrouble(t("notUploaded", { name: first.name, more }), [title, remedy].filter(Boolean).join(". "));
       }
-      notifyDone(t("uploaded", { n: list.length }));
+      if (stopped) notifyDone(t("uploadStopped", { n }));
+      else if (n > 0 || !first) notifyDone(t("uploaded", { n }));
     }),
 };
-
-function progress(path: string, part: number | undefined): void {
-  const uploads = new Map(useHeld.getState().uploads);
-  if (part === undefined) uploads.delete(path);
-  else uploads.set(path, part);
-  useHeld.setState({ uploads });
-}

@@ -1,8 +1,9 @@
+import { names } from "#base/domain/names.ts";
 import { defineWords } from "../../i18n/words";
 
 export const words = defineWords({
   en: {
-    home: "Workspace",
+    home: names.rootFolder.en,
     trash: "Trash",
     path: "Path",
     up: "Folder above",
@@ -12,7 +13,7 @@ export const words = defineWords({
     reading: "reading the rest…",
     list: "List",
     grid: "Grid",
-    preview: "Preview",
+    preview: names.quickLook.en,
     name: "Name",
     size: "Size",
     changed: "Changed",
@@ -40,6 +41,13 @@ export const words = defineWords({
     emptyTrash: "Empty the trash",
     download: "Download",
     upload: "Upload files",
+    uploadFolder: "Upload a folder",
+    uploadOf: "{done} of {known}",
+    uploadOfMore: "{done} of more than {known}",
+    uploadStop: "Stop the upload",
+    uploadStopped: { one: "Stopped; {n} file was uploaded before", other: "Stopped; {n} files were uploaded before" },
+    notUploaded: "{name} was not uploaded{more}",
+    andMore: { one: ", nor {n} more", other: ", nor {n} more" },
     actions: "Actions",
     ok: "OK",
     cancel: "Cancel",
@@ -60,7 +68,7 @@ export const words = defineWords({
     link: "Link to {target}",
   },
   de: {
-    home: "Arbeitsbereich",
+    home: names.rootFolder.de,
     trash: "Papierkorb",
     path: "Pfad",
     up: "Ordner darüber",
@@ -70,7 +78,7 @@ export const words = defineWords({
     reading: "der Rest wird gelesen …",
     list: "Liste",
     grid: "Raster",
-    preview: "Vorschau",
+    preview: names.quickLook.de,
     name: "Bezeichnung",
     size: "Größe",
     changed: "Geändert",
@@ -98,6 +106,16 @@ export const words = defineWords({
     emptyTrash: "Papierkorb leeren",
     download: "Herunterladen",
     upload: "Dateien hochladen",
+    uploadFolder: "Ordner hochladen",
+    uploadOf: "{done} von {known}",
+    uploadOfMore: "{done} von mehr als {known}",
+    uploadStop: "Hochladen anhalten",
+    uploadStopped: {
+      one: "Angehalten; {n} Datei wurde vorher hochgeladen",
+      other: "Angehalten; {n} Dateien wurden vorher hochgeladen",
+    },
+    notUploaded: "{name} wurde nicht hochgeladen{more}",
+    andMore: { one: ", {n} weitere auch nicht", other: ", {n} weitere auch nicht" },
     actions: "Aktionen",
     ok: "Übernehmen",
     cancel: "Abbrechen",

@@ -1,9 +1,10 @@
 import { Folder } from "lucide-react";
+import { names } from "#base/domain/names.ts";
 import type { Manifest } from "../manifest";
 
 export const manifest: Manifest = {
   id: "files",
-  title: { en: "Files", de: "Dateien" },
+  title: names.files,
   icon: Folder,
   size: { width: 900, height: 580 },
   least: { width: 320, height: 260 },
@@ -11,7 +12,7 @@ export const manifest: Manifest = {
   keys: [
     { keys: "Enter", does: { en: "Open", de: "Öffnen" } },
     { keys: "Backspace", does: { en: "To the folder above", de: "Zum Ordner darüber" } },
-    { keys: "Space", does: { en: "Preview", de: "Vorschau" } },
+    { keys: "Space", does: names.quickLook },
     { keys: "F2", does: { en: "Rename", de: "Umbenennen" } },
     { keys: "Delete", does: { en: "To the trash", de: "In den Papierkorb" } },
     { keys: "Ctrl+A", does: { en: "Choose all", de: "Alles auswählen" } },

@@ -32,7 +32,7 @@ export default function Settings() {
         ))}
       </nav>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by keyboard */}
-      <section className="settings-page scroll" aria-label={t(at)} tabIndex={0}>
+      <section className="settings-page scroll" aria-label={t(at)} tabIndex={0} data-autofocus>
         <h3>{t(at)}</h3>
         {shown?.[2]}
       </section>

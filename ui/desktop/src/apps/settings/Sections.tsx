@@ -10,7 +10,7 @@ import { useStore } from "../../state/store";
 import { tellShell } from "../../transport/shell";
 import { words } from "./i18n";
 
-const names = { en: "English", de: "Deutsch" };
+const spoken = { en: "English", de: "Deutsch" };
 
 interface ChoiceProps {
   label: string;
@@ -62,7 +62,7 @@ export function Accessibility() {
       <Choice
         label={t("language")}
         setting="language"
-        options={[["", t("languageSystem")], ...languages.map((l) => [l, names[l]] as const)]}
+        options={[["", t("languageSystem")], ...languages.map((l) => [l, spoken[l]] as const)]}
       />
       <Choice
         label={t("direction")}
@@ -114,9 +114,9 @@ export function Shell() {
       <p>{t("inShellMore")}</p>
       <div className="settings-buttons">
         <Button onClick={() => tellShell({ kind: "open", page: "models" })}>{t("openModels")}</Button>
-        <Button onClick={() => tellShell({ kind: "open", page: "secrets" })}>{t("openSecrets")}</Button>
+        <Button onClick={() => tellShell({ kind: "open", page: "keys" })}>{t("openKeys")}</Button>
         <Button onClick={() => tellShell({ kind: "open", page: "limits" })}>{t("openLimits")}</Button>
-        <Button onClick={() => tellShell({ kind: "open", page: "plain" })}>{t("openPlain")}</Button>
+        <Button onClick={() => tellShell({ kind: "open", page: "runs" })}>{t("openRuns")}</Button>
       </div>
     </>
   );

@@ -1,11 +1,10 @@
 import { Check } from "lucide-react";
 import type { CSSProperties } from "react";
-import { notifyProblem } from "#base/kit/notify.ts";
 import { type Offered, useThemes } from "../../app/themes";
+import { wear } from "../../app/wear";
 import { changeTo, tokensOf } from "../../domain/theme";
 import { useNamed, useWords } from "../../i18n/words";
 import { useStore } from "../../state/store";
-import { desk } from "../../transport/desk";
 import { words } from "./i18n";
 
 /** All themes, each drawn in its own values. */
@@ -34,31 +33,25 @@ export function Themes() {
 function Card({ offered: { theme, own }, chosen }: { offered: Offered; chosen: boolean }) {
   const t = useWords(words);
   const named = useNamed();
-  const setTheme = useStore((s) => s.setTheme);
-  const before = useStore((s) => s.theme);
   const change = changeTo(theme);
   const values = Object.fromEntries([...tokensOf(change)].map(([name, value]) => [`--${name}`, value]));
-  const choose = () => {
-    // Here at once, then everywhere.
-    setTheme(change);
-    desk.setTheme(change).catch((error) => {
-      setTheme(before);
-      notifyProblem(error);
-    });
-  };
   return (
-    <button type="button" className="settings-theme" aria-pressed={chosen} onClick={choose}>
-      <span
-        className="settings-sample"
-        data-scheme={theme.scheme}
-        style={{ ...values, colorScheme: theme.scheme } as CSSProperties}
-        aria-hidden
-      >
-        <span className="settings-sample-window">
-          <i />
-          <b />
-          <b />
-        </span>
+    <button type="button" className="settings-theme" aria-pressed={chosen} onClick={() => wear(theme)}>
+      <span className="settings-samples" aria-hidden>
+        {/* What follows the system is shown as both. */}
+        {theme.scheme.split(" ").map((colorScheme) => (
+          <span
+            key={colorScheme}
+            className="settings-sample tokens-anew"
+            style={{ ...values, colorScheme } as CSSProperties}
+          >
+            <span className="settings-sample-window">
+              <i />
+              <b />
+              <b />
+            </span>
+          </span>
+        ))}
       </span>
       <span className="settings-theme-name">
         {named(theme.title)} {own && <small>{t("own")}</small>}

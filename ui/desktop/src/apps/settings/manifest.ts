@@ -1,9 +1,10 @@
 import { Settings } from "lucide-react";
+import { names } from "#base/domain/names.ts";
 import type { Manifest } from "../manifest";
 
 export const manifest: Manifest = {
   id: "settings",
-  title: { en: "Settings", de: "Einstellungen" },
+  title: names.settings,
   icon: Settings,
   size: { width: 760, height: 560 },
   least: { width: 320, height: 300 },

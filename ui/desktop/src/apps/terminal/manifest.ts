@@ -1,9 +1,10 @@
 import { SquareTerminal } from "lucide-react";
+import { names } from "#base/domain/names.ts";
 import type { Manifest } from "../manifest";
 
 export const manifest: Manifest = {
   id: "terminal",
-  title: { en: "Terminal", de: "Terminal" },
+  title: names.terminal,
   icon: SquareTerminal,
   size: { width: 780, height: 500 },
   least: { width: 320, height: 220 },

@@ -1,5 +1,6 @@
 import { FitAddon } from "@xterm/addon-fit";
 import { SearchAddon } from "@xterm/addon-search";
+import { UnicodeGraphemesAddon } from "@xterm/addon-unicode-graphemes";
 import { WebLinksAddon } from "@xterm/addon-web-links";
 import { Terminal } from "@xterm/xterm";
 import type { ID } from "#base/domain/contracts.ts";
@@ -113,9 +114,13 @@ export class Screen {
     const { term, hears } = this;
     term.loadAddon(this.fit);
     term.loadAddon(this.search);
+    term.loadAddon(new UnicodeGraphemesAddon());
+    // Each sign as wide as programs count it, one by one: they do not know of signs that are joined.
+    term.unicode.activeVersion = "15";
     term.loadAddon(new WebLinksAddon((_, text) => follow(text)));
     term.open(this.host);
     term.textarea?.setAttribute("aria-label", label);
+    term.textarea?.setAttribute("data-autofocus", "");
     term.textarea?.addEventListener("focus", () => this.link.use());
     term.attachCustomKeyEventHandler((e) => !hears.isOurs(e));
     term.onData((data) => this.link.type(encoder.encode(data)));

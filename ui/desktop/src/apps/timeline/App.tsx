@@ -1,11 +1,13 @@
 import { GitFork, History, Undo2 } from "lucide-react";
 import { useEffect, useState } from "react";
 import { useWindow } from "../../app/useWindow";
+import { demoFile, demoOf, seenOf } from "../../domain/demo";
 import { ago } from "../../domain/time";
 import { useWords } from "../../i18n/words";
 import { Empty, Loading, Trouble } from "../../kit/States";
 import { useStore } from "../../state/store";
 import { tellShell } from "../../transport/shell";
+import { Hint } from "./Hint";
 import { words } from "./i18n";
 import { MarkList } from "./MarkList";
 import { placeOf, wordsOf } from "./marks";
@@ -20,7 +22,7 @@ const NEAR = 3;
 
 /** The computer as it was, and what is different now; it changes nothing. */
 export default function Timeline() {
-  const { subject } = useWindow();
+  const { subject, show } = useWindow();
   const t = useWords(words);
   const language = useStore((s) => s.language);
   const { marks, head, error, retry, hasEarlier, earlier } = useMarks();
@@ -45,12 +47,18 @@ export default function Timeline() {
   const what = mark ? wordsOf(mark, t) : t("now");
   const when = mark && ago(mark.at, Date.now(), language);
   const says = mark ? t("placeOf", { what, when: when ?? "", place: place + 1, all: now }) : what;
-  const move = (to: number) => setSeq(marks[to]?.seq);
+  const demo = demoOf(subject);
+  const led = () => demo.leads && demo.run && show(seenOf(demo.run));
+  const move = (to: number) => {
+    setSeq(marks[to]?.seq);
+    led();
+  };
   const toShell = () => tellShell({ kind: "open", page: "timeline", ...(seq === undefined ? {} : { seq }) });
   return (
     <div className="app timeline">
       <div className="timeline-band">
         <Slider marks={marks} place={place} says={says} onMove={move} />
+        {demo.leads && <Hint onClose={led} />}
       </div>
       <div className="app-tools">
         <p className="timeline-what" title={what}>
@@ -73,7 +81,7 @@ export default function Timeline() {
       </div>
       <div className="timeline-body">
         <MarkList marks={marks} place={place} hasEarlier={hasEarlier} onMove={move} onEarlier={earlier} />
-        {look === "was" ? <Then seq={shown ?? head} /> : <Since seq={shown} />}
+        {look === "was" ? <Then seq={shown ?? head} file={demo.run && demoFile} /> : <Since seq={shown} />}
       </div>
     </div>
   );

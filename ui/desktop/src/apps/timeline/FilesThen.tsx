@@ -6,11 +6,11 @@ import { FileThen } from "./FileThen";
 import { Folder } from "./Folder";
 import { words } from "./i18n";
 
-/** The files as they were: a tree, and the content of one of them. Moments with the same snapshot have the same files. */
-export function FilesThen({ moment, snapshot }: { moment: Moment; snapshot: Digest }) {
+/** The files as they were: a tree, and the content of one of them, at first of `first`. Moments with the same snapshot have the same files. */
+export function FilesThen({ moment, snapshot, first }: { moment: Moment; snapshot: Digest; first?: string }) {
   const t = useWords(words);
-  const [chosen, setChosen] = useState<string>();
-  const [open, setOpen] = useState<ReadonlySet<string>>(new Set(["workspace"]));
+  const [chosen, setChosen] = useState(first);
+  const [open, setOpen] = useState<ReadonlySet<string>>(new Set(["workspace", ...(first ? foldersOf(first) : [])]));
   const toggle = (path: string) => {
     const next = new Set(open);
     if (!next.delete(path)) next.add(path);
@@ -32,4 +32,10 @@ export function FilesThen({ moment, snapshot }: { moment: Moment; snapshot: Dige
       )}
     </div>
   );
+}
+
+/** The folders that a file lies in. */
+function foldersOf(path: string): string[] {
+  const parts = path.split("/");
+  return parts.slice(1).map((_, i) => parts.slice(0, i + 1).join("/"));
 }

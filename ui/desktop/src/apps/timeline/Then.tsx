@@ -7,8 +7,8 @@ import { moments } from "../../transport/moments";
 import { FilesThen } from "./FilesThen";
 import { words } from "./i18n";
 
-/** The computer as it was after an event. */
-export function Then({ seq }: { seq: number }) {
+/** The computer as it was after an event; `file` is shown at first. */
+export function Then({ seq, file }: { seq: number; file?: string | undefined }) {
   const t = useWords(words);
   const language = useStore((s) => s.language);
   const { data, error, refetch } = useQuery({
@@ -32,7 +32,7 @@ export function Then({ seq }: { seq: number }) {
       {data.collected ? (
         <p className="timeline-note">{t("collected")}</p>
       ) : data.snapshot ? (
-        <FilesThen moment={data} snapshot={data.snapshot} />
+        <FilesThen moment={data} snapshot={data.snapshot} {...(file ? { first: file } : {})} />
       ) : (
         <p className="timeline-note">{t("noFiles")}</p>
       )}

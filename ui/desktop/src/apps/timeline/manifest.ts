@@ -1,9 +1,10 @@
 import { History } from "lucide-react";
+import { names } from "#base/domain/names.ts";
 import type { Manifest } from "../manifest";
 
 export const manifest: Manifest = {
   id: "timeline",
-  title: { en: "Timeline", de: "Zeitachse" },
+  title: names.timeline,
   icon: History,
   size: { width: 1000, height: 660 },
   least: { width: 320, height: 320 },

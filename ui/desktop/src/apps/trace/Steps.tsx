@@ -1,4 +1,4 @@
-import { type KeyboardEvent, useRef } from "react";
+import { type KeyboardEvent, useEffect, useRef } from "react";
 import { span } from "../../domain/time";
 import type { Step, Trace } from "../../domain/trace";
 import { useWords } from "../../i18n/words";
@@ -10,6 +10,7 @@ export function Steps(props: { trace: Trace; chosen: string | undefined; onChoos
   const { trace, chosen, onChoose } = props;
   const t = useWords(words);
   const list = useRef<HTMLOListElement>(null);
+  useFollowing(list, trace.steps, chosen !== undefined);
   const press = (e: KeyboardEvent) => {
     const by = e.key === "ArrowDown" ? 1 : e.key === "ArrowUp" ? -1 : 0;
     if (!by) return;
@@ -37,6 +38,23 @@ export function Steps(props: { trace: Trace; chosen: string | undefined; onChoos
       ))}
     </ol>
   );
+}
+
+/** Pixels from the end at which somebody still looks at the newest step. */
+const NEAR = 40;
+
+/** Keeps the newest step of a run at work in view, until somebody scrolls back or looks at a step. */
+function useFollowing(list: React.RefObject<HTMLOListElement | null>, steps: readonly Step[], chosen: boolean): void {
+  const height = useRef(0);
+  const going = steps.some((s) => s.to === undefined);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each step that comes makes the list longer
+  useEffect(() => {
+    const box = list.current;
+    if (!box) return;
+    const atEnd = height.current - box.scrollTop - box.clientHeight < NEAR;
+    if (going && atEnd && !chosen) box.scrollTop = box.scrollHeight;
+    height.current = box.scrollHeight;
+  }, [list, steps.length, going, chosen]);
 }
 
 function depthsOf(steps: readonly Step[]): Map<string, number> {

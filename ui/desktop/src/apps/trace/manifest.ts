@@ -1,9 +1,10 @@
 import { Workflow } from "lucide-react";
+import { names } from "#base/domain/names.ts";
 import type { Manifest } from "../manifest";
 
 export const manifest: Manifest = {
   id: "trace",
-  title: { en: "Trace", de: "Ablauf" },
+  title: names.trace,
   icon: Workflow,
   size: { width: 980, height: 640 },
   least: { width: 320, height: 280 },

@@ -1,12 +1,14 @@
-import { Download, Image as Icon, PencilLine } from "lucide-react";
+import { Download, FileQuestion, Image as Icon, PencilLine, TriangleAlert } from "lucide-react";
 import { useEffect } from "react";
 import { Markdown } from "#base/kit/Markdown.tsx";
-import { useText } from "../../app/useFile";
+import { NotText, useText } from "../../app/useFile";
 import { useWindow } from "../../app/useWindow";
+import { isTable } from "../../domain/content";
 import { extensionOf, nameOf } from "../../domain/path";
 import { useWords } from "../../i18n/words";
-import { kindOf, Media } from "../../kit/Media";
+import { Media } from "../../kit/Media";
 import { Empty, Loading, Trouble } from "../../kit/States";
+import { type FileContent, useContent } from "../../kit/useContent";
 import { fileAddress } from "../../transport/files";
 import { words } from "./i18n";
 import { JSONView } from "./JSONView";
@@ -16,7 +18,7 @@ import "./viewer.css";
 
 /** Shows a file as what it is; it changes nothing. */
 export default function Viewer() {
-  const { subject, title, show, open } = useWindow();
+  const { subject, title, show } = useWindow();
   const t = useWords(words);
   const name = nameOf(subject);
   useEffect(() => {
@@ -29,48 +31,88 @@ export default function Viewer() {
       </Empty>
     );
   }
-  const kind = kindOf(subject);
+  return <File path={subject} />;
+}
+
+function File({ path }: { path: string }) {
+  const { open } = useWindow();
+  const t = useWords(words);
+  const { data: content, error, refetch } = useContent(path);
   return (
     <div className="app viewer">
       <div className="app-tools">
-        <span className="viewer-path">{subject}</span>
+        <span className="viewer-path">{path}</span>
         <span className="spread" />
-        {kind === "text" && (
-          <button type="button" className="tool" onClick={() => open(subject, "code")}>
+        {content?.kind === "text" && (
+          <button type="button" className="tool" onClick={() => open(path, "code")}>
             <PencilLine size={16} aria-hidden /> {t("edit")}
           </button>
         )}
         <a
           className="tool"
-          href={fileAddress(subject, true)}
-          download={name}
+          href={fileAddress(path, true)}
+          download={nameOf(path)}
           aria-label={t("download")}
           title={t("download")}
         >
           <Download size={16} aria-hidden />
         </a>
       </div>
-      {kind === "image" ? (
-        <Picture path={subject} />
-      ) : kind === "text" ? (
-        <Text path={subject} />
+      {content?.lies && (
+        <p className="viewer-lies" role="note">
+          <TriangleAlert size={16} aria-hidden />
+          {t("lies", { ending: extensionOf(path).toUpperCase(), what: t(content.kind) })}
+        </p>
+      )}
+      {error ? (
+        <Trouble error={error} onAgain={() => void refetch()} />
+      ) : content ? (
+        <Shown path={path} content={content} />
       ) : (
-        <div className={`viewer-stage viewer-${kind}`}>
-          <Media path={subject} kind={kind} />
-        </div>
+        <Loading />
       )}
     </div>
   );
 }
 
-function Text({ path }: { path: string }) {
+/** What the file is; the name has a say only where the content fits it. */
+function Shown({ path, content: { kind, lies, digest } }: { path: string; content: FileContent }) {
+  switch (kind) {
+    case "image":
+      return <Picture key={`${path} ${digest}`} path={path} />;
+    case "text":
+      return isTable(path) ? (
+        <Table key={`${path} ${digest}`} path={path} />
+      ) : (
+        <Text path={path} ending={lies ? "" : extensionOf(path)} />
+      );
+    case "none":
+      return <Unknown />;
+    default:
+      return (
+        <div className={`viewer-stage viewer-${kind}`}>
+          <Media path={path} kind={kind} digest={digest} />
+        </div>
+      );
+  }
+}
+
+function Unknown() {
+  const t = useWords(words);
+  return (
+    <Empty icon={<FileQuestion size={38} strokeWidth={1.4} aria-hidden />} title={t("unknown")}>
+      {t("unknownMore")}
+    </Empty>
+  );
+}
+
+function Text({ path, ending }: { path: string; ending: string }) {
+  const t = useWords(words);
   const { data, error, refetch } = useText(path);
+  if (error instanceof NotText) return <Empty title={t("notText")}>{t("unknownMore")}</Empty>;
   if (error) return <Trouble error={error} onAgain={() => void refetch()} />;
   if (!data) return <Loading />;
-  switch (extensionOf(path)) {
-    case "csv":
-    case "tsv":
-      return <Table text={data.text} name={nameOf(path)} />;
+  switch (ending) {
     case "json":
       return <JSONView text={data.text} />;
     case "md":
@@ -78,7 +120,7 @@ function Text({ path }: { path: string }) {
       return (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by keyboard
         <article className="viewer-page scroll" tabIndex={0} data-autofocus>
-          <Markdown text={data.text} />
+          <Markdown text={data.text} under={2} />
         </article>
       );
     default:

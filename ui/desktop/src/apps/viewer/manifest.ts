@@ -1,4 +1,5 @@
 import { Image } from "lucide-react";
+import { names } from "#base/domain/names.ts";
 import { extensionOf } from "../../domain/path";
 import type { Manifest } from "../manifest";
 
@@ -8,7 +9,7 @@ const well = /^(json|jsonl|md|markdown)$/;
 
 export const manifest: Manifest = {
   id: "viewer",
-  title: { en: "Viewer", de: "Betrachter" },
+  title: names.viewer,
   icon: Image,
   size: { width: 820, height: 600 },
   least: { width: 280, height: 220 },

@@ -46,7 +46,7 @@ function Start() {
   if (error && !data) return <Trouble error={error} onAgain={() => void refetch()} />;
   if (!data) return <Loading />;
   const button = (
-    <Button look="primary" onClick={() => void begin("")}>
+    <Button look="primary" data-autofocus={data.length === 0 || undefined} onClick={() => void begin("")}>
       <FilePlus2 size={15} aria-hidden /> {t("newDocument")}
     </Button>
   );
@@ -68,9 +68,13 @@ function Start() {
       <ul className="writer-list scroll">
         {[...data]
           .sort((a, b) => b.at.localeCompare(a.at))
-          .map((doc) => (
+          .map((doc, i) => (
             <li key={doc.id}>
-              <button type="button" onClick={() => show(`document:${doc.id}`, doc.title)}>
+              <button
+                type="button"
+                data-autofocus={i === 0 || undefined}
+                onClick={() => show(`document:${doc.id}`, doc.title)}
+              >
                 <FileText size={18} strokeWidth={1.5} aria-hidden />
                 <span className="writer-name">{doc.title}</span>
                 <span className="writer-when">

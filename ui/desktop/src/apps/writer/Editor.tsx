@@ -1,8 +1,9 @@
 import { EditorContent, type Editor as Tiptap, useEditor } from "@tiptap/react";
 import { useEffect, useRef } from "react";
 import type { Overlay } from "../../transport/documents";
-import { parts, read, written } from "./markdown";
+import { laidOut, parts, read, rewritten, written } from "./markdown";
 import { OverlayMarks, overlayMarks } from "./marks";
+import "#base/kit/markdown.css";
 
 interface Props {
   text: string;
@@ -17,6 +18,8 @@ export function Editor({ text, label, overlays, onText, onEditor }: Props) {
   const told = useRef({ onText, onEditor });
   told.current = { onText, onEditor };
   const typed = useRef(text);
+  // The text from outside, and what the editor makes of it untouched: laying it out is no writing.
+  const given = useRef({ text, laid: "" });
   const editor = useEditor({
     extensions: [...parts, OverlayMarks],
     content: read(text),
@@ -25,13 +28,20 @@ export function Editor({ text, label, overlays, onText, onEditor }: Props) {
         "aria-label": label,
         role: "textbox",
         "aria-multiline": "true",
-        class: "writer-text",
+        // The type of what is only looked at, so that nothing moves between the two.
+        class: "writer-text markdown",
         "data-autofocus": "",
       },
     },
+    onBeforeCreate: () => {
+      given.current = { text, laid: laidOut(rewritten(text)) };
+    },
     onUpdate: ({ editor: e }) => {
-      typed.current = written(e.getJSON());
-      told.current.onText(typed.current);
+      const now = written(e.getJSON());
+      const same = laidOut(now) === given.current.laid;
+      const before = typed.current;
+      typed.current = same ? given.current.text : now;
+      if (typed.current !== before) told.current.onText(typed.current);
     },
   });
   useEffect(() => {
@@ -41,6 +51,7 @@ export function Editor({ text, label, overlays, onText, onEditor }: Props) {
   useEffect(() => {
     if (!editor || text === typed.current) return;
     typed.current = text;
+    given.current = { text, laid: laidOut(rewritten(text)) };
     editor.commands.setContent(read(text), { emitUpdate: false });
   }, [editor, text]);
   // The marks are laid again over every text that comes from outside.

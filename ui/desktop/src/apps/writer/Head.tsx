@@ -77,7 +77,9 @@ export function Head({ id, doc, writing, versions, editor, side, onSide, onRemov
           className="writer-version"
           title={of && t("versionBy", { who: t(of.by ?? "system"), when: ago(of.at, Date.now(), language) })}
         >
-          {t("version", { version: looking ?? doc.version, newest: doc.version })}
+          {doc.version === 0
+            ? t("firstVersion")
+            : t("version", { version: looking ?? doc.version, newest: doc.version })}
         </span>
         <button
           type="button"

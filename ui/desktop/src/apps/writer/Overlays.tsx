@@ -1,15 +1,20 @@
 import type { Editor } from "@tiptap/react";
-import { useState } from "react";
-import type { ID } from "#base/domain/contracts.ts";
+import { useEffect, useRef, useState } from "react";
+import type { ID, TextAnchor } from "#base/domain/contracts.ts";
 import { Button } from "#base/kit/Button.tsx";
+import { useSession } from "../../app/session";
 import type { OverlayKind } from "../../domain/writing";
 import type { Say } from "../../i18n/words";
+import { past } from "../../transport/address";
 import type { Overlay } from "../../transport/documents";
 import type { words } from "./i18n";
 import { anchorIn } from "./matter";
 import { isWhole, type useOverlays } from "./useOverlays";
 
 interface Props {
+  id: ID;
+  /** Grows each time a comment is asked for. */
+  asked: number;
   editor: Editor | undefined;
   over: ReturnType<typeof useOverlays>;
   version: number;
@@ -20,19 +25,27 @@ interface Props {
 }
 
 /** What lies over a document: comments and proposals, and the place to add one. */
-export function Overlays({ editor, over, version, compared, t, onCompare }: Props) {
-  const [text, setText] = useState("");
-  const [anchor] = useState(() => (editor ? anchorIn(editor) : {}));
+export function Overlays({ id, asked, editor, over, version, compared, t, onCompare }: Props) {
+  const field = useRef<HTMLTextAreaElement>(null);
+  const { text, anchor, setText, aim } = useComment(id, editor);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each time it is asked for
+  useEffect(() => {
+    if (asked === 0) return;
+    aim();
+    field.current?.focus();
+  }, [asked]);
   const add = (kind: OverlayKind) => {
     if (!text.trim()) return;
-    setText("");
     over.add({ version, kind, anchor, text: text.trim() });
+    setText("");
+    aim();
   };
   return (
     <aside className="writer-side scroll" aria-label={t("comments")}>
       <div className="writer-new">
         <p>{anchor.exact ? t("commentOn", { text: anchor.exact.slice(0, 80) }) : t("commentAll")}</p>
         <textarea
+          ref={field}
           className="field"
           aria-label={t("say")}
           placeholder={t("say")}
@@ -58,6 +71,41 @@ export function Overlays({ editor, over, version, compared, t, onCompare }: Prop
     </aside>
   );
 }
+
+/**
+ * A comment that is being written, and the text it is about: what is selected,
+ * until something is typed, and whenever a comment is asked for.
+ */
+function useComment(id: ID, editor: Editor | undefined) {
+  const { drafts } = useSession();
+  const [text, setOwn] = useState("");
+  const [anchor, setAnchor] = useState<TextAnchor>(() => (editor ? anchorIn(editor) : {}));
+  const aim = () => setAnchor(editor ? anchorIn(editor) : {});
+  const blank = text.trim() === "";
+  useEffect(() => {
+    if (!editor || !blank) return;
+    const follow = () => setAnchor(anchorIn(editor));
+    editor.on("selectionUpdate", follow);
+    return () => void editor.off("selectionUpdate", follow);
+  }, [editor, blank]);
+  useEffect(() => {
+    if (past) return;
+    const watch = drafts.watch("writer", subjectOf(id));
+    void watch.read.then(
+      (was) => was && setOwn((now) => now || was.text),
+      () => undefined,
+    );
+    return watch.unwatch;
+  }, [drafts, id]);
+  const setText = (typed: string) => {
+    setOwn(typed);
+    if (typed) drafts.keep("writer", subjectOf(id), { text: typed, base: "" });
+    else drafts.drop("writer", subjectOf(id));
+  };
+  return { text, anchor, setText, aim };
+}
+
+const subjectOf = (document: ID) => `comment:${document}`;
 
 type OverProps = Pick<Props, "over" | "t" | "onCompare"> & { overlay: Overlay; compared: boolean };
 

@@ -3,9 +3,10 @@ import { useEffect, useRef, useState } from "react";
 import type { ID } from "#base/domain/contracts.ts";
 import { Button } from "#base/kit/Button.tsx";
 import { Markdown } from "#base/kit/Markdown.tsx";
+import { useUnsaved } from "../../app/useUnsaved";
 import { useWindow } from "../../app/useWindow";
 import { isChord } from "../../domain/chord";
-import type { Writing } from "../../domain/writing";
+import { isUnsaved, type Writing } from "../../domain/writing";
 import { useWords } from "../../i18n/words";
 import { Loading, Trouble } from "../../kit/States";
 import type { Doc } from "../../transport/documents";
@@ -31,12 +32,27 @@ export function Page({ id }: { id: ID }) {
 
 type Hand = Omit<ReturnType<typeof useWriting>, "doc" | "writing" | "error" | "retry">;
 
-function Open({ id, doc, writing, save, type, choose }: { id: ID; doc: Doc; writing: Writing } & Hand) {
+function Open({ id, doc, writing, save, type, choose, discard }: { id: ID; doc: Doc; writing: Writing } & Hand) {
   const { title, show, close } = useWindow();
   const t = useWords(words);
   const [editor, setEditor] = useState<Tiptap>();
   const [side, setSide] = useState(false);
+  // How often a comment was asked for: each time its field gets the keyboard, and the selection is its text.
+  const [asked, setAsked] = useState(0);
+  const comment = () => {
+    setSide(true);
+    setAsked((n) => n + 1);
+  };
   const [comparing, setComparing] = useState(false);
+  // Else it saves itself, also when the window is closed.
+  useUnsaved(isUnsaved(writing) && (writing.theirs !== undefined || writing.away), {
+    name: doc.title,
+    save: async () => {
+      choose("mine");
+      return save();
+    },
+    discard,
+  });
   const versions = useVersions(id, doc.version);
   const over = useOverlays(id, { editor, writing, save, type });
   const [compared, setCompared] = useState<ID>();
@@ -54,7 +70,7 @@ function Open({ id, doc, writing, save, type, choose }: { id: ID; doc: Doc; writ
   const other = writing.theirs ?? (old && { version: old.version, content: old.content ?? "" });
   const press = (e: React.KeyboardEvent) => {
     if (isChord(e.nativeEvent, "Ctrl+S")) void save();
-    else if (isChord(e.nativeEvent, "Ctrl+Alt+C")) setSide(true);
+    else if (isChord(e.nativeEvent, "Ctrl+Alt+C")) comment();
     else if (e.altKey && e.key === "PageUp" && versions.before !== undefined) versions.go(versions.before);
     else if (e.altKey && e.key === "PageDown" && versions.after !== undefined) versions.go(versions.after);
     else return;
@@ -131,12 +147,14 @@ function Open({ id, doc, writing, save, type, choose }: { id: ID; doc: Doc; writ
         <Banner look="plain">{t(how, { size: Math.round(writing.text.length / 1e5) / 10 })}</Banner>
       )}
       {looking === undefined && !comparing && !proposal && editor && how === "rich" && (
-        <Tools editor={editor} t={t} onComment={() => setSide(true)} />
+        <Tools editor={editor} t={t} onComment={comment} />
       )}
       <div className="writer-body">
         {body()}
         {side && looking === undefined && how !== "large" && (
           <Overlays
+            id={id}
+            asked={asked}
             editor={editor}
             over={over}
             version={writing.base.version}
@@ -164,8 +182,9 @@ function useHow({ base, touched }: Writing): How {
 function Old({ text, label }: { text: string; label: string }) {
   if (isLarge(text)) return <Plain text={text} label={label} />;
   return (
-    <div className="writer-page writer-old scroll">
-      <Markdown text={text} />
-    </div>
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by keyboard
+    <section className="writer-page writer-old scroll" tabIndex={0} data-autofocus aria-label={label}>
+      <Markdown text={text} under={2} />
+    </section>
   );
 }

@@ -6,10 +6,10 @@ import { minimalSetup } from "codemirror";
 import { useEffect, useMemo, useRef } from "react";
 import { folded } from "./markdown";
 
-const look = (label: string): Extension[] => [
+const editorLook = (label: string, main = true): Extension[] => [
   minimalSetup,
   EditorView.lineWrapping,
-  EditorView.contentAttributes.of({ "aria-label": label }),
+  EditorView.contentAttributes.of({ "aria-label": label, ...(main ? { "data-autofocus": "" } : {}) }),
   EditorView.theme({
     "&": { height: "100%", backgroundColor: "transparent", color: "var(--ink)", fontSize: "13.5px" },
     ".cm-scroller": { fontFamily: "var(--font-code)", lineHeight: "1.65" },
@@ -30,7 +30,7 @@ export function Plain({ text: given, label, onText }: { text: string; label: str
     if (!box.current) return;
     const listen = EditorView.updateListener.of((u) => u.docChanged && told.current?.(u.state.doc.toString()));
     // A parser for a text of megabytes would be felt.
-    const parts = fixed ? [look(label), EditorState.readOnly.of(true)] : [look(label), markdown(), listen];
+    const parts = fixed ? [editorLook(label), EditorState.readOnly.of(true)] : [editorLook(label), markdown(), listen];
     const made = new EditorView({
       state: EditorState.create({ doc: first.current, extensions: parts }),
       parent: box.current,
@@ -56,8 +56,8 @@ export function Sides({ left, right, names }: { left: string; right: string; nam
     if (!box.current) return;
     const fixed = EditorState.readOnly.of(true);
     const view = new MergeView({
-      a: { doc: left, extensions: [look(a), fixed] },
-      b: { doc: right, extensions: [look(b), fixed] },
+      a: { doc: left, extensions: [editorLook(a, false), fixed] },
+      b: { doc: right, extensions: [editorLook(b), fixed] },
       parent: box.current,
       collapseUnchanged: { margin: 3, minSize: 6 },
       // What takes longer is shown as changed as a whole.

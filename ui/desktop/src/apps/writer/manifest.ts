@@ -1,9 +1,10 @@
 import { PenLine } from "lucide-react";
+import { names } from "#base/domain/names.ts";
 import type { Manifest } from "../manifest";
 
 export const manifest: Manifest = {
   id: "writer",
-  title: { en: "Writer", de: "Texte" },
+  title: names.writer,
   icon: PenLine,
   size: { width: 880, height: 680 },
   least: { width: 320, height: 280 },

@@ -6,6 +6,7 @@ const samples = {
   headings: "# One\n\nText.\n\n## Two\n\nMore *text*, **bold**, `code` and ~~gone~~.",
   lists: "- a\n- b\n  - c\n\n1. one\n2. two",
   tasks: "- [ ] open\n- [x] done",
+  "numbered tasks": "1. [x] look\n2. [ ] fix **it**\n3. and a plain one",
   quote: "> said\n>\n> and more",
   code: "```go\nfunc main() {}\n```",
   link: "See [the page](https://example.com/a?b=c).",
@@ -16,6 +17,12 @@ const samples = {
 for (const [name, text] of Object.entries(samples)) {
   it(`brings ${name} back`, () => expect(survives(text), rewritten(text)).toBe(true));
 }
+
+it("writes the boxes of tasks as they were", () => {
+  for (const text of [samples.tasks, samples["numbered tasks"], "## Plan\n\n1. [x] a\n2. [x] `b`"]) {
+    expect(rewritten(text)).toBe(text);
+  }
+});
 
 it("does not take what it cannot keep", () => {
   for (const lost of [

@@ -1,5 +1,5 @@
-import type { JSONContent, Node } from "@tiptap/core";
-import { OrderedList, TaskItem, TaskList } from "@tiptap/extension-list";
+import { Extension, type JSONContent, type Node } from "@tiptap/core";
+import { ListItem, OrderedList, TaskItem, TaskList } from "@tiptap/extension-list";
 import { TableKit } from "@tiptap/extension-table";
 import { MarkdownManager } from "@tiptap/markdown";
 import StarterKit from "@tiptap/starter-kit";
@@ -19,13 +19,55 @@ function atItsMark<O, S>(list: Node<O, S>): Node<O, S> {
   });
 }
 
+/** The box of a task at the beginning of an item. */
+const BOX = /^\[([ xX])\] /;
+
+/**
+ * An item of a list that may be a task, done or not. A task list has no numbers;
+ * the plans of runs do, and their ticks are evidence.
+ */
+const Item = ListItem.extend({
+  addAttributes() {
+    return {
+      ...this.parent?.(),
+      checked: {
+        default: null,
+        keepOnSplit: false,
+        parseHTML: (element) => ({ true: true, false: false })[element.dataset.checked ?? ""] ?? null,
+        renderHTML: ({ checked }) => (checked === null ? {} : { "data-checked": String(checked) }),
+      },
+    };
+  },
+  renderMarkdown(node, helpers, context) {
+    const item = this.parent?.(node, helpers, context) ?? "";
+    const { checked = null } = node.attrs ?? {};
+    return checked === null ? item : item.replace(/^(\s*\S+ )/, `$1[${checked ? "x" : " "}] `);
+  },
+});
+
+/** Headings of a document are below that of its window; those who hear the page are told so. */
+const HeadingLevels = Extension.create({
+  name: "headingLevels",
+  addGlobalAttributes: () => [
+    {
+      types: ["heading"],
+      attributes: {
+        level: { default: 1, renderHTML: ({ level }) => ({ "aria-level": Math.min(6, Number(level) + 2) }) },
+      },
+    },
+  ],
+});
+
 /** What rich text can hold here. */
 export const parts = [
   StarterKit.configure({
     link: { openOnClick: false, protocols: ["http", "https", "mailto"] },
     orderedList: false,
+    listItem: false,
     underline: false,
   }),
+  HeadingLevels,
+  Item,
   atItsMark(OrderedList),
   TableKit.configure({ table: { resizable: false } }),
   atItsMark(TaskList),
@@ -37,7 +79,24 @@ export const parts = [
 const manager = new MarkdownManager({ extensions: parts });
 
 /** What rich text shows of Markdown. */
-export const read = (markdown: string): JSONContent => manager.parse(markdown);
+export const read = (markdown: string): JSONContent => boxed(manager.parse(markdown));
+
+/** Makes the boxes at the beginning of items what they say. */
+function boxed(node: JSONContent): JSONContent {
+  const content = node.content?.map(boxed);
+  if (!content) return node;
+  const [paragraph] = content;
+  const first = paragraph?.content?.[0];
+  const box = node.type === "listItem" && first?.type === "text" && !first.marks ? BOX.exec(first.text ?? "") : null;
+  if (!box || !paragraph?.content) return { ...node, content };
+  const rest = first?.text?.slice(box[0].length) ?? "";
+  const words = [...(rest ? [{ ...first, text: rest }] : []), ...paragraph.content.slice(1)];
+  return {
+    ...node,
+    attrs: { ...node.attrs, checked: box[1] !== " " },
+    content: [{ ...paragraph, content: words }, ...content.slice(1)],
+  };
+}
 
 /** Rich text as Markdown. */
 export const written = (content: JSONContent): string => manager.serialize(content);
@@ -47,8 +106,14 @@ export function rewritten(markdown: string): string {
   return written(read(markdown));
 }
 
+/** A text without the blank lines at its end, which an editor adds to have a place to go on. */
+export const laidOut = (markdown: string): string => markdown.replace(/(\s|&nbsp;)+$/, "");
+
 /** Footnotes and definitions of links: read as plain words, they would lose what they mean. */
 const beyond = /\[\^[^\]]+\]|^ {0,3}\[[^\]]+\]:/m;
+
+/** The box of a task, written as plain words. */
+const ESCAPED = /\\\[[ xX]\\\]/;
 
 /** Letters and digits alone: what a reader would miss. */
 function letters(text: string): string {
@@ -64,6 +129,8 @@ export function survives(markdown: string): boolean {
   try {
     const content = read(markdown);
     const back = written(content);
+    // A box of a task that became plain words would look the same in letters.
+    if (ESCAPED.test(back) && !ESCAPED.test(markdown)) return false;
     return letters(back) === letters(markdown) && JSON.stringify(read(back)) === JSON.stringify(content);
   } catch {
     return false;

@@ -14,7 +14,7 @@ interface Hand {
   /** The rich text; undefined while the text is written as Markdown. */
   editor: Editor | undefined;
   writing: Writing;
-  save(accepted?: ID[]): Promise<void>;
+  save(accepted?: ID[]): Promise<unknown>;
   type(text: string): void;
 }
 

@@ -3,19 +3,25 @@ import { useCallback, useEffect, useRef, useState } from "react";
 import type { ID } from "#base/domain/contracts.ts";
 import { Refusal } from "#base/domain/problem.ts";
 import { notifyProblem } from "#base/kit/notify.ts";
+import type { Typed } from "../../app/drafts";
+import { useSession } from "../../app/session";
 import {
   arrived,
   choose,
   failed,
+  isUnsaved,
   type Kept,
+  letGo,
   maySave,
   refusedBy,
+  restored,
   savedAs,
   sending,
   type Writing,
   writingOf,
   wrote,
 } from "../../domain/writing";
+import { past } from "../../transport/address";
 import { type Doc, documents } from "../../transport/documents";
 
 /** After this long without a key the text is saved by itself. */
@@ -41,36 +47,68 @@ export function useWriting(id: ID) {
   }, []);
   const change = useCallback((to: (w: Writing) => Writing) => now.current && set(to(now.current)), [set]);
   const { data } = newest;
+  const { drafts } = useSession();
+  // The text is what was left, and nothing was typed since: it is not saved by itself.
+  const resting = useRef(false);
+  // What was typed and left before it was saved; null for nothing, undefined until that is known.
+  const [left, setLeft] = useState<Typed | null | undefined>(past ? null : undefined);
   useEffect(() => {
-    if (!data) return;
+    if (past) return;
+    // Another browser may still be typing it: until something is typed here this one only follows.
+    const follow = (typed: Typed | undefined) => {
+      const w = now.current;
+      if (!w || !resting.current) return;
+      set(typed ? { ...w, text: typed.text } : letGo(w));
+    };
+    const watch = drafts.watch("writer", `document:${id}`, { changed: follow, clashed: follow });
+    watch.read.then(
+      (was) => setLeft(was ?? null),
+      () => setLeft(null),
+    );
+    return watch.unwatch;
+  }, [drafts, id, set]);
+  useEffect(() => {
+    if (!data || left === undefined) return;
     const known = keptOf(data);
-    set(now.current ? arrived(now.current, known) : writingOf(known));
-  }, [data, set]);
+    if (now.current) return set(arrived(now.current, known));
+    set(left ? restored(known, left.text, Number(left.base)) : writingOf(known));
+    resting.current = left !== null;
+  }, [data, left, set]);
+  useEffect(() => {
+    if (past || !writing || writing.saving || resting.current) return;
+    const { text, base } = writing;
+    if (isUnsaved(writing)) drafts.keep("writer", `document:${id}`, { text, base: String(base.version) });
+    else drafts.drop("writer", `document:${id}`);
+  }, [writing, drafts, id]);
 
   const save = useCallback(
-    async (accepted: ID[] = []) => {
+    async (accepted: ID[] = []): Promise<boolean> => {
       const w = now.current;
-      if (!w || w.saving || w.theirs || (!maySave(w) && accepted.length === 0)) return;
+      if (!w || w.saving || w.theirs || (!maySave(w) && accepted.length === 0)) return false;
       change(sending);
       try {
         const made = await documents.save(id, w.base.version, w.text, accepted);
         change((later) => savedAs(later, keptOf(made)));
+        if (now.current?.text !== w.text) return false;
+        drafts.drop("writer", `document:${id}`);
+        return true;
       } catch (refused) {
         const problem = refused instanceof Refusal ? refused.problem : undefined;
         if (problem?.code === "conflict") {
           const other = await documents.read(id).catch(() => undefined);
           change((later) => (other ? refusedBy(later, keptOf(other)) : failed(later, true)));
-          return;
+          return false;
         }
         change((later) => failed(later, problem?.status === 0));
         if (problem?.status !== 0) notifyProblem(refused);
+        return false;
       }
     },
-    [id, change],
+    [id, change, drafts],
   );
 
   useEffect(() => {
-    if (!writing || !maySave(writing)) return;
+    if (!writing || !maySave(writing) || resting.current) return;
     const timer = setTimeout(() => void save(), writing.away ? AGAIN_MS : IDLE_MS);
     const back = () => void save();
     window.addEventListener("online", back);
@@ -88,7 +126,17 @@ export function useWriting(id: ID) {
     error: newest.error,
     retry: () => void newest.refetch(),
     save,
-    type: useCallback((text: string) => change((w) => wrote(w, text)), [change]),
+    type: useCallback(
+      (text: string) => {
+        resting.current = false;
+        change((w) => wrote(w, text));
+      },
+      [change],
+    ),
+    discard: useCallback(() => {
+      change(letGo);
+      drafts.drop("writer", `document:${id}`);
+    }, [change, drafts, id]),
     choose: useCallback((which: "mine" | "theirs") => change((w) => choose(w, which)), [change]),
   };
 }

@@ -30,7 +30,7 @@ export function Page({ place, visit }: { place: Place; visit: number }) {
   return (
     <iframe
       key={data}
-      className="browser-page"
+      className="preview-page"
       title={t("page", { address: addressOf(place) })}
       sandbox="allow-scripts allow-forms allow-same-origin"
       referrerPolicy="no-referrer"

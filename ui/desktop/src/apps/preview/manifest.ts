@@ -1,9 +1,10 @@
 import { Globe } from "lucide-react";
+import { names } from "#base/domain/names.ts";
 import type { Manifest } from "../manifest";
 
 export const manifest: Manifest = {
-  id: "browser",
-  title: { en: "Browser", de: "Browser" },
+  id: "preview",
+  title: names.preview,
   icon: Globe,
   size: { width: 960, height: 660 },
   least: { width: 320, height: 260 },

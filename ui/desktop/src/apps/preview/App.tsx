@@ -6,10 +6,10 @@ import { Empty } from "../../kit/States";
 import { words } from "./i18n";
 import { Page } from "./Page";
 import { addressOf, placeOf } from "./place";
-import "./browser.css";
+import "./preview.css";
 
 /** Shows what listens inside the sandbox. */
-export default function Browser() {
+export default function Preview() {
   const { subject, show } = useWindow();
   const t = useWords(words);
   const hint = useId();
@@ -31,7 +31,7 @@ export default function Browser() {
     else show(addressOf(to), `localhost:${to.port}`);
   };
   return (
-    <div className="app browser">
+    <div className="app preview">
       <form className="app-tools" onSubmit={go}>
         <button
           type="button"
@@ -44,7 +44,7 @@ export default function Browser() {
           <RotateCw size={16} aria-hidden />
         </button>
         <input
-          className="field browser-address"
+          className="field preview-address"
           aria-label={t("address")}
           aria-invalid={wrong}
           aria-describedby={wrong ? hint : undefined}
@@ -61,7 +61,7 @@ export default function Browser() {
         </button>
       </form>
       {wrong && (
-        <p className="browser-wrong" id={hint} role="alert">
+        <p className="preview-wrong" id={hint} role="alert">
           {t("wrong")}
         </p>
       )}

@@ -1,0 +1,233 @@
+import { beforeEach, expect, it } from "vitest";
+import { Refusal } from "#base/domain/problem.ts";
+import type { Clock } from "../domain/pace";
+import { Drafts, type Typed } from "./drafts";
+
+type Server = ConstructorParameters<typeof Drafts>[0];
+type Row = Typed & { revision: number };
+
+/** The server's own rules, for the pages of one test. */
+class Stand {
+  rows = new Map<string, Row>();
+  revision = 0;
+  pages: Page[] = [];
+  away = false;
+  asked: string[] = [];
+
+  private refuse(problem: Partial<Refusal["problem"]>): never {
+    throw new Refusal({ status: 409, code: "conflict", detail: "no", ...problem });
+  }
+
+  private tell(subject: string, revision: number): void {
+    for (const page of this.pages) page.drafts.hear({ app: "code", subject, revision });
+  }
+
+  private must(subject: string, revision: number): void {
+    if (this.away) this.refuse({ status: 0, code: "unavailable" });
+    const there = this.rows.get(subject);
+    if ((there?.revision ?? 0) !== revision) this.refuse(there ? { draft: there } : {});
+  }
+
+  api: Server = {
+    list: async () => [],
+    read: async (app, subject) => {
+      if (this.away) this.refuse({ status: 0, code: "unavailable" });
+      const row = this.rows.get(subject) ?? { revision: 0, text: "", base: "" };
+      return { app, subject, size: row.text.length, at: "" as never, ...row };
+    },
+    write: async (app, subject, { text, base, made }) => {
+      this.asked.push(text);
+      this.must(subject, made);
+      const row = { text, base, revision: ++this.revision };
+      this.rows.set(subject, row);
+      this.tell(subject, row.revision);
+      return { app, subject, size: text.length, at: "" as never, revision: row.revision };
+    },
+    drop: async (_, subject, revision) => {
+      if (!this.rows.has(subject)) return;
+      this.must(subject, revision);
+      this.rows.delete(subject);
+      this.tell(subject, 0);
+    },
+  };
+}
+
+/** A page with one editor, which shows what it is told. */
+class Page {
+  timers: (() => void)[] = [];
+  time = 0;
+  text: string | undefined;
+  clashed: string | undefined;
+  problems: unknown[] = [];
+  drafts: Drafts;
+
+  constructor(stand: Stand) {
+    const clock: Clock = {
+      now: () => this.time,
+      after: (_, then) => {
+        this.timers.push(then);
+        return () => void this.timers.splice(this.timers.indexOf(then), 1);
+      },
+    };
+    this.drafts = new Drafts(stand.api, clock, (problem) => this.problems.push(problem));
+    stand.pages.push(this);
+  }
+
+  async open(): Promise<() => void> {
+    const { read, unwatch } = this.drafts.watch("code", "a", {
+      changed: (now) => {
+        this.text = now?.text;
+      },
+      clashed: (theirs) => {
+        this.clashed = theirs.text;
+      },
+    });
+    this.text = (await read)?.text;
+    return unwatch;
+  }
+
+  type(text: string): void {
+    this.text = text;
+    this.drafts.keep("code", "a", { text, base: "1" }, "file");
+  }
+
+  /** Lets time go by until nothing waits. */
+  async rest(): Promise<void> {
+    for (let i = 0; i < 20; i++) {
+      await new Promise((done) => setTimeout(done));
+      this.time += 10_000;
+      const [next] = this.timers.splice(0, 1);
+      next?.();
+    }
+  }
+}
+
+let stand: Stand;
+let here: Page;
+let there: Page;
+const rest = async () => {
+  await here.rest();
+  await there.rest();
+  await here.rest();
+};
+
+beforeEach(async () => {
+  stand = new Stand();
+  here = new Page(stand);
+  there = new Page(stand);
+  await here.open();
+  await there.open();
+});
+
+it("is what was typed last, here and in the other browser, and in one that comes later", async () => {
+  here.type("one");
+  here.type("one two");
+  await rest();
+  expect(there.text).toBe("one two");
+  there.type("one two three");
+  await rest();
+  expect(here.text).toBe("one two three");
+  const third = new Page(stand);
+  await third.open();
+  expect(third.text).toBe("one two three");
+});
+
+it("is gone everywhere once it was saved or discarded", async () => {
+  here.type("one");
+  await rest();
+  there.drafts.drop("code", "a");
+  await rest();
+  expect(here.text).toBeUndefined();
+  expect(stand.rows.size).toBe(0);
+  here.type("anew");
+  await rest();
+  expect(there.text).toBe("anew");
+});
+
+it("goes on being sent when its window is gone", async () => {
+  const unwatch = await here.open();
+  here.type("one");
+  here.type("the last words");
+  unwatch();
+  await rest();
+  expect(stand.rows.get("a")?.text).toBe("the last words");
+});
+
+it("keeps both when two browsers type in different places at once", async () => {
+  here.type("first second");
+  await rest();
+  here.type("FIRST second");
+  there.type("first SECOND");
+  await rest();
+  expect([here.text, there.text, stand.rows.get("a")?.text]).toEqual(Array(3).fill("FIRST SECOND"));
+});
+
+it("asks when two browsers typed in the same place, and sends nothing until it is decided", async () => {
+  here.type("mine");
+  there.type("theirs");
+  await rest();
+  const [winner, asked] = here.clashed ? [there, here] : [here, there];
+  expect(asked.clashed).toBe(winner.text);
+  const sent = stand.asked.length;
+  asked.type(`${asked.text}!`);
+  await rest();
+  expect(stand.asked.length).toBe(sent);
+  asked.drafts.decide("code", "a");
+  await rest();
+  expect(winner.text).toBe(asked.text);
+});
+
+it("does not lose what is typed while the other browser saves or discards", async () => {
+  here.type("one");
+  await rest();
+  stand.pages = [there];
+  there.drafts.drop("code", "a");
+  await there.rest();
+  here.type("one, and more");
+  await rest();
+  expect(stand.rows.get("a")?.text).toBe("one, and more");
+});
+
+it("shows what the other browser typed on after it was saved here", async () => {
+  here.type("one");
+  await rest();
+  stand.pages = [];
+  there.type("one, and more");
+  await there.rest();
+  here.drafts.drop("code", "a");
+  await rest();
+  expect(here.text).toBe("one, and more");
+  expect(stand.rows.get("a")?.text).toBe("one, and more");
+});
+
+it("is sent once the computer is back", async () => {
+  stand.away = true;
+  here.type("one");
+  await here.rest();
+  expect(here.drafts.lastWords(), "the browser has to ask").toBe(false);
+  stand.away = false;
+  await rest();
+  expect(stand.rows.get("a")?.text).toBe("one");
+  expect(here.drafts.lastWords()).toBe(true);
+});
+
+it("sends its last words while the page is left, when they fit", async () => {
+  here.type("one");
+  await here.rest();
+  here.time += 1;
+  here.type("one two");
+  expect(here.drafts.lastWords()).toBe(true);
+  await rest();
+  expect(stand.rows.get("a")?.text).toBe("one two");
+  here.type("x".repeat(1 << 20));
+  here.type("y".repeat(1 << 20));
+  expect(here.drafts.lastWords()).toBe(false);
+});
+
+it("without what it was made of, keeps what was typed last", async () => {
+  here.drafts.keep("code", "p", { text: "here", base: "" });
+  await here.rest();
+  there.drafts.keep("code", "p", { text: "there", base: "" });
+  await there.rest();
+  expect(stand.rows.get("p")?.text).toBe("there");
+});

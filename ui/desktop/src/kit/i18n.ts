@@ -1,0 +1,36 @@
+import { defineWords } from "../i18n/words";
+
+export const words = defineWords({
+  en: {
+    notPlayed: "This browser cannot play this file",
+    notPlayedMore: "Download it, and play it on your own machine.",
+    downloadIt: "Download it, and open it on your own machine.",
+    pdfBroken: "This PDF cannot be read: the file is broken",
+    pdfLocked: "This PDF is locked with a password, which cannot be given here",
+    pdfNotRead: "This PDF could not be read",
+    pdfPages: "Pages of {name}",
+    pdfPage: "Page {n} of {of}",
+    pdfPageBroken: "This page cannot be drawn",
+    pdfGoTo: "Go to page",
+    pdfOf: "of {of}",
+    larger: "Larger",
+    smaller: "Smaller",
+    fitWidth: "Fit the width",
+  },
+  de: {
+    notPlayed: "Dieser Browser kann diese Datei nicht abspielen",
+    notPlayedMore: "Auf den eigenen Rechner herunterladen und dort abspielen.",
+    downloadIt: "Auf den eigenen Rechner herunterladen und dort öffnen.",
+    pdfBroken: "Diese PDF-Datei kann nicht gelesen werden: sie ist beschädigt",
+    pdfLocked: "Diese PDF-Datei ist mit einem Passwort geschützt, das hier nicht eingegeben werden kann",
+    pdfNotRead: "Diese PDF-Datei konnte nicht gelesen werden",
+    pdfPages: "Seiten von {name}",
+    pdfPage: "Seite {n} von {of}",
+    pdfPageBroken: "Diese Seite kann nicht gezeichnet werden",
+    pdfGoTo: "Zur Seite gehen",
+    pdfOf: "von {of}",
+    larger: "Größer",
+    smaller: "Kleiner",
+    fitWidth: "An die Breite anpassen",
+  },
+});

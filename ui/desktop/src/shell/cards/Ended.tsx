@@ -1,0 +1,78 @@
+import { FileText, History, MessageSquareDiff, Route, Undo2 } from "lucide-react";
+import type { Code } from "#base/domain/contracts.ts";
+import { Button } from "#base/kit/Button.tsx";
+import { Markdown } from "#base/kit/Markdown.tsx";
+import { useSession } from "../../app/session";
+import type { Card } from "../../domain/card";
+import { deskWords } from "../../i18n/desk";
+import { useWords } from "../../i18n/words";
+import { useStore } from "../../state/store";
+import { type Page, tellShell } from "../../transport/shell";
+import { Spent, Steps } from "./AtWork";
+import { ChangedFiles } from "./ChangedFiles";
+import { Reply } from "./Reply";
+
+/** How a run ended: its answer, what it changed, and what can be done next. */
+export function Ended({ card }: { card: Card }) {
+  const t = useWords(deskWords);
+  const { windows } = useSession();
+  const undo = () => tellShell({ kind: "open", page: "undo", run: card.run });
+  const { document, proposedOver } = card;
+  return (
+    <>
+      {card.state === "failed" && <Steps card={card} />}
+      <div className="card-answer">{card.answer ? <Markdown text={card.answer} /> : <p>{t("noAnswer")}</p>}</div>
+      {card.state === "failed" && <WhatToDo card={card} />}
+      {card.files.length > 0 && <ChangedFiles files={card.files} />}
+      <div className="card-acts">
+        {proposedOver && (
+          <Button look="primary" onClick={() => void windows.openSubject(`document:${proposedOver}`)}>
+            <MessageSquareDiff size={15} aria-hidden /> {t("lookAtProposal")}
+          </Button>
+        )}
+        {document && (
+          <Button onClick={() => void windows.openSubject(`document:${document}`)}>
+            <FileText size={15} aria-hidden /> {t("openDocument")}
+          </Button>
+        )}
+        {card.files.length > 0 && (
+          <Button onClick={undo}>
+            <Undo2 size={15} aria-hidden /> {t("undoThis")}
+          </Button>
+        )}
+        <Button look="quiet" onClick={() => void windows.openSubject(`run:${card.run}`)}>
+          <Route size={15} aria-hidden /> {t("openTrace")}
+        </Button>
+        {card.files.length > 0 && (
+          <Button look="quiet" onClick={() => tellShell({ kind: "open", page: "timeline", seq: card.before })}>
+            <History size={15} aria-hidden /> {t("asItWasBefore")}
+          </Button>
+        )}
+        <Spent card={card} />
+      </div>
+      <Reply card={card} />
+    </>
+  );
+}
+
+/** The page of the shell on which the cause of a failure can be mended. */
+const mended: Partial<Record<Code, [page: Page, said: "toModels" | "toLimits"]>> = {
+  unavailable: ["models", "toModels"],
+  unauthenticated: ["models", "toModels"],
+  provider_error: ["models", "toModels"],
+  budget: ["limits", "toLimits"],
+};
+
+function WhatToDo({ card }: { card: Card }) {
+  const t = useWords(deskWords);
+  const putWords = useStore((s) => s.putWords);
+  const [page, said] = (card.code && mended[card.code]) ?? [];
+  return (
+    <div className="card-acts">
+      {page && said && <Button onClick={() => tellShell({ kind: "open", page })}>{t(said)}</Button>}
+      <Button onClick={() => putWords({ text: card.prompt, repo: card.repo ?? "", over: true })}>
+        {t("writeAgain")}
+      </Button>
+    </div>
+  );
+}

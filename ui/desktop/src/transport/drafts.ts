@@ -1,0 +1,32 @@
+import type { Time } from "#base/domain/contracts.ts";
+import { ask, list } from "#base/transport/http.ts";
+import { base } from "./address";
+
+/** A text that is typed and not saved, as the server keeps it; without its text in a list. */
+export interface StoredDraft {
+  app: string;
+  subject: string;
+  revision: number;
+  /** What it was made of, in the app's own words. */
+  base?: string;
+  size: number;
+  at: Time;
+  text?: string;
+}
+
+/** What this page calls itself: what it changed before it has an answer is no conflict. */
+const page = crypto.randomUUID();
+
+const at = (app: string, subject: string) => `${base}/drafts/${app}?subject=${encodeURIComponent(subject)}`;
+
+/** What is typed and not saved, on the server. */
+export const drafts = {
+  list: (signal?: AbortSignal) => list<StoredDraft>(`${base}/drafts`, signal),
+  /** Of revision 0 when there is none. */
+  read: (app: string, subject: string) => ask<StoredDraft>(at(app, subject)),
+  /** Keeps a text that was made of the revision `made`, 0 for none; refused with what is there when that is another. */
+  write: (app: string, subject: string, body: { text: string; base: string; made: number }, keepalive: boolean) =>
+    ask<StoredDraft>(at(app, subject), { method: "PUT", body: { ...body, by: page }, keepalive }),
+  drop: (app: string, subject: string, revision: number) =>
+    ask<void>(`${at(app, subject)}&revision=${revision}`, { method: "DELETE", keepalive: true }),
+};
