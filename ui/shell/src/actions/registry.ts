@@ -1,5 +1,6 @@
 import type { LucideIcon } from "lucide-react";
-import { AppWindow, Camera, History, House, LifeBuoy, MessageCircle, OctagonX, Play, Settings } from "lucide-react";
+import { AppWindow, Camera, History, KeyRound, LifeBuoy, ListTree, MessageCircle, OctagonX, Play } from "lucide-react";
+import { names } from "#base/domain/names.ts";
 import { isOpen, type Run } from "#base/domain/views.ts";
 import type { Session } from "../app/session";
 import type { State } from "../state/store";
@@ -48,7 +49,7 @@ export const actions: readonly Action[] = [
     title: "Write a prompt",
     icon: MessageCircle,
     keys: "Ctrl+J",
-    when: (s) => s.route.page === "home" || s.route.page === "run",
+    when: (s) => s.route.page === "runs" || s.route.page === "run",
     run: () => document.getElementById("prompt")?.focus(),
   },
   {
@@ -67,7 +68,7 @@ export const actions: readonly Action[] = [
   },
   {
     id: "time.look",
-    title: "Look back in time",
+    title: `Open the ${names.timeline.en.toLowerCase()}`,
     icon: History,
     when: (s) => s.route.page !== "time",
     run: (session) => session.go({ page: "time" }),
@@ -80,18 +81,18 @@ export const actions: readonly Action[] = [
     run: (session) => session.go({ page: "recover" }),
   },
   {
-    id: "settings",
-    title: "Settings: models, secrets and limits",
-    icon: Settings,
-    when: (s) => s.route.page !== "settings",
-    run: (session) => session.go({ page: "settings", section: "models" }),
+    id: "models",
+    title: `${names.models.en}, and limits`,
+    icon: KeyRound,
+    when: (s) => s.route.page !== "models",
+    run: (session) => session.go({ page: "models", section: "models" }),
   },
   {
-    id: "home",
-    title: "Go to the beginning of the plain view",
-    icon: House,
-    when: (s) => s.route.page !== "home",
-    run: (session) => session.go({ page: "home" }),
+    id: "runs",
+    title: `Go to ${names.runs.en}, without the desktop`,
+    icon: ListTree,
+    when: (s) => s.route.page !== "runs",
+    run: (session) => session.go({ page: "runs" }),
   },
 ];
 

@@ -1,8 +1,8 @@
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { lazy, Suspense, useCallback, useEffect, useState } from "react";
-import { Toaster } from "sonner";
 import { Refusal } from "#base/domain/problem.ts";
 import { Button } from "#base/kit/Button.tsx";
+import { Messages } from "#base/kit/Messages.tsx";
 import { readComputer } from "../domain/route";
 import { useStore } from "../state/store";
 import { listComputers } from "../transport/api";
@@ -14,6 +14,9 @@ import "#base/kit/toast.css";
 const Login = lazy(() => import("../apps/login/Login"));
 
 const queries = new QueryClient({ defaultOptions: { queries: { retry: 1, refetchOnWindowFocus: false } } });
+
+/** The desktop's bar, with its workspaces and its clock, stays free; so does the prompt of the page of runs. */
+const ABOVE = { bottom: 84, right: 16 };
 
 type Stage =
   | { is: "opening" }
@@ -51,7 +54,13 @@ export function App() {
         </Suspense>
       )}
       {stage.is === "failed" && <Failed why={stage.why} onRetry={() => open()} />}
-      <Toaster position="bottom-right" theme="system" closeButton mobileOffset={{ bottom: 168 }} />
+      <Messages
+        position="bottom-right"
+        closeButton
+        offset={ABOVE}
+        mobileOffset={{ bottom: 168 }}
+        containerAriaLabel="Messages of the shell"
+      />
     </QueryClientProvider>
   );
 }

@@ -1,4 +1,5 @@
 import { lazy, Suspense, useEffect } from "react";
+import { LiveRegion } from "#base/kit/LiveRegion.tsx";
 import { useHotkeys } from "../actions/hotkeys";
 import { DesktopFrame } from "../apps/desktop/DesktopFrame";
 import { LinkAsked, useLinks } from "../apps/desktop/LinkAsked";
@@ -6,14 +7,16 @@ import { NoModel } from "../apps/desktop/NoModel";
 import { Outdated } from "../apps/desktop/Outdated";
 import { Silent } from "../apps/desktop/Silent";
 import { Header } from "../apps/header/Header";
-import { readRoute } from "../domain/route";
+import { titleOf } from "../apps/header/Pages";
+import { pathOf, readRoute } from "../domain/route";
 import { visible } from "../domain/visible";
+import { Skip } from "../kit/Skip";
 import { useStore } from "../state/store";
 import { useSession } from "./session";
 import "./desk.css";
 
 // Whoever works in the desktop needs none of these.
-const Plain = lazy(() => import("./Plain"));
+const Runs = lazy(() => import("./Runs"));
 const Recover = lazy(() => import("../apps/recover/Recover"));
 const Settings = lazy(() => import("../apps/settings/Settings"));
 const Launcher = lazy(() => import("../apps/launcher/Launcher"));
@@ -27,9 +30,11 @@ export function Desk() {
   const route = useStore((s) => s.route);
   const panel = useStore((s) => s.panel);
   const launcher = useStore((s) => s.launcher);
+  const announced = useStore((s) => s.announced);
   const readOnly = useStore((s) => s.computer?.read_only);
   return (
     <div className="desk" data-panel={panel} data-page={route.page}>
+      <Skip />
       <Header />
       {readOnly && (
         <p role="alert" className="desk-alert">
@@ -42,24 +47,25 @@ export function Desk() {
       {route.page === "desktop" && <Outdated />}
       {route.page === "desktop" && <DesktopFrame />}
       {route.page === "recover" && (
-        <main className="desk-main desk-page">
+        <main className="desk-main desk-page" tabIndex={-1}>
           <Suspense fallback={<Opening />}>
             <Recover />
           </Suspense>
         </main>
       )}
-      {route.page === "settings" && (
-        <main className="desk-main desk-page">
+      {route.page === "models" && (
+        <main className="desk-main desk-page" tabIndex={-1}>
           <Suspense fallback={<Opening />}>
             <Settings section={route.section} />
           </Suspense>
         </main>
       )}
-      {(route.page === "home" || route.page === "run" || route.page === "time") && (
+      {(route.page === "runs" || route.page === "run" || route.page === "time") && (
         <Suspense fallback={<Opening />}>
-          <Plain page={route.page} />
+          <Runs page={route.page} />
         </Suspense>
       )}
+      <LiveRegion lines={announced} />
       {launcher && (
         <Suspense>
           <Launcher />
@@ -77,6 +83,9 @@ function Opening() {
 function useHistory(): void {
   const session = useSession();
   useEffect(() => {
+    // An address of before gives way to that of now.
+    const route = readRoute(location.pathname);
+    if (pathOf(route) !== location.pathname) history.replaceState(null, "", session.addressOf(route));
     const moved = () => session.go(readRoute(location.pathname));
     addEventListener("popstate", moved);
     return () => removeEventListener("popstate", moved);
@@ -88,6 +97,6 @@ function useTitle(): void {
   const prompt = useStore((s) => (route.page === "run" ? s.runs.find((r) => r.id === route.run)?.prompt : undefined));
   const name = useStore((s) => s.computer?.name);
   useEffect(() => {
-    document.title = visible([prompt?.slice(0, 60), name, "ChoirOS"].filter(Boolean).join(" · "));
-  }, [prompt, name]);
+    document.title = visible([prompt?.slice(0, 60) ?? titleOf(route), name, "ChoirOS"].filter(Boolean).join(" · "));
+  }, [prompt, name, route]);
 }

@@ -1,13 +1,14 @@
 import type { QueryClient } from "@tanstack/react-query";
 import { createContext, useContext } from "react";
-import type { Event, ID } from "#base/domain/contracts.ts";
+import type { Event, ID, ThemeChanged } from "#base/domain/contracts.ts";
+import { schemeOf } from "#base/domain/scheme.ts";
 import type { Computer } from "#base/domain/views.ts";
 import { notifyAnswer, notifyDone, notifyProblem } from "#base/kit/notify.ts";
 import type { openLine } from "#base/transport/bus.ts";
 import { Feed } from "#base/transport/feed.ts";
 import { SourceWatch } from "../apps/desktop/watch";
 import { pathOf, type Route } from "../domain/route";
-import { count } from "../domain/sentence";
+import { count, sentenceOf } from "../domain/sentence";
 import { touchesSource } from "../domain/source";
 import { keysIn } from "../state/events";
 import { type State, useStore } from "../state/store";
@@ -20,6 +21,12 @@ const PAGE = 400;
 
 /** Pages read at most in search of the key of an old answer. */
 const KEY_LOOKS = 10;
+
+/** Whether the desktop is shown, which says by itself what was answered. */
+function desktopAnswers(): boolean {
+  const { route, frame } = useStore.getState();
+  return route.page === "desktop" && frame !== "silent";
+}
 
 /** One computer, opened in this page: what a person can do with it. */
 export class Session {
@@ -55,6 +62,7 @@ export class Session {
 
   /** Reads what is there, then follows what happens until stopped. */
   async start(head: number): Promise<void> {
+    void this.readTheme();
     const [runs, tail] = await Promise.all([this.api.runs(), this.api.events(Math.max(0, head - PAGE))]);
     const store = useStore.getState();
     store.setRuns(runs);
@@ -108,10 +116,20 @@ export class Session {
     for (const event of events) {
       this.marks.hear(event.type);
       if (touchesSource(event)) this.source.touched();
-      if (event.type === "toast.shown") notifyAnswer(event.payload.text);
+      if (event.type === "theme.changed") wear(event.payload);
+      if (event.type === "timeline.rewound") void this.readTheme();
+      if (!desktopAnswers()) announceEvent(event);
       if (event.type === "repo.added") void this.queries.invalidateQueries({ queryKey: ["repos"] });
       // The levels and keys of sandboxes are part of the computer.
       if (event.type.startsWith("sandbox.")) void this.refresh();
+    }
+  }
+
+  private async readTheme(): Promise<void> {
+    try {
+      wear(await this.api.theme());
+    } catch {
+      // The shell keeps the look it has, which every theme can be used with.
     }
   }
 
@@ -121,7 +139,8 @@ export class Session {
     store.addKeys(computer.isolation.flatMap((s) => (s.public_key ? [s.public_key] : [])));
   }
 
-  private async refresh(): Promise<void> {
+  /** Reads anew what is known of the computer: its models, the levels and keys of its sandboxes. */
+  async refresh(): Promise<void> {
     try {
       this.know(await this.api.show());
     } catch {
@@ -163,18 +182,22 @@ export class Session {
   }
 
   async prompt(text: string, key: string): Promise<void> {
-    const { run } = await this.api.prompt(text, useStore.getState().repo, key);
+    const { repo } = useStore.getState();
+    const { run } = await this.api.prompt(text, key, repo ? { repo } : {});
     this.go({ page: "run", run });
   }
 
   /** Asks for a fix: of a run that is open, else in a new one. */
   async fix(run: ID | undefined, text: string, key: string): Promise<void> {
     if (run) await this.api.steer(run, text);
-    this.go({ page: "run", run: run ?? (await this.api.prompt(text, "", key)).run });
+    this.go({ page: "run", run: run ?? (await this.api.prompt(text, key)).run });
   }
 
+  /** Plays the demo: on the desktop at the pace of a reader, with its windows, else on the page of its run. */
   async demo(): Promise<void> {
-    const { run, notice } = await this.api.demo();
+    const shown = desktopAnswers();
+    const { run, notice } = await this.api.demo(shown);
+    if (shown) return; // the desktop says what it is
     this.go({ page: "run", run });
     notifyDone(notice);
   }
@@ -197,10 +220,11 @@ export class Session {
     notifyDone(n > 0 ? `${said}: ${count(n, "file")} changed` : said, this.wayBack(done.seq && done.seq - 1));
   }
 
-  /** Takes back what one task or tool call changed, and keeps what came after. */
-  async undo(of: ID): Promise<void> {
+  /** Takes back what one run, task or tool call changed, and keeps what came after. Now is looked at, unless `then` is. */
+  async undo(of: ID, then?: Route): Promise<void> {
     const done = await this.api.undo(of, false);
     this.changed();
+    if (then) this.go(then);
     notifyDone(`Taken back: ${count(done.files.length, "file")} changed`, this.wayBack(done.back_seq));
   }
 
@@ -218,7 +242,7 @@ export class Session {
     void this.queries.invalidateQueries({ queryKey: ["computers"] });
     notifyDone(`“${made.name}” is ready`, {
       label: "Open",
-      run: () => location.assign(`${pathOf({ page: "home" })}?computer=${made.id}`),
+      run: () => location.assign(`${pathOf({ page: "runs" })}?computer=${made.id}`),
     });
   }
 
@@ -250,6 +274,20 @@ export class Session {
     const page = await this.api.events(Math.max(0, first - 1 - PAGE));
     useStore.getState().prepend(page.events);
   }
+}
+
+/** Draws the shell as light or as dark as the desktop below it is; nothing else of a theme reaches the shell. */
+function wear(theme: ThemeChanged | undefined): void {
+  document.documentElement.style.colorScheme = schemeOf(theme);
+}
+
+/** What is said of a run, once, to those who hear the page. */
+const announced: ReadonlySet<string> = new Set(["prompt.submitted", "question.asked", "run.finished"]);
+
+/** Says, where no desktop does, what a run answers and what becomes of it. */
+function announceEvent(event: Event): void {
+  if (event.type === "toast.shown") notifyAnswer(event.payload.text);
+  if (announced.has(event.type)) useStore.getState().announce(sentenceOf(event));
 }
 
 function pause(ms: number): Promise<void> {

@@ -1,8 +1,10 @@
 import { expect, it } from "vitest";
+import { RUN } from "#base/domain/testing.ts";
 import { readMessage, writeMessage } from "./messages";
 
 it.each([
   [{ choir: 1, kind: "ready" }, { kind: "ready" }],
+  [{ choir: 1, kind: "leave" }, { kind: "leave" }],
   [
     { choir: 1, kind: "chord", chord: "stop" },
     { kind: "chord", chord: "stop" },
@@ -13,15 +15,31 @@ it.each([
   ],
   [
     { choir: 1, kind: "open", page: "models" },
-    { kind: "open", route: { page: "settings", section: "models" } },
+    { kind: "open", route: { page: "models", section: "models" } },
   ],
   [
     { choir: 1, kind: "open", page: "secrets" },
-    { kind: "open", route: { page: "settings", section: "secrets" } },
+    { kind: "open", route: { page: "models", section: "keys" } },
+  ],
+  [
+    { choir: 1, kind: "open", page: "keys" },
+    { kind: "open", route: { page: "models", section: "keys" } },
+  ],
+  [
+    { choir: 1, kind: "open", page: "runs" },
+    { kind: "open", route: { page: "runs" } },
+  ],
+  [
+    { choir: 1, kind: "open", page: "timeline", seq: 7, back: true },
+    { kind: "open", route: { page: "time", seq: 7, back: true } },
   ],
   [
     { choir: 1, kind: "open", page: "limits" },
-    { kind: "open", route: { page: "settings", section: "limits" } },
+    { kind: "open", route: { page: "models", section: "limits" } },
+  ],
+  [
+    { choir: 1, kind: "open", page: "undo", run: RUN },
+    { kind: "open", route: { page: "run", run: RUN, undo: true } },
   ],
   [
     { choir: 1, kind: "draft", text: "half a" },
@@ -48,6 +66,9 @@ it.each([
   { choir: 1, kind: "rewind", to_seq: 1 },
   { choir: 1, kind: "chord", chord: "approve" },
   { choir: 1, kind: "open", page: "login" },
+  { choir: 1, kind: "open", page: "undo" },
+  { choir: 1, kind: "open", page: "undo", run: "../settings/models" },
+  { choir: 1, kind: "open", page: "undo", run: `${RUN}/undo` },
   { choir: 1, kind: "open", page: "constructor" },
   { choir: 1, kind: "open", page: "https://evil.example" },
   { choir: 1, kind: "draft", text: 1 },

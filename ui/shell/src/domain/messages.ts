@@ -8,6 +8,7 @@ export type FromDesktop =
   | { kind: "chord"; chord: "stop" | "launcher" }
   | { kind: "open"; route: Route }
   | { kind: "draft"; text: string }
+  | { kind: "leave" }
   | { kind: "link"; address: string };
 
 /** What the shell says to the desktop. */
@@ -20,33 +21,41 @@ export type ToDesktop =
 /** The longest draft that is kept, in characters. */
 const MAX_DRAFT = 100_000;
 
+const runID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
 /** The pages of the shell a desktop may ask for by name: to look at, never to act. */
 const pages: Record<string, Route> = {
-  models: { page: "settings", section: "models" },
-  secrets: { page: "settings", section: "secrets" },
-  limits: { page: "settings", section: "limits" },
+  models: { page: "models", section: "models" },
+  keys: { page: "models", section: "keys" },
+  limits: { page: "models", section: "limits" },
   timeline: { page: "time" },
   checkpoint: { page: "time" },
   recover: { page: "recover" },
-  plain: { page: "home" },
+  runs: { page: "runs" },
+  // What the pages were called before: a desktop's source may lie in a workspace for long.
+  secrets: { page: "models", section: "keys" },
+  plain: { page: "runs" },
 };
 
 /** Reads a message of a page that nobody vouches for; undefined for what means nothing. */
 export function readMessage(data: unknown): FromDesktop | undefined {
   if (typeof data !== "object" || data === null) return undefined;
-  const { choir, kind, chord, page, text, seq, address } = data as Record<string, unknown>;
+  const { choir, kind, chord, page, text, seq, run, address, back } = data as Record<string, unknown>;
   if (choir !== 1) return undefined;
-  if (kind === "ready") return { kind };
+  if (kind === "ready" || kind === "leave") return { kind };
   if (kind === "chord" && (chord === "stop" || chord === "launcher")) return { kind, chord };
   if (kind === "draft" && typeof text === "string" && text.length <= MAX_DRAFT) return { kind, text };
   if (kind === "link") {
     const outside = typeof address === "string" ? readLink(address) : undefined;
     return outside ? { kind, address: outside } : undefined;
   }
+  // The page asks, and shows what would be taken back: nothing is until a press there.
+  if (kind === "open" && page === "undo")
+    return typeof run === "string" && runID.test(run) ? { kind, route: { page: "run", run, undo: true } } : undefined;
   if (kind !== "open" || typeof page !== "string" || !Object.hasOwn(pages, page)) return undefined;
   const route = pages[page];
   if (route?.page === "time" && Number.isSafeInteger(seq) && Number(seq) > 0)
-    return { kind, route: { page: "time", seq: Number(seq) } };
+    return { kind, route: { page: "time", seq: Number(seq), ...(back === true ? { back } : {}) } };
   return route && { kind, route };
 }
 

@@ -1,44 +1,59 @@
 import type { ID } from "#base/domain/contracts.ts";
 
-/** A page of the settings that are out of the desktop's reach. */
-export type SettingsPage = "models" | "secrets" | "limits";
+/** A section of what the owner alone decides, out of the desktop's reach. */
+export type Section = "models" | "keys" | "limits";
 
 /** What the address shows. */
 export type Route =
   | { page: "desktop" }
-  | { page: "home" }
+  | { page: "runs" }
   | { page: "recover" }
-  | { page: "settings"; section: SettingsPage }
-  | { page: "run"; run: ID }
-  | { page: "time"; seq?: number }
+  | { page: "models"; section: Section }
+  /** A run; with `undo` it is asked whether what it changed is to be taken back. */
+  | { page: "run"; run: ID; undo?: true }
+  /** A moment; with `back` it is asked whether to go back there. */
+  | { page: "time"; seq?: number; back?: true }
   | { page: "login" };
 
-/** Reads a path; anything unknown is the desktop. */
+/** The addresses of the sections, and those they had before. */
+const sections: Readonly<Record<string, Section>> = {
+  "/models": "models",
+  "/models/keys": "keys",
+  "/models/limits": "limits",
+  "/settings": "models",
+  "/settings/models": "models",
+  "/settings/secrets": "keys",
+  "/settings/limits": "limits",
+};
+
+/** Reads a path, also one of before; anything unknown is the desktop. */
 export function readRoute(path: string): Route {
   if (path === "/login") return { page: "login" };
-  if (path === "/plain") return { page: "home" };
+  if (path === "/runs" || path === "/plain") return { page: "runs" };
   if (path === "/recover") return { page: "recover" };
-  const settings = /^\/settings(?:\/(models|secrets|limits))?$/.exec(path);
-  if (settings) return { page: "settings", section: (settings[1] ?? "models") as SettingsPage };
-  const time = /^\/time(?:\/([1-9]\d{0,15}))?$/.exec(path);
-  if (time) return time[1] ? { page: "time", seq: Number(time[1]) } : { page: "time" };
-  const run = /^\/runs\/([0-9a-f-]{36})$/.exec(path)?.[1];
-  return run ? { page: "run", run } : { page: "desktop" };
+  const section = sections[path];
+  if (section) return { page: "models", section };
+  const time = /^\/time(?:\/([1-9]\d{0,15})(\/back)?)?$/.exec(path);
+  if (time?.[1]) return { page: "time", seq: Number(time[1]), ...(time[2] ? { back: true } : {}) };
+  if (time) return { page: "time" };
+  const [, run, undo] = /^\/runs\/([0-9a-f-]{36})(\/undo)?$/.exec(path) ?? [];
+  if (!run) return { page: "desktop" };
+  return undo ? { page: "run", run, undo: true } : { page: "run", run };
 }
 
 /** The path of a route. */
 export function pathOf(route: Route): string {
   switch (route.page) {
     case "run":
-      return `/runs/${route.run}`;
+      return `/runs/${route.run}${route.undo ? "/undo" : ""}`;
     case "time":
-      return route.seq === undefined ? "/time" : `/time/${route.seq}`;
+      return route.seq === undefined ? "/time" : `/time/${route.seq}${route.back ? "/back" : ""}`;
     case "login":
       return "/login";
-    case "home":
-      return "/plain";
-    case "settings":
-      return `/settings/${route.section}`;
+    case "runs":
+      return "/runs";
+    case "models":
+      return route.section === "models" ? "/models" : `/models/${route.section}`;
     case "recover":
       return "/recover";
     default:

@@ -11,6 +11,7 @@ const sentences: Sentences = {
   "sandbox.stopped": (p) => `The ${role(p.role)}’s sandbox stopped: ${p.reason}`,
   "prompt.submitted": (p) => `You asked: ${clip(p.text)}`,
   "steering.submitted": (p) => `You added: ${clip(p.text)}`,
+  "run.dismissed": () => "You put the card of a run away",
   "run.cancel_requested": () => "You stopped the run",
   "run.finished": (p) => `The run ended ${outcomes[p.outcome]}${p.code ? ` (${p.code})` : ""}`,
   "plan.made": (p) => `The Director planned ${count(p.steps.length, "step")}: ${clip(p.goal)}`,

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { grouped, type Limit, partsOf } from "./settings";
+import { grouped, type Limit, partsOf, unconnected } from "./settings";
 
 const limit = (name: string): Limit => ({ key: `limits.${name}`, value: "1", from: "default", doc: name });
 
@@ -14,12 +14,17 @@ it("groups limits by what they bound and loses none", () => {
 });
 
 it.each([
-  ["a/x", "a/y", "Director and Associate"],
-  ["a/x", "b/y", "Director"],
-  ["b/x", "a/y", "Associate"],
-  ["ab/x", undefined, ""],
-])("says what a provider is used for: %s, %s", (director, associate, parts) => {
-  const provider = { name: "a", kind: "openai", key: { kind: "none", present: true } } as const;
-  const models = { connected: true, message: "", director, ...(associate ? { associate } : {}) };
-  expect(partsOf(provider, models)).toBe(parts);
+  [["director", "associate"], "Director and Associate"],
+  [["associate"], "Associate"],
+  [[], ""],
+] as const)("says what a provider is used for: %s", (uses, parts) => {
+  const key = { kind: "none", present: true } as const;
+  expect(partsOf({ name: "a", kind: "openai", set: "page", uses: [...uses], key })).toBe(parts);
+});
+
+it("says which of the two models is missing", () => {
+  expect(unconnected({ connected: false, message: "the file's words" })).toMatch(/^No model is connected/);
+  expect(unconnected({ connected: false, director: "a/m", message: "None for the Associate." })).toBe(
+    "None for the Associate.",
+  );
 });

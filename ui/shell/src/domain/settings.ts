@@ -8,8 +8,20 @@ export interface Settings {
   found: boolean;
   models: ModelState;
   providers: Provider[];
+  /** Models whose list price choir knows. */
+  known: KnownModel[];
   limits: Limit[];
 }
+
+/** A model and its list price, in US dollars per million tokens. */
+export interface KnownModel {
+  model: string;
+  input: number;
+  output: number;
+}
+
+/** Whose model it is. */
+export type Part = "director" | "associate";
 
 /** One model service. */
 export interface Provider {
@@ -17,12 +29,16 @@ export interface Provider {
   kind: string;
   address?: string;
   region?: string;
+  /** Where it is set: on this page, or in the configuration file. */
+  set: "page" | "file";
+  uses: Part[];
   key: Key;
 }
 
 /** Where the key of a model service is and whether it is there; never what it is. */
 export interface Key {
-  kind: "file" | "variable" | "none";
+  /** `kept` is a file of choir's own, for a key that was given on the page. */
+  kind: "file" | "variable" | "kept" | "none";
   where?: string;
   present: boolean;
   set_at?: Time;
@@ -60,7 +76,12 @@ export function nameOf(limit: Limit): string {
 }
 
 /** What a provider is used for: "Director and Associate". */
-export function partsOf(provider: Provider, models: ModelState): string {
-  const uses = (model: string | undefined) => model?.startsWith(`${provider.name}/`);
-  return [uses(models.director) && "Director", uses(models.associate) && "Associate"].filter(Boolean).join(" and ");
+export function partsOf({ uses }: Provider): string {
+  return uses.map((use) => (use === "director" ? "Director" : "Associate")).join(" and ");
+}
+
+/** What to say where no model is connected, or one of two. */
+export function unconnected(models: ModelState | undefined): string {
+  if (models?.director || models?.associate) return models.message;
+  return "No model is connected. The recorded demo works without one.";
 }

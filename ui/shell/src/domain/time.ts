@@ -1,4 +1,5 @@
 import type { Time } from "#base/domain/contracts.ts";
+import { MINUTE_MS, minutes } from "#base/domain/span.ts";
 
 /** How long ago, in the fewest words. */
 export function ago(time: Time, now: number): string {
@@ -33,8 +34,8 @@ export function bytes(n: number): string {
 /** A span in words: 340 ms, 2.1 s, 4 min 10 s. */
 export function span(ms: number): string {
   if (ms < 1000) return `${Math.round(ms)} ms`;
-  if (ms < 60_000) return `${(ms / 1000).toFixed(1)} s`;
-  return `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1000)} s`;
+  if (ms < MINUTE_MS) return `${(ms / 1000).toFixed(1)} s`;
+  return minutes(ms);
 }
 
 /** A large number, shortened: 950, 12.3k. */

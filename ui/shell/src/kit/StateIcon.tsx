@@ -1,6 +1,6 @@
 import { Circle, CircleCheck, CircleHelp, CircleSlash, CircleX, LoaderCircle, PencilLine } from "lucide-react";
+import type { StepState } from "#base/domain/plan.ts";
 import type { RunState } from "#base/domain/views.ts";
-import type { StepState } from "../domain/plan";
 import "./stateicon.css";
 
 const looks = {

@@ -1,6 +1,6 @@
 import type { StateCreator } from "zustand";
 import type { Event, ID } from "#base/domain/contracts.ts";
-import { emptyStory, type Story, tell } from "../domain/story";
+import { emptyStory, type Story, tell } from "#base/domain/story.ts";
 import type { State } from "./store";
 
 /** Streaming text that is kept, in characters. */

@@ -1,4 +1,5 @@
 import type { StateCreator } from "zustand";
+import { type Line, withLine } from "#base/kit/LiveRegion.tsx";
 import { type Route, readRoute } from "../domain/route";
 import type { State } from "./store";
 
@@ -11,12 +12,15 @@ export interface ViewSlice {
   /** The panel at the side; on a narrow page the one screen that is seen. */
   panel: Panel;
   launcher: boolean;
+  /** What was said to those who hear the page. */
+  announced: readonly Line[];
   /** The project prompts are about; empty for the whole workspace. */
   repo: string;
   setRoute(route: Route): void;
   setPanel(panel: Panel): void;
   setLauncher(open: boolean): void;
   setRepo(repo: string): void;
+  announce(text: string): void;
 }
 
 export const viewSlice: StateCreator<State, [], [], ViewSlice> = (set) => ({
@@ -24,8 +28,10 @@ export const viewSlice: StateCreator<State, [], [], ViewSlice> = (set) => ({
   panel: "main",
   launcher: false,
   repo: "",
+  announced: [],
   setRoute: (route) => set({ route }),
   setPanel: (panel) => set({ panel }),
   setLauncher: (launcher) => set({ launcher }),
   setRepo: (repo) => set({ repo }),
+  announce: (text) => set((s) => ({ announced: withLine(s.announced, text) })),
 });

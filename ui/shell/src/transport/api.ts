@@ -1,5 +1,5 @@
 import { PATIENCE_MS } from "#base/domain/backoff.ts";
-import type { ID } from "#base/domain/contracts.ts";
+import type { ID, ThemeChanged } from "#base/domain/contracts.ts";
 import { Refusal } from "#base/domain/problem.ts";
 import type { Checkpoint, Computer, Forked, RewindState, Rewound, Undone } from "#base/domain/views.ts";
 import { computerAsks } from "#base/transport/computer.ts";
@@ -38,12 +38,13 @@ export function computerAPI(computer: ID) {
     ticket: () => ask<{ url: string }>(`${at}/ticket`, { method: "POST" }),
     /** Where the frame begins that shows the desktop as it was. */
     pastTicket: () => ask<{ url: string }>(`${at}/ticket?past=true`, { method: "POST" }),
+    /** The theme that the desktop is drawn with. */
+    theme: async () => (await ask<{ theme?: ThemeChanged }>(`${at}/desktop`)).theme,
     /** What the desktop's origin serves; brings its development server up when it needs one. */
     source: () => ask<Source>(`${at}/desktop/source`),
     /** Merges what a newer shipped desktop changed into the workspace's. */
     upgrade: (dryRun: boolean) => ask<Upgrade>(`${at}/desktop/upgrade`, { method: "POST", body: { dry_run: dryRun } }),
     checkpoints: () => list<Checkpoint>(`${at}/checkpoints?limit=10`),
-    demo: () => ask<{ run: ID; repo: string; notice: string }>(`${at}/demo`, { method: "POST", body: {} }),
     undo: (of: ID, dryRun: boolean) => ask<Undone>(`${at}/undo`, { method: "POST", body: { of, dry_run: dryRun } }),
     fork: (event: number, name: string, dryRun: boolean) =>
       ask<Forked>(`${at}/fork`, { method: "POST", body: { event, name, dry_run: dryRun } }),

@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { FolderGit2 } from "lucide-react";
+import { names } from "#base/domain/names.ts";
 import { useSession } from "../../app/session";
 import { useStore } from "../../state/store";
 
@@ -9,15 +10,15 @@ export function Projects() {
   const repo = useStore((s) => s.repo);
   const setRepo = useStore((s) => s.setRepo);
   const { data = [] } = useQuery({ queryKey: ["repos"], queryFn: () => session.api.repos() });
-  const names = [...new Set(data.map((r) => r.name))].sort();
-  if (names.length === 0) return null;
+  const projects = [...new Set(data.map((r) => r.name))].sort();
+  if (projects.length === 0) return null;
   return (
     <label className="composer-project">
       <FolderGit2 size={14} aria-hidden />
       <span className="visually-hidden">Project</span>
       <select value={repo} onChange={(e) => setRepo(e.target.value)}>
-        <option value="">Whole workspace</option>
-        {names.map((name) => (
+        <option value="">{names.everything.en}</option>
+        {projects.map((name) => (
           <option key={name}>{name}</option>
         ))}
       </select>

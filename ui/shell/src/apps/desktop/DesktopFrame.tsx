@@ -3,6 +3,7 @@ import { notifyProblem } from "#base/kit/notify.ts";
 import { usePerform } from "../../actions/hotkeys";
 import { actions } from "../../actions/registry";
 import { useSession } from "../../app/session";
+import { SKIP } from "../../kit/Skip";
 import { useStore } from "../../state/store";
 import { DesktopLink } from "./link";
 import { ReadyWatch } from "./ready";
@@ -56,6 +57,7 @@ function useDesktop(frame: React.RefObject<HTMLIFrameElement | null>): void {
             if (!keysElsewhere(element)) giveKeys(element, link);
           },
           typed: store.setDraft,
+          left: () => document.getElementById(SKIP)?.focus(),
           stop: () => stop?.when(useStore.getState()) && void perform(stop),
           launcher: () => store.setLauncher(true),
           open: (route) => session.go(route),

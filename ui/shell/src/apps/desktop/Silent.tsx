@@ -1,3 +1,4 @@
+import { names } from "#base/domain/names.ts";
 import { Button } from "#base/kit/Button.tsx";
 import { useSession } from "../../app/session";
 import type { Source } from "../../domain/source";
@@ -22,10 +23,10 @@ export function Silent() {
     <div className="desktop-silent" role="alert">
       <p>{said}</p>
       <Button look="primary" onClick={() => session.go({ page: "recover" })}>
-        Recover
+        {names.recover.en}
       </Button>
       <FixIt />
-      <Button onClick={() => session.go({ page: "home" })}>Plain view</Button>
+      <Button onClick={() => session.go({ page: "runs" })}>{names.runs.en}</Button>
     </div>
   );
 }

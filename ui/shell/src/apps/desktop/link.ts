@@ -8,6 +8,8 @@ const OPEN_EVERY_MS = 1_000;
 export interface Heard {
   ready(): void;
   typed(draft: string): void;
+  /** The person, who has just pressed something, wants the keyboard here. */
+  left(): void;
   stop(): void;
   launcher(): void;
   open(route: Route): void;
@@ -50,6 +52,10 @@ export class DesktopLink {
         break;
       case "draft":
         this.heard.typed(message.text);
+        break;
+      case "leave":
+        // Never on its own: what is typed would go elsewhere than the person thinks.
+        if (navigator.userActivation?.isActive !== false) this.heard.left();
         break;
       case "chord":
         if (message.chord === "stop") this.heard.stop();

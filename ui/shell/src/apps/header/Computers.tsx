@@ -10,8 +10,8 @@ import { listComputers } from "../../transport/api";
 export function Computers() {
   const session = useSession();
   const mine = useStore((s) => s.computer);
-  // From the desktop to the other's desktop, from the plain view to its plain view.
-  const page: Route = useStore((s) => s.route.page === "desktop") ? { page: "desktop" } : { page: "home" };
+  // From the desktop to the other's desktop, from its runs to the other's runs.
+  const page: Route = useStore((s) => s.route.page === "desktop") ? { page: "desktop" } : { page: "runs" };
   const { data: computers = [] } = useQuery({ queryKey: ["computers"], queryFn: listComputers });
   if (!mine) return null;
   return (

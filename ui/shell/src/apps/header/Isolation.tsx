@@ -1,10 +1,11 @@
 import { ShieldAlert, ShieldCheck } from "lucide-react";
+import { names } from "#base/domain/names.ts";
 import type { Sandbox } from "#base/domain/views.ts";
 import { Popover } from "../../kit/Popover";
 import { useStore } from "../../state/store";
 import { PagesHeld } from "./PagesHeld";
 
-const names = { director: "Director", associate: "Associate" };
+const roles = { director: "Director", associate: "Associate" };
 
 /** How well agents are shut in; more when asked. */
 export function Isolation() {
@@ -15,12 +16,14 @@ export function Isolation() {
   const Icon = missing || !driver ? ShieldAlert : ShieldCheck;
   return (
     <Popover
-      label="Isolation"
+      label={names.sandboxed.en}
       className={missing || !driver ? "header-warn" : ""}
       trigger={
         <>
           <Icon size={16} aria-hidden />
-          <span className="header-word">{driver ? `Isolation: ${driver}` : "No sandbox runs"}</span>
+          <span className="header-word">
+            {driver ? `${names.sandboxed.en}${missing ? ", with gaps" : ""}` : "No sandbox runs"}
+          </span>
           <span className="visually-hidden">, show details</span>
         </>
       }
@@ -56,7 +59,7 @@ function Details({ sandboxes }: { sandboxes: Sandbox[] }) {
   return (
     <div>
       <dt>
-        {sandboxes.map((s) => names[s.role]).join(" and ")}
+        {sandboxes.map((s) => roles[s.role]).join(" and ")}
         {!running && <span className="isolation-off">, not running</span>}
       </dt>
       {level.name && <dd>{level.name}</dd>}

@@ -1,4 +1,5 @@
-import { AppWindow, History, LifeBuoy, ListTree, Menu, Settings } from "lucide-react";
+import { AppWindow, History, KeyRound, LifeBuoy, ListTree, Menu } from "lucide-react";
+import { names } from "#base/domain/names.ts";
 import { usePhone } from "#base/kit/useWidth.ts";
 import { useSession } from "../../app/session";
 import type { Route } from "../../domain/route";
@@ -6,12 +7,17 @@ import { Popover } from "../../kit/Popover";
 import { useStore } from "../../state/store";
 
 const pages = [
-  { title: "Desktop", icon: AppWindow, route: { page: "desktop" } },
-  { title: "Timeline", icon: History, route: { page: "time" } },
-  { title: "Plain view", icon: ListTree, route: { page: "home" } },
-  { title: "Recover", icon: LifeBuoy, route: { page: "recover" } },
-  { title: "Settings", icon: Settings, route: { page: "settings", section: "models" } },
+  { title: names.desktop.en, icon: AppWindow, route: { page: "desktop" } },
+  { title: names.timeline.en, icon: History, route: { page: "time" } },
+  { title: names.runs.en, icon: ListTree, route: { page: "runs" } },
+  { title: names.recover.en, icon: LifeBuoy, route: { page: "recover" } },
+  { title: names.models.en, icon: KeyRound, route: { page: "models", section: "models" } },
 ] as const satisfies readonly { title: string; icon: unknown; route: Route }[];
+
+/** What a page is called. */
+export function titleOf(route: Route): string | undefined {
+  return pages.find((p) => p.route.page === (route.page === "run" ? "runs" : route.page))?.title;
+}
 
 /** The desktop and the pages of the shell; on a phone they are in a menu, so that the computer's name has room. */
 export function Pages() {
@@ -33,9 +39,9 @@ export function Pages() {
 
 function Links({ onGo }: { onGo?(): void }) {
   const session = useSession();
-  const page = useStore((s) => (s.route.page === "run" ? "home" : s.route.page));
+  const page = useStore((s) => (s.route.page === "run" ? "runs" : s.route.page));
   return (
-    <nav className="pages" aria-label="Pages of the shell">
+    <nav className="pages" aria-label={`Pages of the ${names.topBar.en}`}>
       {pages.map(({ title, icon: Icon, route }) => (
         <a
           key={title}

@@ -15,7 +15,7 @@ export function RunStatus() {
   const run = useStore(openRun);
   const more = useStore((s) => s.runs.filter((r) => isOpen(r.state)).length - 1);
   return (
-    <div className="run-status" role="status" aria-label="Runs at work">
+    <section className="run-status" aria-label="Runs at work">
       {run && (
         <>
           <a
@@ -36,6 +36,6 @@ export function RunStatus() {
           )}
         </>
       )}
-    </div>
+    </section>
   );
 }

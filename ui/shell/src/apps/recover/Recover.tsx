@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
+import { names } from "#base/domain/names.ts";
 import type { Checkpoint } from "#base/domain/views.ts";
 import { Button } from "#base/kit/Button.tsx";
 import { useSession } from "../../app/session";
@@ -40,7 +41,7 @@ export default function Recover() {
             Open the desktop again
           </Button>
           <FixIt />
-          <Button onClick={() => session.go({ page: "home" })}>Go on in the plain view</Button>
+          <Button onClick={() => session.go({ page: "runs" })}>Go on in {names.runs.en}, without the desktop</Button>
           <Button onClick={() => session.go({ page: "time" })}>Choose a moment on the timeline</Button>
         </section>
         <h2>Go back to a checkpoint</h2>

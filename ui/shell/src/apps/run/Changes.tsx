@@ -1,10 +1,10 @@
 import { useQuery } from "@tanstack/react-query";
 import type { Diff } from "#base/domain/contracts.ts";
+import { verdictOf } from "#base/domain/plan.ts";
+import type { Story, TaskStory } from "#base/domain/story.ts";
 import { Badge } from "#base/kit/Badge.tsx";
 import { DiffView } from "#base/kit/DiffView.tsx";
 import { useSession } from "../../app/session";
-import { verdictOf } from "../../domain/plan";
-import type { Story, TaskStory } from "../../domain/story";
 
 /** What each task changed, failed attempts too. */
 export function Changes({ story }: { story: Story }) {

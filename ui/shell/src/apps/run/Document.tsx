@@ -1,10 +1,10 @@
 import { useQuery } from "@tanstack/react-query";
 import { ChevronLeft, ChevronRight } from "lucide-react";
 import { useState } from "react";
+import type { Story, VersionStory } from "#base/domain/story.ts";
 import { Button } from "#base/kit/Button.tsx";
 import { Markdown } from "#base/kit/Markdown.tsx";
 import { useSession } from "../../app/session";
-import type { Story, VersionStory } from "../../domain/story";
 import { When } from "../../kit/When";
 
 /** The run's living document: the newest version, or an earlier one. */

@@ -1,10 +1,10 @@
 import { Disc3, FolderGit2, OctagonX } from "lucide-react";
+import type { Story } from "#base/domain/story.ts";
 import { isOpen } from "#base/domain/views.ts";
 import { Badge, type Tone } from "#base/kit/Badge.tsx";
 import { Button } from "#base/kit/Button.tsx";
 import { usePerform } from "../../actions/hotkeys";
 import { actions } from "../../actions/registry";
-import type { Story } from "../../domain/story";
 import { short, span } from "../../domain/time";
 import { StateIcon, stateName } from "../../kit/StateIcon";
 import { When } from "../../kit/When";

@@ -1,8 +1,10 @@
 import { useState } from "react";
 import type { ID } from "#base/domain/contracts.ts";
-import type { Story } from "../../domain/story";
+import type { Story } from "#base/domain/story.ts";
+import { useSession } from "../../app/session";
 import { Tabs } from "../../kit/Tabs";
 import { useStore } from "../../state/store";
+import { TakeBack } from "../timeline/TakeBack";
 import { Changes } from "./Changes";
 import { Document } from "./Document";
 import { QuestionCard } from "./QuestionCard";
@@ -37,12 +39,24 @@ export function RunView({ run }: { run: ID }) {
         aria-label={tab === "document" ? "Document" : "Changes"}
         className="run-panel"
       >
+        {(tab === "changes" || story.document) && <h1 className="visually-hidden">{story.prompt}</h1>}
         <Questions story={story} />
         {tab === "document" ? <Document story={story} /> : <Changes story={story} />}
         <Live story={story} />
       </div>
+      <Undo story={story} />
     </div>
   );
+}
+
+/** Asks whether what the run changed is to be taken back, where the address says so; then the desktop is shown again. */
+function Undo({ story }: { story: Story }) {
+  const session = useSession();
+  const asked = useStore((s) => s.route.page === "run" && s.route.run === story.run && s.route.undo === true);
+  if (!asked) return null;
+  const title = story.prompt.split("\n")[0] ?? "";
+  const back = { page: "desktop" } as const;
+  return <TakeBack of={story.run} title={title} then={back} onClose={() => session.go(back)} />;
 }
 
 /** What waits for the person, before anything else. */

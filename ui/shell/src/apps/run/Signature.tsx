@@ -1,9 +1,10 @@
 import { useQuery } from "@tanstack/react-query";
 import { BadgeCheck, BadgeX } from "lucide-react";
+import { names } from "#base/domain/names.ts";
+import type { Story } from "#base/domain/story.ts";
 import { Badge } from "#base/kit/Badge.tsx";
 import { useSession } from "../../app/session";
 import { authenticate } from "../../domain/signature";
-import type { Story } from "../../domain/story";
 import { useStore } from "../../state/store";
 
 const words = {
@@ -41,8 +42,8 @@ export function Signature({ story }: { story: Story }) {
   if (!data || (data === "unsigned" && finished?.outcome !== "done")) return null;
   if (data === "verified") {
     return (
-      <Badge tone="good" title="Checked in this browser with the key the Director made at boot (Ed25519).">
-        <BadgeCheck size={14} aria-hidden /> Signed by the Director
+      <Badge tone="good" title="This answer is the Director’s: this browser checked its Ed25519 signature.">
+        <BadgeCheck size={14} aria-hidden /> {names.signatureVerified.en}
       </Badge>
     );
   }

@@ -13,7 +13,7 @@ export function RunList() {
   const runs = useStore((s) => s.runs);
   const route = useStore((s) => s.route);
   const begin = () => {
-    session.go({ page: "home" });
+    session.go({ page: "runs" });
     useStore.getState().setPanel("main");
     document.getElementById("prompt")?.focus();
   };

@@ -1,16 +1,19 @@
-import { partsOf, type Settings } from "../../domain/settings";
-import { ModelNotice } from "../welcome/ModelNotice";
-import { Where } from "./Where";
+import { useQueryClient } from "@tanstack/react-query";
+import { useSession } from "../../app/session";
+import { type Settings, unconnected } from "../../domain/settings";
+import { Connect } from "./Connect";
+import { InFile } from "./InFile";
+import { Services } from "./Services";
 
-const kinds: Record<string, string> = {
-  anthropic: "Anthropic",
-  openai: "OpenAI or compatible",
-  bedrock: "Amazon Bedrock",
-};
-
-/** Which model plays which part, and the services they are of. */
+/** Which model plays which part, the services they are of, and how to connect one. */
 export function Models({ settings }: { settings: Settings }) {
+  const session = useSession();
+  const queries = useQueryClient();
   const { models, providers } = settings;
+  const changed = (next: Settings) => {
+    queries.setQueryData(["settings"], next);
+    void session.refresh();
+  };
   return (
     <>
       {models.connected ? (
@@ -21,27 +24,11 @@ export function Models({ settings }: { settings: Settings }) {
           <dd>{models.associate}</dd>
         </dl>
       ) : (
-        <ModelNotice />
+        <p>{unconnected(models)}</p>
       )}
-      {providers.length > 0 && (
-        <>
-          <h2>Model services</h2>
-          <ul className="settings-list" aria-label="Model services">
-            {providers.map((p) => (
-              <li key={p.name}>
-                <b>{p.name}</b>
-                <span>{kinds[p.kind] ?? p.kind}</span>
-                <small>
-                  {[p.address ?? "the service’s own address", p.region, partsOf(p, models) || "not used"]
-                    .filter(Boolean)
-                    .join(" · ")}
-                </small>
-              </li>
-            ))}
-          </ul>
-        </>
-      )}
-      <Where settings={settings} what="[models]" />
+      {providers.length > 0 && <Services settings={settings} onChanged={changed} />}
+      <Connect settings={settings} onConnected={changed} />
+      <InFile settings={settings} />
     </>
   );
 }

@@ -13,14 +13,14 @@ export function Secrets({ settings }: { settings: Settings }) {
       </p>
       {keys.length === 0 && (
         <p className="settings-none">
-          No model service here has a key. One is named with <code>key_file</code> or <code>key_env</code> in{" "}
-          <code>{settings.file}</code>.
+          No model service here has a key. Connect one under Models, or name it with <code>key_file</code> or{" "}
+          <code>key_env</code> in <code>{settings.file}</code>.
         </p>
       )}
       {keys.length > 0 && (
         <ul className="settings-list" aria-label="Keys">
           {keys.map((p) => (
-            <Secret key={p.name} provider={p} />
+            <Secret key={`${p.set} ${p.name}`} provider={p} />
           ))}
         </ul>
       )}
@@ -30,7 +30,7 @@ export function Secrets({ settings }: { settings: Settings }) {
 
 function Secret({ provider: { name, key } }: { provider: Provider }) {
   const Icon = key.present ? CircleCheck : CircleAlert;
-  const file = key.kind === "file";
+  const file = key.kind !== "variable";
   return (
     <li data-missing={!key.present}>
       <b>Key of {name}</b>
@@ -49,9 +49,11 @@ function Secret({ provider: { name, key } }: { provider: Provider }) {
         </p>
       )}
       <p>
-        {file
-          ? "To replace it, write another into this file: the next call of a model uses it. To take it away, remove the file."
-          : "To replace it or take it away, change the variable and start choir up again."}
+        {key.kind === "kept"
+          ? "It was given under Models: connect the service there anew to replace it, or remove the service and its key."
+          : file
+            ? "To replace it, write another into this file: the next call of a model uses it. To take it away, remove the file."
+            : "To replace it or take it away, change the variable and start choir up again."}
       </p>
     </li>
   );

@@ -1,9 +1,10 @@
 import { useQuery } from "@tanstack/react-query";
 import { Gauge, KeyRound, Sparkles } from "lucide-react";
 import { useEffect, useRef } from "react";
+import { names } from "#base/domain/names.ts";
 import { Button } from "#base/kit/Button.tsx";
 import { useSession } from "../../app/session";
-import type { SettingsPage } from "../../domain/route";
+import type { Section } from "../../domain/route";
 import { readSettings } from "../../transport/settings";
 import { Limits } from "./Limits";
 import { Models } from "./Models";
@@ -11,13 +12,13 @@ import { Secrets } from "./Secrets";
 import "./settings.css";
 
 const sections = [
-  { id: "models", title: "Models", icon: Sparkles, Body: Models },
-  { id: "secrets", title: "Secrets", icon: KeyRound, Body: Secrets },
-  { id: "limits", title: "Limits", icon: Gauge, Body: Limits },
-] as const satisfies readonly { id: SettingsPage; title: string; icon: unknown; Body: unknown }[];
+  { id: "models", title: names.modelList.en, icon: Sparkles, Body: Models },
+  { id: "keys", title: names.apiKeys.en, icon: KeyRound, Body: Secrets },
+  { id: "limits", title: names.limits.en, icon: Gauge, Body: Limits },
+] as const satisfies readonly { id: Section; title: string; icon: unknown; Body: unknown }[];
 
 /** What only the owner decides, out of reach of any agent: models, their keys, and limits. */
-export default function Settings({ section }: { section: SettingsPage }) {
+export default function Settings({ section }: { section: Section }) {
   const session = useSession();
   const { data, error, isFetching, refetch } = useQuery({ queryKey: ["settings"], queryFn: readSettings, gcTime: 0 });
   const shown = sections.find((s) => s.id === section) ?? sections[0];
@@ -27,15 +28,15 @@ export default function Settings({ section }: { section: SettingsPage }) {
   return (
     <div className="settings scroll">
       <div className="settings-inner">
-        <nav className="settings-sections" aria-label="Settings">
+        <nav className="settings-sections" aria-label={names.models.en}>
           {sections.map(({ id, title, icon: Icon }) => (
             <a
               key={id}
-              href={session.addressOf({ page: "settings", section: id })}
+              href={session.addressOf({ page: "models", section: id })}
               aria-current={id === section ? "page" : undefined}
               onClick={(e) => {
                 e.preventDefault();
-                session.go({ page: "settings", section: id });
+                session.go({ page: "models", section: id });
               }}
             >
               <Icon size={16} aria-hidden /> {title}

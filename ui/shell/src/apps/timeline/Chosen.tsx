@@ -1,5 +1,6 @@
 import { GitFork, History, TriangleAlert, Undo2 } from "lucide-react";
 import { useState } from "react";
+import { names } from "#base/domain/names.ts";
 import type { Mark, Moment } from "#base/domain/views.ts";
 import { Badge } from "#base/kit/Badge.tsx";
 import { Button } from "#base/kit/Button.tsx";
@@ -15,7 +16,10 @@ import { TakeBack } from "./TakeBack";
 export function Chosen({ moment, mark, past }: { moment: Moment; mark: Mark | undefined; past: boolean }) {
   const session = useSession();
   const marks = useStore((s) => s.marks);
-  const [open, setOpen] = useState<"back" | "fork" | "undo">();
+  const [open, setOpen] = useState<"back" | "fork" | "undo" | undefined>(() => {
+    const { route } = useStore.getState();
+    return past && route.page === "time" && route.back ? "back" : undefined;
+  });
   const when = whenWords(mark?.at ?? moment.at, Date.now());
   const title = mark ? wordsOf(mark, marks, Date.now()) : past ? moment.text || `Event ${moment.seq}` : "Now";
   const seq = mark?.seq ?? moment.seq;
@@ -42,11 +46,11 @@ export function Chosen({ moment, mark, past }: { moment: Moment; mark: Mark | un
       <div className="chosen-acts">
         {past && (
           <Button look="primary" onClick={() => setOpen("back")}>
-            <History size={15} aria-hidden /> Go back to here
+            <History size={15} aria-hidden /> {names.goBackToHere.en}
           </Button>
         )}
         <Button onClick={() => setOpen("fork")}>
-          <GitFork size={15} aria-hidden /> Fork from here
+          <GitFork size={15} aria-hidden /> {names.forkFromHere.en}
         </Button>
         {action && (
           <Button onClick={() => setOpen("undo")}>

@@ -1,5 +1,6 @@
 import { type UseQueryResult, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
+import { names } from "#base/domain/names.ts";
 import type { Moment, MomentsView } from "#base/domain/views.ts";
 import { DiffView } from "#base/kit/DiffView.tsx";
 import { useSession } from "../../app/session";
@@ -32,7 +33,7 @@ export function Compare({
           chosen={what}
           onChoose={setChosen}
           tabs={[
-            { id: "now", title: "Since then" },
+            { id: "now", title: names.sinceThen.en },
             { id: "before", title: "In this step" },
           ]}
         />

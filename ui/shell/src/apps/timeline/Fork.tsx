@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { TriangleAlert } from "lucide-react";
 import { type FormEvent, useState } from "react";
+import { names } from "#base/domain/names.ts";
 import { Button } from "#base/kit/Button.tsx";
 import { Dialog } from "#base/kit/Dialog.tsx";
 import { notifyProblem } from "#base/kit/notify.ts";
@@ -33,7 +34,7 @@ export function Fork({ seq, when, onClose }: { seq: number; when: string; onClos
     }
   };
   return (
-    <Dialog label="Fork" onClose={onClose}>
+    <Dialog label={names.forkFromHere.en} onClose={onClose}>
       <form onSubmit={(e) => void make(e)}>
         <header className="dialog-head">
           <div>

@@ -1,17 +1,29 @@
 import { useQuery } from "@tanstack/react-query";
-import { useState } from "react";
+import { useEffect, useState } from "react";
 import type { ID } from "#base/domain/contracts.ts";
 import { conflictsOf } from "#base/domain/problem.ts";
 import { Button } from "#base/kit/Button.tsx";
 import { Dialog } from "#base/kit/Dialog.tsx";
 import { notifyProblem } from "#base/kit/notify.ts";
 import { useSession } from "../../app/session";
+import type { Route } from "../../domain/route";
 import { count } from "../../domain/sentence";
 import { Files } from "./Files";
 import "../../kit/dialogparts.css";
 
+/** How long what would change is shown before it can be confirmed, in milliseconds: a desktop may have opened this under a click. */
+const READ_MS = 700;
+
+interface Props {
+  of: ID;
+  title: string;
+  /** What is shown afterwards; now in the timeline when absent. */
+  then?: Route;
+  onClose(): void;
+}
+
 /** Takes back one step and keeps what came after it, or says what stands in the way. */
-export function TakeBack({ of, title, onClose }: { of: ID; title: string; onClose(): void }) {
+export function TakeBack({ of, title, then, onClose }: Props) {
   const session = useSession();
   const [busy, setBusy] = useState(false);
   const [met, setMet] = useState<unknown>();
@@ -22,11 +34,12 @@ export function TakeBack({ of, title, onClose }: { of: ID; title: string; onClos
     retry: false,
   });
   const conflicts = conflictsOf(met ?? error);
+  const read = useRead(data !== undefined);
   const take = async () => {
     setBusy(true);
     try {
-      await session.undo(of);
-      onClose();
+      await session.undo(of, then);
+      if (!then) onClose();
     } catch (error) {
       setBusy(false);
       setMet(error);
@@ -54,13 +67,24 @@ export function TakeBack({ of, title, onClose }: { of: ID; title: string; onClos
       <footer className="dialog-foot">
         <Button onClick={onClose}>{conflicts.length > 0 ? "Close" : "Cancel"}</Button>
         {conflicts.length === 0 && (
-          <Button look="primary" disabled={busy || !data?.files.length} onClick={() => void take()}>
+          <Button look="primary" disabled={busy || !read || !data?.files.length} onClick={() => void take()}>
             Take it back
           </Button>
         )}
       </footer>
     </Dialog>
   );
+}
+
+/** Whether what is shown was there long enough to be read. */
+function useRead(shown: boolean): boolean {
+  const [read, setRead] = useState(false);
+  useEffect(() => {
+    if (!shown) return;
+    const timer = setTimeout(() => setRead(true), READ_MS);
+    return () => clearTimeout(timer);
+  }, [shown]);
+  return read;
 }
 
 function Conflicts({ paths }: { paths: readonly string[] }) {

@@ -76,7 +76,7 @@ function Banner({ at, past }: { at: string | undefined; past: boolean }) {
           Return to now <kbd>Esc</kbd>
         </Button>
       ) : (
-        <Button look="quiet" className="button-icon" aria-label="Close" onClick={() => session.go({ page: "home" })}>
+        <Button look="quiet" className="button-icon" aria-label="Close" onClick={() => session.go({ page: "runs" })}>
           <X size={17} aria-hidden />
         </Button>
       )}

@@ -1,5 +1,6 @@
 import { History } from "lucide-react";
 import { useCallback, useMemo } from "react";
+import { names } from "#base/domain/names.ts";
 import { Button } from "#base/kit/Button.tsx";
 import { notifyProblem } from "#base/kit/notify.ts";
 import { VirtualList } from "#base/kit/VirtualList.tsx";
@@ -33,7 +34,7 @@ export function Timeline() {
       <div className="timeline-acts">
         {!looking && (
           <Button onClick={() => session.go({ page: "time" })}>
-            <History size={15} aria-hidden /> Look back
+            <History size={15} aria-hidden /> Open the {names.timeline.en.toLowerCase()}
           </Button>
         )}
         {make && (
@@ -55,7 +56,7 @@ export function Timeline() {
       >
         {(row) =>
           row.is === "head" ? (
-            <h3 className="marks-head">{row.title}</h3>
+            <h2 className="marks-head">{row.title}</h2>
           ) : (
             <MarkRow mark={row.mark} inRun={row.inRun} chosen={row.mark.seq === chosen} marks={marks} />
           )

@@ -1,24 +1,18 @@
-import { Play } from "lucide-react";
+import { Play, Sparkles } from "lucide-react";
 import { useState } from "react";
 import { Button } from "#base/kit/Button.tsx";
 import { usePerform } from "../../actions/hotkeys";
 import { type Action, actions } from "../../actions/registry";
+import { useSession } from "../../app/session";
+import { unconnected } from "../../domain/settings";
 import { useStore } from "../../state/store";
 import "./welcome.css";
 
-const example = `[models]
-director = "anthropic/claude-sonnet-4-5"
-associate = "anthropic/claude-sonnet-4-5"
-
-[[models.provider]]
-name = "anthropic"
-kind = "anthropic"
-key_env = "ANTHROPIC_API_KEY"`;
-
-/** Says that no model is connected, how to connect one, and offers the recorded demo. */
+/** Says that no model is connected, leads to where one is connected, and offers the recorded demo. */
 export function ModelNotice() {
+  const session = useSession();
   const perform = usePerform();
-  const message = useStore((s) => s.computer?.models.message);
+  const models = useStore((s) => s.computer?.models);
   const demo = actions.find((a) => a.id === "demo.play");
   const [starting, setStarting] = useState(false);
   const start = async (action: Action) => {
@@ -28,25 +22,18 @@ export function ModelNotice() {
   };
   return (
     <section className="notice" aria-label="No model is connected">
-      <p className="notice-message">{message}</p>
+      <p className="notice-message">{unconnected(models)}</p>
       <div className="notice-row">
+        <Button look="primary" onClick={() => session.go({ page: "models", section: "models" })}>
+          <Sparkles size={15} aria-hidden /> Connect a model
+        </Button>
         {demo && (
-          <Button look="primary" disabled={starting} onClick={() => void start(demo)}>
+          <Button disabled={starting} onClick={() => void start(demo)}>
             <Play size={15} aria-hidden /> {starting ? "Starting…" : demo.title}
           </Button>
         )}
-        <span className="notice-hint">Only the model’s words are recorded. The rest really happens.</span>
+        <span className="notice-hint">In the demo only the model’s words are recorded. The rest really happens.</span>
       </div>
-      <details className="notice-how">
-        <summary>How to connect a model</summary>
-        <p>
-          Add this to <code>choir.toml</code> in the data folder, put the key into that variable, and start{" "}
-          <code>choir up</code> again. <code>kind</code> may also be <code>openai</code>, for any compatible endpoint,
-          or <code>bedrock</code>.
-        </p>
-        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by keyboard */}
-        <pre tabIndex={0}>{example}</pre>
-      </details>
     </section>
   );
 }

@@ -1,8 +1,8 @@
 import { Check, GitCommitHorizontal, X } from "lucide-react";
 import type { AssociateResult, CommandRun, TaskJudged } from "#base/domain/contracts.ts";
+import { verdictOf } from "#base/domain/plan.ts";
+import type { TaskStory } from "#base/domain/story.ts";
 import { Badge } from "#base/kit/Badge.tsx";
-import { verdictOf } from "../../domain/plan";
-import type { TaskStory } from "../../domain/story";
 import { span } from "../../domain/time";
 import { ToolList } from "./ToolList";
 

@@ -1,6 +1,6 @@
 import { Check, LoaderCircle, X } from "lucide-react";
+import type { ToolStory } from "#base/domain/story.ts";
 import { toolWords } from "../../domain/sentence";
-import type { ToolStory } from "../../domain/story";
 import { span } from "../../domain/time";
 
 /** Tool calls as they run: all while the task works, folded away after. */

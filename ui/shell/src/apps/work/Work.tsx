@@ -1,6 +1,6 @@
 import type { ID } from "#base/domain/contracts.ts";
-import { type StepView, stepsOf } from "../../domain/plan";
-import type { Story } from "../../domain/story";
+import { type StepView, stepsOf } from "#base/domain/plan.ts";
+import type { Story } from "#base/domain/story.ts";
 import { StateIcon, stateName } from "../../kit/StateIcon";
 import { useStore } from "../../state/store";
 import { TaskCard } from "./TaskCard";
@@ -37,7 +37,7 @@ function Step({ view: { step, state, tasks } }: { view: StepView }) {
     <li className="work-step">
       <div className="work-step-head">
         <StateIcon state={state === "waiting" ? "pending" : state} size={17} />
-        <h3>{step.title}</h3>
+        <h2>{step.title}</h2>
         <span className="work-state" aria-hidden>
           {state === "waiting" ? "" : stateName(state)}
         </span>

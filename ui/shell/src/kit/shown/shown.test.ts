@@ -7,7 +7,7 @@ import type { Mark, Run } from "#base/domain/views.ts";
 import { Badge } from "#base/kit/Badge.tsx";
 import { DiffView } from "#base/kit/DiffView.tsx";
 import MarkdownRendered from "#base/kit/MarkdownRendered.tsx";
-import { notifyAnswer, notifyProblem } from "#base/kit/notify.ts";
+import { notifyAnswer, notifyProblem, showMessages } from "#base/kit/notify.ts";
 import { type Session, SessionContext } from "../../app/session";
 import { QuestionCard } from "../../apps/run/QuestionCard";
 import { RunList } from "../../apps/runs/RunList";
@@ -70,6 +70,7 @@ describe("a name of a guest with all of them", () => {
   it("is seen whole", () => expect(draw(TaskCard, { task })).toContain(SHOWN));
 
   it("is seen in what base says in passing", () => {
+    showMessages(toast);
     notifyAnswer(NAME);
     notifyProblem(new Error(NAME));
     for (const said of toast.getToasts()) expect("title" in said && said.title).toBe(SHOWN);

@@ -19,15 +19,15 @@ const sides = [
   { id: "events", title: "Events" },
 ] as const;
 
-/** The plain view: everything without the desktop. */
-export default function Plain({ page }: { page: "home" | "run" | "time" }) {
+/** The pages of runs and of the timeline: everything without the desktop. */
+export default function Runs({ page }: { page: "runs" | "run" | "time" }) {
   return (
     <>
       <div className="desk-body">
         <aside className="desk-runs">
           <RunList />
         </aside>
-        <main className="desk-main">
+        <main className="desk-main" tabIndex={-1}>
           <div className="desk-view main">
             <Page />
           </div>

@@ -1,0 +1,125 @@
+import { CircleAlert, CircleCheck } from "lucide-react";
+import { type FormEvent, useState } from "react";
+import { explain } from "#base/domain/problem.ts";
+import { Button } from "#base/kit/Button.tsx";
+import {
+  type Connected,
+  emptyForm,
+  type Form,
+  modelsOf,
+  nameFor,
+  priceAsked,
+  requestOf,
+  serviceOf,
+  services,
+  testWords,
+} from "../../domain/connect";
+import type { Settings } from "../../domain/settings";
+import { useStore } from "../../state/store";
+import { connectModel } from "../../transport/settings";
+import { ConnectFields } from "./ConnectFields";
+
+type Outcome = { done: Connected; tested: boolean } | { failed: unknown };
+
+/** A form that tests a model service with its key, and puts it in force. */
+export function Connect({ settings, onConnected }: { settings: Settings; onConnected(settings: Settings): void }) {
+  const computer = useStore((s) => s.computer?.id ?? "");
+  const [form, setForm] = useState<Form>(() => emptyForm("anthropic"));
+  const [key, setKey] = useState("");
+  const [busy, setBusy] = useState(false);
+  const [outcome, setOutcome] = useState<Outcome>();
+  const change = (part: Partial<Form>) => {
+    setForm({ ...form, ...part });
+    setOutcome(undefined);
+  };
+  const connect = async (untested: boolean) => {
+    setBusy(true);
+    setOutcome(undefined);
+    try {
+      const done = await connectModel(requestOf(form, key, computer, untested));
+      setKey("");
+      setOutcome({ done, tested: !untested });
+      onConnected(done.settings);
+    } catch (failed) {
+      setOutcome({ failed });
+    } finally {
+      setBusy(false);
+    }
+  };
+  const submit = (e: FormEvent) => {
+    e.preventDefault();
+    void connect(false);
+  };
+  const service = serviceOf(form.service);
+  const old = settings.providers.find((p) => p.set === "page" && p.name === nameFor(form));
+  return (
+    <form className="connect" onSubmit={submit} aria-label="Connect a model" autoComplete="off">
+      <h2>Connect a model</h2>
+      <label>
+        <span>Service</span>
+        <select
+          value={form.service}
+          onChange={(e) => change(emptyForm(e.target.value as Form["service"]))}
+          disabled={busy}
+        >
+          {services.map(({ id, title }) => (
+            <option key={id} value={id}>
+              {title}
+            </option>
+          ))}
+        </select>
+      </label>
+      <ConnectFields
+        form={form}
+        service={service}
+        keyGiven={key}
+        keyKept={Boolean(old?.key.present && old.key.kind === "kept")}
+        models={modelsOf(form.service, settings.known)}
+        asksPrice={priceAsked(form, settings.known)}
+        disabled={busy}
+        onChange={change}
+        onKey={(given) => {
+          setKey(given);
+          setOutcome(undefined);
+        }}
+      />
+      <div className="connect-row">
+        <Button type="submit" look="primary" disabled={busy}>
+          {busy ? "Testing…" : "Test and connect"}
+        </Button>
+        {outcome && "failed" in outcome && (
+          <Button disabled={busy} onClick={() => void connect(true)}>
+            Connect without the test
+          </Button>
+        )}
+        <small>A test asks the model for a few tokens. When it answers, it is in force at once.</small>
+      </div>
+      <Told outcome={outcome} />
+    </form>
+  );
+}
+
+function Told({ outcome }: { outcome: Outcome | undefined }) {
+  if (!outcome) return null;
+  if ("failed" in outcome) {
+    const { title, remedy } = explain(outcome.failed);
+    return (
+      <p className="connect-told connect-failed" role="alert">
+        <CircleAlert size={16} aria-hidden />
+        <span>
+          {title}
+          {remedy && `. ${remedy}`}. Nothing was changed.
+        </span>
+      </p>
+    );
+  }
+  return (
+    <p className="connect-told connect-done" role="status">
+      <CircleCheck size={16} aria-hidden />
+      <span>
+        {outcome.tested ? testWords(outcome.done) : "Connected without a test."} {outcome.done.settings.models.message}{" "}
+        Runs that are at work use it from their next call on.
+      </span>
+    </p>
+  );
+}

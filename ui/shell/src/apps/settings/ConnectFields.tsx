@@ -1,0 +1,155 @@
+import type { Form, serviceOf } from "../../domain/connect";
+import type { KnownModel } from "../../domain/settings";
+
+interface Props {
+  form: Form;
+  service: ReturnType<typeof serviceOf>;
+  keyGiven: string;
+  /** A key of this service is kept already. */
+  keyKept: boolean;
+  models: readonly KnownModel[];
+  asksPrice: boolean;
+  disabled: boolean;
+  onChange(part: Partial<Form>): void;
+  onKey(key: string): void;
+}
+
+/** The fields of the form that connects a model, as far as its service needs them. */
+export function ConnectFields(props: Props) {
+  const { form, service, models, asksPrice, disabled, onChange } = props;
+  const price = models.find((m) => m.model === form.model);
+  return (
+    <fieldset className="connect-fields" disabled={disabled}>
+      {service.address && (
+        <label>
+          <span>Address</span>
+          <input
+            type="url"
+            required
+            value={form.address}
+            placeholder="http://127.0.0.1:11434/v1"
+            spellCheck={false}
+            onChange={(e) => onChange({ address: e.target.value })}
+          />
+        </label>
+      )}
+      {service.region && (
+        <label>
+          <span>Region</span>
+          <input
+            required
+            value={form.region}
+            placeholder="us-east-1"
+            spellCheck={false}
+            onChange={(e) => onChange({ region: e.target.value })}
+          />
+        </label>
+      )}
+      <KeyField {...props} />
+      <div className="connect-field">
+        <label>
+          <span>Model</span>
+          <input
+            required
+            list="connect-models"
+            value={form.model}
+            spellCheck={false}
+            aria-describedby="connect-price"
+            onChange={(e) => onChange({ model: e.target.value })}
+          />
+        </label>
+        <datalist id="connect-models">
+          {models.map((m) => (
+            <option key={m.model} value={m.model}>
+              {`$${m.input} in, $${m.output} out`}
+            </option>
+          ))}
+        </datalist>
+        <small id="connect-price">
+          {price && `List price: $${price.input} for a million tokens of input, $${price.output} of output.`}
+        </small>
+      </div>
+      {(asksPrice || form.free) && <PriceFields {...props} />}
+      <label>
+        <span>Used by</span>
+        <select value={form.uses} onChange={(e) => onChange({ uses: e.target.value as Form["uses"] })}>
+          <option value="both">Director and Associate</option>
+          <option value="director">Director only</option>
+          <option value="associate">Associate only</option>
+        </select>
+      </label>
+      {!service.address && (
+        <details className="connect-more">
+          <summary>Another address</summary>
+          <label>
+            <span>Address</span>
+            <input
+              type="url"
+              value={form.address}
+              placeholder="the service’s own"
+              spellCheck={false}
+              onChange={(e) => onChange({ address: e.target.value })}
+            />
+          </label>
+        </details>
+      )}
+    </fieldset>
+  );
+}
+
+function KeyField({ service, keyGiven, keyKept, onKey }: Props) {
+  const bedrock = service.kind === "bedrock";
+  const needed = !service.address && !keyKept;
+  return (
+    <div className="connect-field">
+      <label>
+        <span>Key</span>
+        <input
+          type="password"
+          required={needed}
+          value={keyGiven}
+          placeholder={keyKept ? "the one that is kept" : service.address ? "none, for a service without one" : ""}
+          autoComplete="off"
+          spellCheck={false}
+          aria-describedby="connect-key"
+          onChange={(e) => onKey(e.target.value)}
+        />
+      </label>
+      <small id="connect-key">
+        {bedrock && "A Bedrock API key, or ACCESS:SECRET, or ACCESS:SECRET:SESSION. "}
+        It is kept on the machine where choir runs, in a file that only you can read, and never shown again.
+      </small>
+    </div>
+  );
+}
+
+/** Asks what a model costs whose list price is not known: without it no budget could hold. */
+function PriceFields({ form, onChange }: Props) {
+  const amount = (of: "input" | "output", title: string) => (
+    <label>
+      <span>{title}</span>
+      <input
+        type="number"
+        min="0"
+        max="1000000"
+        step="any"
+        inputMode="decimal"
+        required={!form.free}
+        disabled={form.free}
+        value={form[of]}
+        onChange={(e) => onChange({ [of]: e.target.value })}
+      />
+    </label>
+  );
+  return (
+    <div className="connect-price">
+      <p>choir does not know what this model costs. Budgets count with it.</p>
+      {amount("input", "US dollars per million tokens of input")}
+      {amount("output", "US dollars per million tokens of output")}
+      <label className="connect-free">
+        <input type="checkbox" checked={form.free} onChange={(e) => onChange({ free: e.target.checked })} /> It is free,
+        such as a model on a machine of my own
+      </label>
+    </div>
+  );
+}

@@ -1,0 +1,43 @@
+import { Copy } from "lucide-react";
+import { Button } from "#base/kit/Button.tsx";
+import { notifyDone, notifyProblem } from "#base/kit/notify.ts";
+import type { Settings } from "../../domain/settings";
+
+const example = `[models]
+director = "claude/claude-sonnet-4-5"
+associate = "claude/claude-sonnet-4-5"
+
+[[models.provider]]
+name = "claude"
+kind = "anthropic"   # or openai, for any compatible endpoint, or bedrock
+# base_url = "https://models.example/v1"
+key_file = "/home/me/.config/choir/anthropic.key"
+`;
+
+/** The same in choir.toml, and which of the two is in force. */
+export function InFile({ settings }: { settings: Settings }) {
+  const copy = async () => {
+    try {
+      await navigator.clipboard.writeText(example);
+      notifyDone("Copied.");
+    } catch (error) {
+      notifyProblem(error);
+    }
+  };
+  return (
+    <section className="settings-infile">
+      <h2>In the configuration file</h2>
+      <p>
+        <code>[models]</code> of <code>{settings.file}</code> is read when choir starts. What is connected on this page
+        comes before it, for the Director and the Associate each, until it is removed here.
+      </p>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by keyboard */}
+      <pre tabIndex={0}>{example}</pre>
+      <p>
+        <Button onClick={() => void copy()}>
+          <Copy size={15} aria-hidden /> Copy
+        </Button>
+      </p>
+    </section>
+  );
+}
