@@ -1,10 +1,11 @@
 // Drives a browser for `choir bench desktop deliver`: a JSON object a line says
 // what to do, and one answers it. It ends with its input.
 import { createInterface } from "node:readline";
+import { buildBare } from "./lib/bare.js";
 import { noBrowser, openBrowser, PATIENCE_MS } from "./lib/browser.js";
 import { measureScript } from "./lib/budget.js";
 import { desktopOf, frameOf } from "./lib/desktop.js";
-import { coverDesk, dragOver, measurePaint } from "./lib/paint.js";
+import { coverDesk, dragOver, measureBarePaint, measureFirstKey, measurePaint } from "./lib/paint.js";
 import { tellSights } from "./lib/sights.js";
 
 const say = (message) => process.stdout.write(`${JSON.stringify(message)}\n`);
@@ -16,6 +17,16 @@ let dragged;
 const verbs = {
   async paint({ url }) {
     return { value: await measurePaint(url) };
+  },
+  async barePaint({ url }) {
+    return { value: await measureBarePaint(url) };
+  },
+  async key({ url }) {
+    return { value: await measureFirstKey(url) };
+  },
+  async bare({ folder }) {
+    await buildBare(folder);
+    return {};
   },
   async script({ url }) {
     return { value: (await measureScript({ login: url })) / 1000 };

@@ -32,8 +32,8 @@ export async function freePort() {
   return port;
 }
 
-/** Runs `choir up` on a data folder until it has printed where it is. */
-async function up(data) {
+/** Runs `choir up` on a data folder until it has printed where it is. `said` gets what it prints as errors. */
+async function up(data, said = []) {
   const child = spawn(binary, ["up", "--json", "--data", data], {
     stdio: ["ignore", "pipe", "pipe"],
     // For a scripted model, which does not look at it.
@@ -41,7 +41,6 @@ async function up(data) {
   });
   running.add(child);
   child.once("exit", () => running.delete(child));
-  const said = [];
   child.stderr.on("data", (chunk) => said.push(chunk));
   const timer = setTimeout(() => child.kill("SIGKILL"), START_MS);
   const printed = await Promise.race([
@@ -71,9 +70,12 @@ export async function startChoir(extra = "") {
   // A port of its own, which it keeps when it is started again.
   await writeFile(join(data, "choir.toml"), `[listen]\naddress = "127.0.0.1:${await freePort()}"\n${extra}`);
   const began = performance.now();
-  let { child, printed } = await up(data);
+  const said = [];
+  let { child, printed } = await up(data, said);
   return {
     ...printed,
+    /** What it has printed as errors. */
+    said: () => Buffer.concat(said).toString(),
     /** Its data folder. */
     data,
     startMs: performance.now() - began,
@@ -86,7 +88,7 @@ export async function startChoir(extra = "") {
     kill: () => down(child, "SIGKILL"),
     /** Starts it again on the same data. */
     async again() {
-      ({ child, printed } = await up(data));
+      ({ child, printed } = await up(data, said));
     },
     async stop() {
       await down(child, "SIGTERM");

@@ -21,7 +21,7 @@ export async function enterDesktop(page) {
 /** Follows the link to a page of the shell, which on a phone is in a menu. */
 export async function goToPage(page, title) {
   const menu = page.getByRole("button", { name: "Pages", exact: true });
-  const pages = page.getByRole("navigation", { name: "Pages of the shell" });
+  const pages = page.getByRole("navigation", { name: "Pages of the top bar" });
   const link = pages.getByRole("link", { name: title });
   await menu.or(pages).first().waitFor();
   if (!(await link.isVisible())) {

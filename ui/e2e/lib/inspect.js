@@ -44,6 +44,7 @@ function smallTargets() {
   const inline = (e) => e.closest(".markdown") !== null;
   return [...document.querySelectorAll("button, summary, select, textarea, input, a[href]")]
     .filter((e) => e.checkVisibility({ visibilityProperty: true }) && !inline(e) && !e.closest("label"))
+    .filter((e) => !e.matches(".skip:not(:focus)"))
     .filter((e) => {
       const box = e.getBoundingClientRect();
       return box.width > 0 && box.height < 43.5 && e.id !== "prompt";

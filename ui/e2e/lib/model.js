@@ -86,6 +86,18 @@ const scripts = {
     },
     { calls: [{ name: "judge_result", input: judge("abort", false) }] },
   ],
+  note: [
+    {
+      calls: plan({
+        kind: "edit_repo",
+        title: "Write the note",
+        commands: [{ shell: "echo noted > note.md" }],
+        verify_profile: { mode: "smoke", commands: [{ shell: "grep -q noted note.md" }] },
+      }),
+    },
+    { calls: [{ name: "judge_result", input: judge("accept", true) }] },
+    { calls: [{ name: "answer", input: { text: "The note is **written**, <b>not</b> sent." } }] },
+  ],
   ruin: [
     {
       calls: plan({ kind: "edit_repo", commands: [{ shell: "echo 'this is no program (' >> choiros/src/main.tsx" }] }),
@@ -154,17 +166,26 @@ async function stream(response, { text = "", calls = [], pauseMs = 0 }) {
   response.end("data: [DONE]\n\n");
 }
 
-/** Starts the model. `config` connects a choir to it. */
+/** Starts the model. `config` connects a choir to it; `keys` are those it was asked with. */
 export async function startModel() {
+  const keys = new Set();
+  const heard = [];
   const server = createServer(async (request, response) => {
+    keys.add(request.headers.authorization);
     const parts = [];
     for await (const part of request) parts.push(part);
-    await stream(response, replyTo(JSON.parse(Buffer.concat(parts).toString())));
+    const asked = JSON.parse(Buffer.concat(parts).toString());
+    heard.push(textOf(asked.messages.find((m) => m.role === "user") ?? { content: "" }));
+    await stream(response, replyTo(asked));
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   const url = `http://127.0.0.1:${server.address().port}/v1`;
   return {
+    url,
+    keys,
+    /** The first message of each request. */
+    heard,
     config: `
 [models]
 director = "scripted/director"

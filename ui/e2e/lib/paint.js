@@ -1,4 +1,5 @@
 // When the desktop shows itself, and how smoothly it moves.
+import { setTimeout as sleep } from "node:timers/promises";
 import { openBrowser, PATIENCE_MS } from "./browser.js";
 import { desktopOf, frameOf } from "./desktop.js";
 import { openWindow } from "./windows.js";
@@ -29,6 +30,62 @@ export async function measurePaint(address) {
   }
 }
 
+/** The same of a page without a frame. */
+export async function measureBarePaint(address) {
+  const { page, close } = await openBrowser();
+  try {
+    await page.goto(address);
+    await page.locator("#prompt").waitFor();
+    return await page.evaluate(
+      () =>
+        new Promise((done) => {
+          new PerformanceObserver((list) => {
+            const [first] = list.getEntriesByName("first-contentful-paint");
+            if (first) done(first.startTime);
+          }).observe({ type: "paint", buffered: true });
+        }),
+    );
+  } finally {
+    await close();
+  }
+}
+
+/**
+ * Milliseconds from going to the address until a key that is pressed all the time
+ * stands in a field, in a browser that was never here. Nobody has to choose the
+ * field first.
+ */
+export async function measureFirstKey(address) {
+  const { context, page, close } = await openBrowser();
+  try {
+    let stands;
+    const at = new Promise((done) => {
+      stands = done;
+    });
+    await context.exposeBinding("stands", (_, when) => stands(when));
+    await context.addInitScript(() => {
+      const hear = () => globalThis.stands(performance.timeOrigin + performance.now());
+      addEventListener("input", hear, { capture: true, once: true });
+    });
+    const began = Date.now();
+    let over = false;
+    const gone = page.goto(address);
+    const pressing = (async () => {
+      await gone;
+      while (!over) await page.keyboard.press("a");
+    })();
+    const when = await Promise.race([
+      at,
+      sleep(PATIENCE_MS, undefined, { ref: false }).then(() => Promise.reject(new Error("no key stood in a field"))),
+    ]);
+    over = true;
+    await pressing;
+    return when - began;
+  } finally {
+    await close();
+  }
+}
+
 /** Lays ten windows of several apps out, and one more above them that is to be dragged; gives its id. */
 export async function coverDesk(page) {
   const apps = [
@@ -41,7 +98,7 @@ export async function coverDesk(page) {
     ["code", ""],
     ["viewer", ""],
     ["files", "choiros/"],
-    ["browser", ""],
+    ["preview", ""],
   ];
   for (const [i, [app, subject]] of apps.entries()) {
     const bounds = { x: 60 + i * 70, y: 20 + i * 28, width: 520, height: 360 };

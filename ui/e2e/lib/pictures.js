@@ -129,7 +129,6 @@ const words = {
   // A column more or less, from opening to opening.
   ".terminal-shell .app-status span:nth-child(2)": "80 × 24",
   ".timeline-then dd:first-of-type": "9 files, 950 B",
-  ".notice-message": "No model is connected: add one to choir.toml; the recorded demo works without one.",
 };
 
 /** Runs in a frame: puts words in the place of what differs from run to run. */

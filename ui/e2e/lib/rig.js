@@ -10,7 +10,7 @@ export const skip = noBrowser || (existsSync(binary) ? false : `${binary} is not
 
 /**
  * Starts what a file's tests share, logged in, and ends it after them. They
- * begin in the shell's plain view, or with the desktop.
+ * begin in Runs, or with the desktop.
  * @param {{ model?: boolean, config?: string, browser?: object, desktop?: boolean }} [wants]
  */
 export function rig({ model = false, config = "", browser = {}, desktop = false } = {}) {
@@ -27,7 +27,7 @@ export function rig({ model = false, config = "", browser = {}, desktop = false 
     if (!desktop) {
       await it.page.waitForSelector("iframe.desktop-frame");
       began = performance.now();
-      await it.page.goto(`${it.choir.address}/plain`);
+      await it.page.goto(`${it.choir.address}/runs`);
     }
     await prompt.waitFor();
     it.promptMs = performance.now() - began;

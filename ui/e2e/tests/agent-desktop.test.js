@@ -69,7 +69,7 @@ test("a change that does not pass its verification leaves nothing behind, and th
   assert.notEqual(run.payload.outcome, "done");
   assert.equal(await read(page, main), before);
   assert.deepEqual(await source(), { mode: "shipped" });
-  await page.getByRole("navigation", { name: "Pages of the shell" }).waitFor();
+  await page.getByRole("navigation", { name: "Pages of the top bar" }).waitFor();
   const failed = (await events("task.returned")).find((e) => e.run === run.run);
   assert.equal(failed.payload.result.status, "failed");
 });

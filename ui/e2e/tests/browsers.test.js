@@ -56,17 +56,17 @@ function works(it, name) {
     const { browser } = it;
     await browser.press("Enter");
     await browser.untilDesktop(() =>
-      [...document.querySelectorAll("[data-sonner-toast]")].some((t) => t.textContent.includes("What shall we do?")),
+      [...document.querySelectorAll(".card-answer")].some((t) => t.textContent.includes("What shall we do?")),
     );
   });
 
   test("a document is begun and written by keyboard, and its window moved", async () => {
     const { browser } = it;
     await browser.press("Control+k");
-    await browser.untilDesktop(() => document.activeElement?.matches("[cmdk-input]"));
+    await browser.untilDesktop(() => document.activeElement?.matches("[role=combobox]"));
     await browser.type("writer");
     await browser.untilDesktop(() =>
-      document.querySelector('[cmdk-item][data-selected="true"]')?.textContent.startsWith("Writer"),
+      document.querySelector('[role="option"][aria-selected="true"]')?.textContent.startsWith("Writer"),
     );
     await browser.press("Enter");
     await browser.untilDesktop(() => {
@@ -238,9 +238,9 @@ inBrowser("WebKit", noWebKit, () => {
     await it.browser.goto(it.choir.address);
     assert.match(await it.browser.untilDesktop(saysInFrame), unkeptDesktop);
     await it.browser.untilShell(() =>
-      document.querySelector(".desktop-silent[role=alert]")?.textContent.includes("Plain view"),
+      document.querySelector(".desktop-silent[role=alert]")?.textContent.includes("Runs"),
     );
-    await it.browser.goto(`${it.choir.address}/plain`);
+    await it.browser.goto(`${it.choir.address}/runs`);
     await it.browser.untilShell(() => document.querySelector("#prompt"));
   });
 

@@ -1,12 +1,29 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { frameOf } from "../lib/desktop.js";
-import { rig, skip } from "../lib/rig.js";
+import { api, rig, skip } from "../lib/rig.js";
+import { reloadDesktop } from "../lib/states.js";
+import { tonesOf } from "../lib/tones.js";
 import { closeAll, desktopAPI, desktopOf, known, openWindow, until, writeFile } from "../lib/windows.js";
 
 const it = rig({ desktop: true, model: true, config: "[limits]\nprompt_burst = 100\n" });
 const desk = () => desktopOf(it.page);
 const prompt = () => desk().locator("#prompt");
+const card = () => desk().locator(".card[data-unfolded=true]");
+const answer = (text) => card().locator(".card-answer").getByText(text);
+
+async function send(text) {
+  await prompt().fill(text);
+  await prompt().press("Enter");
+}
+
+/** Closes every card, through the server, as another browser would. */
+async function putAway() {
+  const { body: runs } = await desktopAPI(it.page, "/runs");
+  for (const { id, dismissed } of runs)
+    if (!dismissed) await desktopAPI(it.page, `/runs/${id}/dismiss`, { method: "POST" });
+  await desk().locator(".cards").waitFor({ state: "detached" });
+}
 const post = (path, body) =>
   desktopAPI(it.page, path, {
     method: "POST",
@@ -27,8 +44,11 @@ test("the prompt has the focus at the start; Shift+Enter breaks the line, Escape
   assert.equal(await prompt().inputValue(), "");
   await it.page.keyboard.type("hello you");
   await it.page.keyboard.press("Enter");
-  await desk().locator("[data-sonner-toast]").getByText("Hello! What shall we do?").first().waitFor();
+  await answer("Hello! What shall we do?").waitFor();
   assert.deepEqual((await known(it.page)).windows, [], "a greeting opens nothing");
+  const toasts = "[data-sonner-toast]";
+  const said = [await it.page.locator(toasts).count(), await desk().locator(toasts).count()];
+  assert.deepEqual(said, [0, 0], "the answer is said once more");
 });
 
 test("up and down go through what was asked, and back to the draft", { skip }, async () => {
@@ -38,6 +58,94 @@ test("up and down go through what was asked, and back to the draft", { skip }, a
   await prompt().press("ArrowDown");
   assert.equal(await prompt().inputValue(), "a draft");
   await prompt().press("Escape");
+});
+
+test("the answer stays where it was asked, in every browser, until it is put away", { skip }, async () => {
+  await reloadDesktop(it.page);
+  await answer("Hello! What shall we do?").waitFor();
+  const second = await it.context.newPage();
+  await second.goto(it.choir.address);
+  const there = desktopOf(second).locator(".card-answer");
+  await there.waitFor();
+  await it.page.bringToFront();
+  await card().getByRole("button", { name: "Close this card" }).click();
+  await card().waitFor({ state: "detached" });
+  await there.waitFor({ state: "detached" });
+  await second.close();
+  await (await frameOf(it.page)).waitForFunction(() => document.activeElement?.id === "prompt");
+  await reloadDesktop(it.page);
+  await desk().getByText("What shall we do?", { exact: true }).waitFor();
+  assert.equal(await card().count(), 0, "it came back");
+});
+
+test("a run at work shows its steps and how long it takes, greets nobody, and is stopped", { skip }, async () => {
+  await desk().getByText("What shall we do?", { exact: true }).waitFor();
+  await send("linger please");
+  const steps = card().getByRole("list", { name: "Steps of the plan" });
+  await steps.locator("li[data-state=working]").getByText("Do the work").waitFor();
+  await card()
+    .getByText(/^\d+ s$/)
+    .waitFor();
+  assert.equal(await desk().getByText("What shall we do?", { exact: true }).count(), 0, "it greets meanwhile");
+  await card().getByRole("button", { name: "Stop", exact: true }).click();
+  await desk()
+    .locator(".card[data-state=cancelled]")
+    .getByText(/Stopped, as you asked/)
+    .waitFor();
+  await putAway();
+});
+
+test("a question is answered by one of its choices", { skip }, async () => {
+  await send("ask me something");
+  const question = card().getByRole("region", { name: "A question" });
+  await question.getByText("Which colour shall it be?").waitFor();
+  await question.getByRole("button", { name: "Blue" }).click();
+  await answer("It shall be as you say.").waitFor();
+  await putAway();
+});
+
+test("what a run changed is listed, opened, compared, and taken back by one press in the shell", { skip }, async () => {
+  await send("note it down");
+  await answer("The note is written, not sent.").waitFor();
+  assert.equal(await card().locator(".card-answer b").count(), 0, "an answer is taken as HTML");
+  const files = card().getByRole("region", { name: "Files changed" });
+  await files.getByRole("button", { name: "Diff" }).click();
+  await files.locator(".diff-add").getByText("noted").waitFor();
+  await files.getByRole("button", { name: "Open", exact: true }).click();
+  await desk().locator(".window").getByText("noted").first().waitFor();
+  await closeAll(it.page);
+  await card().getByRole("button", { name: "Undo this" }).click();
+  const dialog = it.page.getByRole("dialog", { name: "Take this back" });
+  await dialog.getByText("note.md").first().waitFor();
+  assert.equal(await it.page.locator("iframe").count(), 0, "the desktop is in the page that asks");
+  await dialog.getByRole("button", { name: "Take it back" }).click();
+  await it.page.locator("[data-sonner-toast]").getByText("Taken back: 1 file changed").waitFor();
+  await prompt().waitFor();
+  assert.equal((await desktopAPI(it.page, "/files?prefix=note.md")).body?.length ?? 0, 0, "the file is still there");
+});
+
+test("a reply goes on from the answer, and its Director is told of it", { skip }, async () => {
+  const reply = card().getByRole("textbox", { name: "Reply" });
+  await reply.fill("hello again");
+  await reply.press("Enter");
+  await answer("Hello! What shall we do?").waitFor();
+  const { events } = (await desktopAPI(it.page, "/events?limit=1000")).body;
+  const [before, after] = events.filter((e) => e.type === "prompt.submitted").slice(-2);
+  assert.equal(after.payload.after, before.run);
+  const told = it.model.heard.at(-1);
+  assert.match(told, /^The user asks:\n\nhello again\n/);
+  assert.ok(told.includes("note it down") && told.includes("The note is **written**"), told);
+  await putAway();
+});
+
+test("what was asked elsewhere is a line, and says how it ended", { skip }, async () => {
+  const body = JSON.stringify({ text: "hello from the shell" });
+  await api(it.page, "/prompts", { method: "POST", headers: { "Content-Type": "application/json" }, body });
+  const line = desk().locator(".card[data-state=done][data-unfolded=false]");
+  await line.getByText("Hello! What shall we do?").waitFor();
+  await line.getByRole("button", { name: /hello from the shell/ }).click();
+  await answer("Hello! What shall we do?").waitFor();
+  await putAway();
 });
 
 test("? commands the desktop", { skip }, async () => {
@@ -52,15 +160,15 @@ test("? commands the desktop", { skip }, async () => {
 test("the launcher finds apps, files, actions and past runs by keyboard alone", { skip }, async () => {
   await writeFile(it.page, "workspace/kingfisher.csv", "a,b\n1,2\n");
   const launcher = desk().getByRole("dialog", { name: "Launcher" });
-  const item = (text) => launcher.locator("[cmdk-item]").filter({ hasText: text }).first();
+  const item = (text) => launcher.locator("[role=option]").filter({ hasText: text }).first();
   await it.page.keyboard.press("Control+k");
   await launcher.waitFor();
   await it.page.keyboard.type("hello you");
   await item("hello you").waitFor();
-  assert.equal(await launcher.locator("[cmdk-input]").inputValue(), "hello you");
-  await launcher.locator("[cmdk-input]").fill("Make a checkpoint");
+  assert.equal(await launcher.locator("[role=combobox]").inputValue(), "hello you");
+  await launcher.locator("[role=combobox]").fill("Make a checkpoint");
   await item("Make a checkpoint").waitFor();
-  await launcher.locator("[cmdk-input]").fill("kingfisher");
+  await launcher.locator("[role=combobox]").fill("kingfisher");
   await item("workspace/kingfisher.csv").waitFor();
   await it.page.keyboard.press("Enter");
   await desk().locator('[data-app="viewer"]').getByRole("columnheader", { name: "a" }).waitFor();
@@ -108,10 +216,47 @@ test("a theme is in force at once, everywhere, and after a reload; an unsafe val
   await second.close();
 });
 
+test("Dark and Light are obeyed whatever the system prefers, by the shell too and at once", { skip }, async () => {
+  const { page } = it;
+  await closeAll(page);
+  const { win } = await openWindow(page, "settings", "", { x: 300, y: 120, width: 700, height: 460 });
+  const parts = [
+    [page.locator("header").first(), 400, 4],
+    [win, 300, 440],
+    [desk().locator(".bar"), 410, 60],
+  ];
+  for (const system of ["light", "dark"]) {
+    await page.emulateMedia({ colorScheme: system });
+    for (const [theme, holds] of [
+      ["Dark", (tone) => tone < 60],
+      ["Light", (tone) => tone > 220],
+      ["Like the system", (tone) => (system === "dark" ? tone < 60 : tone > 220)],
+    ]) {
+      await win.getByRole("button", { name: theme, exact: true }).click();
+      const scheme = { Dark: "dark", Light: "light" }[theme] ?? "light dark";
+      for (const drawn of [page, await frameOf(page)])
+        await drawn.waitForFunction((s) => document.documentElement.style.colorScheme === s, scheme);
+      const tones = await tonesOf(page, parts);
+      assert.ok(tones.every(holds), `${theme} with a ${system} system is drawn ${tones}`);
+    }
+  }
+  // A page that is opened anew, without the desktop in it, knows the scheme as well.
+  await win.getByRole("button", { name: "Dark", exact: true }).click();
+  await page.emulateMedia({ colorScheme: "light" });
+  await until(page, ({ theme }) => theme?.name === "dark");
+  const other = await it.context.newPage();
+  await other.goto(`${it.choir.address}/runs`);
+  await other.waitForFunction(() => document.documentElement.style.colorScheme === "dark");
+  await other.close();
+  await post("/theme", { name: "system" });
+  await closeAll(page);
+});
+
 test("a theme that lies in the workspace is offered, and follows its file", { skip }, async () => {
   const theme = (desk) =>
     JSON.stringify({ name: "pond", title: { en: "Pond", de: "Teich" }, scheme: "dark", tokens: { desk } });
   await writeFile(it.page, "choiros/themes/pond.json", theme("#0b1e33"));
+  await openWindow(it.page, "settings");
   await desk().getByRole("button", { name: /Pond/ }).click();
   const frame = await frameOf(it.page);
   const is = (value) => getComputedStyle(document.documentElement).getPropertyValue("--desk").trim() === value;

@@ -8,7 +8,7 @@ import { desktopOf, openWindow, writeFile } from "../lib/windows.js";
 function trouble() {
   const wide = document.documentElement.scrollWidth > innerWidth ? ["the page is wider than the screen"] : [];
   const small = [...document.querySelectorAll("button, select, textarea, input, a[href]")]
-    .filter((e) => e.checkVisibility({ visibilityProperty: true }))
+    .filter((e) => e.checkVisibility({ visibilityProperty: true }) && !e.matches(".skip:not(:focus)"))
     .map((e) => [e, e.getBoundingClientRect()])
     .filter(([, box]) => box.width > 0 && box.height < 43.5)
     .map(([e, box]) => `${e.className} ${e.getAttribute("aria-label") ?? e.textContent} ${box.height}`);

@@ -51,7 +51,7 @@ test("the slider goes over the marks by keyboard; it shows what was then, and wh
   await at("2 of 4");
   await win.getByRole("navigation", { name: "Files" }).getByRole("button", { name: "bird.txt" }).click();
   await win.locator(".timeline-file pre").getByText("owl").waitFor();
-  await win.getByRole("button", { name: "Different now" }).click();
+  await win.getByRole("button", { name: "Since then" }).click();
   await win.locator(".diff-remove").getByText("owl").waitFor();
   await win.locator(".diff-add").getByText("heron").waitFor();
   await slider.focus();
@@ -75,7 +75,7 @@ test("the desktop only asks the shell to show a moment", { skip }, async () => {
   const { seq: moment } = (await marks(50)).find((m) => m.kind === "files");
   const { win } = await openWindow(it.page, "timeline", `moment:${moment}`, wide);
   const { seq } = await newest();
-  await win.getByRole("button", { name: "Go there" }).click();
+  await win.getByRole("button", { name: "Go back to here" }).click();
   await it.page.waitForURL((url) => url.pathname === `/time/${moment}`);
   await enterDesktop(it.page);
   assert.equal((await newest()).seq, seq, "looking changed something");
@@ -85,7 +85,7 @@ test("the desktop only asks the shell to show a moment", { skip }, async () => {
 test("the browser shows what listens in the sandbox, and says when nothing does", { skip }, async () => {
   await writeFile(it.page, "workspace/site/birds.html", "<h1>Birds of the pond</h1>");
   const port = await serve("workspace/site");
-  const { win } = await openWindow(it.page, "browser", "", wide);
+  const { win } = await openWindow(it.page, "preview", "", wide);
   const address = win.getByRole("textbox", { name: "Address" });
   const go = async (to) => {
     await address.fill(to);
@@ -94,7 +94,7 @@ test("the browser shows what listens in the sandbox, and says when nothing does"
   await go("http://example.org/");
   await win.getByRole("alert").waitFor();
   await go(String(port));
-  const inside = win.frameLocator(".browser-page");
+  const inside = win.frameLocator(".preview-page");
   await inside.getByRole("link", { name: "birds.html" }).click();
   await inside.getByRole("heading", { name: "Birds of the pond" }).waitFor();
   await win.getByRole("button", { name: "Reload" }).click();

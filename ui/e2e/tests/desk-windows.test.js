@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { rig, skip } from "../lib/rig.js";
-import { closeAll, desktopOf, drag, enterDesktop, known, openWindow, until } from "../lib/windows.js";
+import { closeAll, desktopOf, drag, enterDesktop, known, openWindow, until, writeFile } from "../lib/windows.js";
 
 const it = rig({ desktop: true });
 const start = { x: 120, y: 90, width: 640, height: 420 };
@@ -205,6 +205,86 @@ test("two browsers mirror each other, while a drag goes on as well", { skip }, a
   await becomes((w) => w.bounds.x === start.x + 200);
   await mirror.waitForFunction(left, [id, start.x + 200, start.x + 200], polling);
   await second.close();
+});
+
+test("every window has its app in the dock, and ten apps fit or can be scrolled to", { skip }, async () => {
+  const { page } = it;
+  await closeAll(page);
+  const desk = desktopOf(page);
+  const dock = desk.getByRole("navigation", { name: "Apps" });
+  assert.equal(await dock.getByRole("button", { name: /^Viewer/ }).count(), 0);
+  await writeFile(page, "workspace/dock.svg", '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9" />');
+  const viewer = await openWindow(page, "viewer", "workspace/dock.svg", start);
+  const gone = await openWindow(page, "tide-table", "", { ...start, x: 780, width: 400 });
+  for (const [{ id }, name] of [
+    [viewer, "Viewer, 1 window"],
+    [gone, "tide-table, 1 window"],
+  ]) {
+    const window = desk.locator(`[data-window="${id}"]`);
+    await window.getByRole("button", { name: /^Minimise/ }).click();
+    await window.waitFor({ state: "hidden" });
+    await dock.getByRole("button", { name }).click();
+    await window.waitFor();
+  }
+  const inSight = (button) => {
+    const { left, right, top } = button.getBoundingClientRect();
+    return [left + 2, right - 2].every((x) => button.contains(document.elementFromPoint(x, top + 20)));
+  };
+  const buttons = dock.getByRole("button");
+  assert.equal(await buttons.count(), 11, "the launcher and ten apps");
+  for (const [width, height] of [
+    [1440, 900],
+    [1024, 700],
+  ]) {
+    await page.setViewportSize({ width, height });
+    await desk.locator("#prompt").waitFor();
+    for (const button of await buttons.all()) {
+      const name = await button.getAttribute("aria-label");
+      assert.ok(await button.evaluate(inSight), `${name} at ${width} pixels`);
+    }
+    const prompt = await desk.locator(".prompt").boundingBox();
+    assert.ok(prompt.width >= 260, `the prompt has ${prompt.width} pixels`);
+  }
+  await page.setViewportSize({ width: 920, height: 700 });
+  const last = buttons.last();
+  await last.focus();
+  assert.ok(await last.evaluate(inSight), "the last comes into sight with the keyboard");
+  await page.setViewportSize({ width: 1440, height: 900 });
+  await buttons.nth(1).hover();
+  const tip = desk.locator(".dock-tip");
+  assert.equal(await tip.innerText(), "Writer");
+  await page.mouse.move(700, 300);
+  await tip.waitFor({ state: "detached" });
+  await closeAll(page);
+});
+
+test("an app that throws says so in its own window; the others go on", { skip }, async () => {
+  const { page, context, complaints } = it;
+  await closeAll(page);
+  const before = complaints.length;
+  const other = await openWindow(page, "files", "workspace/", { ...start, x: 20 });
+  await other.win.locator(".files").waitFor();
+  const code = /\/assets\/App-[^/]+\.js$/;
+  const body = 'throw new Error("a mistake in it"); export default undefined;';
+  await context.route(code, (route) => route.fulfill({ contentType: "text/javascript", body }));
+  const broken = await openWindow(page, "trace", "", { ...start, x: 700 });
+  await broken.win.getByRole("alert").getByText("This app stumbled").waitFor();
+  await broken.win.getByRole("button", { name: "Reload this app" }).click();
+  await broken.win.getByRole("alert").getByText("This app stumbled").waitFor();
+  await context.unroute(code);
+  // The window beside it, and the prompt, work as before.
+  await other.win.getByRole("button", { name: "Grid" }).click();
+  await other.win.locator('.files-list[data-look="grid"], [data-state=empty]').first().waitFor();
+  await desktopOf(page).locator("#prompt").fill("still here");
+  await desktopOf(page).locator("#prompt").fill("");
+  await page.reload();
+  await enterDesktop(page);
+  const again = desktopOf(page).locator(`[data-window="${broken.id}"]`);
+  await again.locator(".trace, [data-state=empty]").first().waitFor();
+  // What the browser said of the mistake, and of nothing else.
+  const said = complaints.splice(before);
+  assert.ok(said.length > 0 && said.every((c) => /mistake|App-|error occurred/i.test(c)), said.join("\n"));
+  await closeAll(page);
 });
 
 test("nothing was complained about on the console", { skip }, () => assert.deepEqual(it.complaints, []));

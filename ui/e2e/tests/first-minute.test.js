@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { openBrowser } from "../lib/browser.js";
+import { desktopOf, enterDesktop, frameOf } from "../lib/desktop.js";
 import { api, rig, skip } from "../lib/rig.js";
 
 const it = rig();
@@ -13,7 +14,7 @@ test("the page opens within seconds with the prompt focused", { skip }, async ()
 
 test("the login token leaves the address", { skip }, async () => {
   assert.equal(new URL(it.page.url()).hash, "");
-  assert.equal(new URL(it.page.url()).pathname, "/plain");
+  assert.equal(new URL(it.page.url()).pathname, "/runs");
 });
 
 test("a login link works once", { skip }, async () => {
@@ -27,11 +28,13 @@ test("a login link works once", { skip }, async () => {
   }
 });
 
-test("without a model it says so, says how to connect one, and offers the demo", { skip }, async () => {
+test("without a model it says so, leads to where one is connected, and offers the demo", { skip }, async () => {
   const notice = it.page.getByRole("region", { name: "No model is connected" });
   assert.match(await notice.innerText(), /No model is connected/);
-  await notice.getByText("How to connect a model").click();
-  await notice.getByText("key_env").waitFor();
+  await notice.getByRole("button", { name: "Connect a model" }).click();
+  await it.page.getByRole("form", { name: "Connect a model" }).getByLabel("Key").waitFor();
+  await it.page.getByText("key_file =").waitFor();
+  await it.page.goBack();
   assert.ok(await notice.getByRole("button", { name: "Play the recorded demo" }).isEnabled());
 });
 
@@ -41,11 +44,11 @@ test("the demo: plan, task, verification, checkpoint, finished document", { skip
   const run = page.locator(".run-bar");
   await run.getByText("Done", { exact: true }).waitFor();
   await run.getByText("Recording").waitFor();
-  await run.getByText("Signed by the Director").waitFor();
+  await run.getByText("Signature verified").waitFor();
   const work = page.getByRole("tabpanel", { name: "Work" });
-  assert.ok((await work.getByRole("heading", { level: 3 }).count()) >= 1, "no steps of the plan are shown");
+  assert.ok((await work.getByRole("heading", { level: 2 }).count()) >= 1, "no steps of the plan are shown");
   await work.getByText("Verified", { exact: true }).first().waitFor();
-  const document = page.getByRole("article").filter({ has: page.getByRole("heading", { level: 1 }) });
+  const document = page.getByRole("article").filter({ has: page.getByRole("heading") });
   assert.match(await document.innerText(), /v(\d+) of \1/);
   assert.match(await document.innerText(), /Done\./);
 });
@@ -89,7 +92,7 @@ test("a reload shows the same run, from the server alone", { skip }, async () =>
   const { page } = it;
   const url = page.url();
   await page.reload();
-  await page.locator(".run-bar").getByText("Signed by the Director").waitFor();
+  await page.locator(".run-bar").getByText("Signature verified").waitFor();
   assert.equal(page.url(), url);
   const kept = await page.evaluate(async () => [
     localStorage.length,
@@ -105,6 +108,26 @@ test("a checkpoint by hand, and nothing to commit is not an error", { skip }, as
   await it.page.getByRole("button", { name: /^Checkpoint/ }).waitFor();
   const { body } = await api(it.page, "/checkpoints");
   assert.equal(body[0].trigger, "manual");
+});
+
+test("on the desktop a prompt without a model says why it failed and what to do, and comes back to be sent again", {
+  skip,
+}, async () => {
+  await enterDesktop(it.page);
+  const desk = desktopOf(it.page);
+  await desk.getByRole("button", { name: "Connect a model" }).waitFor();
+  const words = await desk.getByRole("list", { name: "Words to try" }).getByRole("button").first().innerText();
+  await desk.getByRole("list", { name: "Words to try" }).getByRole("button").first().click();
+  const prompt = desk.locator("#prompt");
+  assert.equal(await prompt.inputValue(), words);
+  await prompt.press("Enter");
+  const card = desk.locator(".card[data-unfolded=true][data-state=failed]");
+  await card.getByText(/no model is connected.*There was no plan yet and nothing was changed\./s).waitFor();
+  await (await frameOf(it.page)).waitForFunction((w) => document.querySelector("#prompt").value === w, words);
+  // What was begun by the shell is a line; nothing of checkpoints is said.
+  assert.equal(await desk.locator(".card[data-unfolded=false]").count(), 1);
+  await card.getByRole("button", { name: "Look at the models" }).click();
+  await it.page.waitForURL("**/models");
 });
 
 test("nothing was complained about on the console", { skip }, () => assert.deepEqual(it.complaints, []));

@@ -20,7 +20,7 @@ async function launch(words, found) {
   await press("Control+k");
   await launcher.waitFor();
   await type(words);
-  await launcher.locator('[cmdk-item][data-selected="true"]').filter({ hasText: found }).waitFor();
+  await launcher.locator('[role="option"][aria-selected="true"]').filter({ hasText: found }).waitFor();
   await press("Enter");
   await launcher.waitFor({ state: "detached" });
 }
@@ -61,7 +61,7 @@ test("a whole session goes without a mouse", { skip }, async () => {
   await desk().locator("#prompt:focus").waitFor();
   await type("hello from the keyboard");
   await press("Enter");
-  await desk().locator("[data-sonner-toast]").getByText("Hello! What shall we do?").first().waitFor();
+  await desk().locator(".card-answer").getByText("Hello! What shall we do?").waitFor();
   await launch("from the keyboard", "hello from the keyboard");
   await focused("trace").getByText("hello from the keyboard").first().waitFor();
 

@@ -33,14 +33,14 @@ test("a crash is seen, and after the restart the page goes on", { skip }, async 
   await choir.again();
   await connection().getByText("Live").waitFor();
   await ask(page, "hello after the crash");
-  await page.locator(".run-bar").getByText("Signed by the Director").waitFor();
+  await page.locator(".run-bar").getByText("Signature verified").waitFor();
 });
 
 test("an answer from before the restart is still known as the Director's", { skip }, async () => {
   const { page } = it;
   await page.reload();
   await page.getByRole("link", { name: /hello 1/ }).click();
-  await page.locator(".run-bar").getByText("Signed by the Director").waitFor();
+  await page.locator(".run-bar").getByText("Signature verified").waitFor();
 });
 
 test("a computer that cannot be reached at all is said, with a way to try again", { skip }, async () => {

@@ -19,7 +19,7 @@ for (const { name, ...size } of sizes) {
     test("a finished run, and each panel", { skip }, async () => {
       const { page } = it;
       await page.getByRole("button", { name: "Play the recorded demo" }).click();
-      await page.locator(".run-bar").getByText("Signed by the Director").waitFor();
+      await page.locator(".run-bar").getByText("Signature verified").waitFor();
       await page.locator(".markdown h1").waitFor();
       // The page as it is once nothing pops up any more.
       await page.locator("[data-sonner-toast]").first().waitFor();

@@ -38,6 +38,12 @@ test("the slider shows the desktop as it was: windows, what they showed, and the
   await writeFile(page, "workspace/bird.txt", "wren\n");
   await openWindow(page, "code", "workspace/bird.txt", left);
   await openWindow(page, "terminal", "", { ...left, x: 560 });
+  const { body: doc } = await desktopAPI(page, "/documents", {
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify({ title: "Birds", content: "seen at dawn" }),
+  });
+  await openWindow(page, "writer", `document:${doc.id}`, { ...left, y: 300 });
   moments.early = await head();
   await setTheme("dark");
   await writeFile(page, "workspace/bird.txt", "owl\n");
@@ -65,6 +71,7 @@ test("the slider shows the desktop as it was: windows, what they showed, and the
   }
   const now = await (await page.locator("iframe.past-frame").elementHandle()).contentFrame();
   await now.locator(".window[data-app=code]").getByText("owl").waitFor();
+  await now.locator(".window[data-app=writer]").getByText("seen at dawn").waitFor();
   await now.locator(".window[data-app=files]").getByText("bird.txt").waitFor();
   assert.equal(await now.evaluate(() => document.documentElement.dataset.theme), "dark");
   assert.equal(await now.evaluate(() => window.same), true);

@@ -33,7 +33,7 @@ test("a greeting gets a signed toast and opens no document", { skip }, async () 
   const { page } = it;
   const run = await ask(page, "hello you");
   await page.locator("[data-sonner-toast]").getByText("Hello! What shall we do?").first().waitFor();
-  await bar().getByText("Signed by the Director").waitFor();
+  await bar().getByText("Signature verified").waitFor();
   const { body } = await api(page, `/runs/${run}`);
   assert.equal(body.document ?? "", "");
 });
@@ -43,9 +43,9 @@ test("Ctrl+K opens the launcher, which acts by keyboard alone", { skip }, async 
   await page.keyboard.press("Control+k");
   const launcher = page.getByRole("dialog", { name: "Launcher" });
   await launcher.waitFor();
-  await page.keyboard.type("beginning");
+  await page.keyboard.type("without the desktop");
   await page.keyboard.press("Enter");
-  await page.waitForURL("**/plain");
+  await page.waitForURL("**/runs");
   await page.keyboard.press("Control+k");
   await page.keyboard.press("Escape");
   await launcher.waitFor({ state: "detached" });
@@ -127,7 +127,7 @@ test("a prompt near its limit shows what is left, and beyond it cannot be sent",
 
 test("a second page shows what happens in the first", { skip }, async () => {
   const other = await it.context.newPage();
-  await other.goto(`${it.choir.address}/plain`);
+  await other.goto(`${it.choir.address}/runs`);
   await other.waitForSelector("#prompt");
   const run = await ask(it.page, "hello from the first page");
   await other.locator(`a[href="/runs/${run}"]`).getByRole("img", { name: "Done" }).waitFor();

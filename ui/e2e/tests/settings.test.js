@@ -1,7 +1,11 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { readdir, readFile, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { freePort } from "../lib/choir.js";
 import { inspect } from "../lib/inspect.js";
-import { rig, skip } from "../lib/rig.js";
+import { startModel } from "../lib/model.js";
+import { api, ask, rig, skip } from "../lib/rig.js";
 import { desktopOf, openWindow } from "../lib/windows.js";
 
 const config = `
@@ -24,21 +28,27 @@ const size = { width: 1440, height: 900 };
 const row = (text) => it.page.getByRole("listitem").filter({ hasText: text });
 const shown = (name) => it.page.getByRole("heading", { level: 1, name, exact: true }).waitFor();
 
-test("what opens in the shell opens its own page there, and the desktop is not beside it", { skip }, async () => {
-  for (const name of ["Models", "Secrets", "Limits"]) {
+test("what is out of the desktop's reach opens its own page there, and the desktop is not beside it", {
+  skip,
+}, async () => {
+  for (const [name, path] of [
+    ["Models", "/models"],
+    ["API keys", "/models/keys"],
+    ["Limits", "/models/limits"],
+  ]) {
     await it.page.goto(`${it.choir.address}/`);
     await desktopOf(it.page).locator("#prompt").waitFor();
     const { win } = await openWindow(it.page, "settings");
-    await win.getByRole("button", { name: "In the shell" }).click();
+    await win.getByRole("button", { name: "Models & keys" }).click();
     await win.getByRole("button", { name, exact: true }).click();
     await shown(name);
-    assert.equal(new URL(it.page.url()).pathname, `/settings/${name.toLowerCase()}`);
+    assert.equal(new URL(it.page.url()).pathname, path);
     assert.equal(await it.page.locator("iframe").count(), 0, "the desktop is in the page");
     await it.page
       .getByText(/on the machine|A key stays/)
       .first()
       .waitFor();
-    await inspect(it.page, `settings-${name.toLowerCase()}`, size);
+    await inspect(it.page, path.slice(1).replace("/", "-"), size);
   }
 });
 
@@ -49,18 +59,18 @@ test("limits say what is in force and who set it", { skip }, async () => {
 });
 
 test("keys are told of by name, never by value; the sections go by keyboard", { skip }, async () => {
-  await it.page.getByRole("link", { name: "Secrets" }).focus();
+  await it.page.getByRole("link", { name: "API keys" }).focus();
   await it.page.keyboard.press("Enter");
-  await shown("Secrets");
+  await shown("API keys");
   await row("Key of house").getByText("Cannot be used").waitFor();
   await row("Key of house").getByText("CHOIR_E2E_NO_SUCH_KEY, which holds").waitFor();
   await row("Key of yard").getByText("Present").waitFor();
   await it.page.goBack();
   await shown("Limits");
-  await it.page.goto(`${it.choir.address}/settings`);
+  await it.page.goto(`${it.choir.address}/models`);
   await shown("Models");
   await row("yard").getByText("https://models.example/v1 · not used").waitFor();
-  await it.page.getByRole("region", { name: "No model is connected" }).waitFor();
+  await it.page.getByText("no model is connected for the Associate").waitFor();
 });
 
 test("settings that do not come are said to be read, or why they are not", { skip }, async () => {
@@ -86,4 +96,92 @@ test("settings that do not come are said to be read, or why they are not", { ski
   await it.page.unroute(asked);
   await it.page.getByRole("button", { name: "Try again" }).click();
   await row("yard").waitFor();
+});
+
+const key = "sk-pasted-by-hand-3e81b7c2";
+const name = "Connect a model";
+const form = () => it.page.getByRole("form", { name });
+let model;
+after(() => model?.stop());
+
+/** The files below a folder that hold a text. */
+async function holding(folder, text) {
+  const found = [];
+  for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
+    const path = join(entry.parentPath, entry.name);
+    if (entry.isFile() && (await readFile(path)).includes(text)) found.push(path);
+  }
+  return found;
+}
+
+test("a model is connected by hand, and its key is nowhere but in its file", { skip }, async () => {
+  model = await startModel();
+  const { page, choir } = it;
+  const addresses = [];
+  page.on("request", (request) => addresses.push(request.url()));
+  await page.goto(`${choir.address}/models`);
+  await form().getByLabel("Service").selectOption("compatible");
+  await form()
+    .getByLabel("Address")
+    .fill(`http://127.0.0.1:${await freePort()}/v1`);
+  await form().getByLabel("Key").fill(key);
+  await form().getByLabel("Model", { exact: true }).fill("scripted-1");
+  await form().getByLabel("It is free").check();
+  assert.equal(await page.locator("iframe").count(), 0, "the desktop is in the page");
+  const began = performance.now();
+  await form().getByRole("button", { name: "Test and connect" }).click();
+  await form().getByRole("alert").getByText("connection refused").waitFor();
+  assert.ok(performance.now() - began < 3_000, `a dead address is told after ${performance.now() - began} ms`);
+  await inspect(page, "settings-connect-failed", size);
+  assert.deepEqual(await holding(choir.data, key), [], "a failed test kept the key");
+
+  await form().getByLabel("Address").fill(model.url);
+  await form().getByRole("button", { name: "Test and connect" }).click();
+  await form()
+    .getByRole("status")
+    .getByText(/answered in .* s/)
+    .waitFor();
+  await page.getByRole("definition").filter({ hasText: "scripted-1" }).first().waitFor();
+  await inspect(page, "settings-connected", size);
+  assert.equal(await form().getByLabel("Key").inputValue(), "", "the key is still in the page");
+  assert.ok(model.keys.has(`Bearer ${key}`));
+
+  await page.goto(`${choir.address}/runs`);
+  await ask(page, "hello");
+  await page.getByText("Hello! What shall we do?").first().waitFor();
+  const { body } = await api(page, "/events?limit=1000");
+  assert.ok(
+    body.events.some((e) => e.type === "model.returned" && e.payload.caller === "owner"),
+    "the test is not in the log",
+  );
+  await page.goto(`${choir.address}/models/keys`);
+  const file = join(choir.data, "keys", "models", new URL(model.url).host.replace(":", "-"));
+  await page.getByText(file).waitFor();
+
+  assert.deepEqual(await holding(choir.data, key), [file]);
+  assert.equal((await stat(file)).mode & 0o777, 0o600);
+  for (const [what, text] of Object.entries({
+    events: JSON.stringify(body),
+    addresses: addresses.join("\n"),
+    "the output of choir": choir.said(),
+    page: await page.content(),
+    "the answer of settings": await page.evaluate(async () => (await fetch("/api/settings")).text()),
+  }))
+    assert.ok(!text.includes(key), `the key is in ${what}`);
+});
+
+test("a connection survives a restart, and is removed with its key", { skip }, async () => {
+  const { page, choir } = it;
+  await choir.kill();
+  await choir.again();
+  await page.goto(`${choir.address}/models`);
+  await row("connected here")
+    .getByRole("button", { name: /^Remove/ })
+    .click();
+  await row("connected here")
+    .getByRole("button", { name: /and its key/ })
+    .click();
+  await row("connected here").waitFor({ state: "detached" });
+  await page.getByText("no model is connected for the Associate").waitFor();
+  assert.deepEqual(await holding(choir.data, key), []);
 });

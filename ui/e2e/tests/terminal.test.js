@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { openBrowser, PATIENCE_MS } from "../lib/browser.js";
 import { rig, skip } from "../lib/rig.js";
+import { tonesOf } from "../lib/tones.js";
 import { closeAll, desktopAPI, desktopOf, enterDesktop, openWindow } from "../lib/windows.js";
 
 const it = rig({ desktop: true });
@@ -43,6 +44,17 @@ test("a terminal is a shell in the sandbox whose output streams", { skip }, asyn
   await run(it.page, tty, "for i in 1 2 3; do echo line-$i; done", "line-3");
 });
 
+test("signs are as wide as programs count them: what comes after emoji is written behind them", { skip }, async () => {
+  await fresh();
+  const tty = await openTerminal(it.page);
+  // Each is two columns wide; the terminal is asked where it writes next.
+  const emoji = String.raw`\xf0\x9f\x8e\x89`.repeat(3);
+  const ask = String.raw`printf '${emoji}\033[6n'; IFS= read -rs -d R at; echo`;
+  const line = `${ask}; echo column=$((\${at##*;}))`;
+  await run(it.page, tty, line, /column=\d/);
+  assert.match(await tty.screen.innerText(), /column=7/);
+});
+
 test("Ctrl with one key is the program's, and Alt with it the desktop's", { skip }, async () => {
   await fresh();
   const tty = await openTerminal(it.page);
@@ -59,6 +71,30 @@ test("Ctrl with one key is the program's, and Alt with it the desktop's", { skip
   await launcher.waitFor();
   await it.page.keyboard.press("Escape");
   await launcher.waitFor({ state: "detached" });
+});
+
+test("an open terminal takes the colours of a theme at once", { skip }, async () => {
+  await fresh();
+  const tty = await openTerminal(it.page);
+  const theme = (name) =>
+    desktopAPI(it.page, "/theme", {
+      method: "POST",
+      headers: { "Content-Type": "application/json" },
+      body: JSON.stringify({ name }),
+    });
+  const room = tty.win.locator(".terminal-host");
+  for (const [name, is] of [
+    ["high-contrast", (tone) => tone === 0],
+    ["light", (tone) => tone === 255],
+  ]) {
+    await theme(name);
+    for (const end = performance.now() + PATIENCE_MS; ; ) {
+      const [tone] = await tonesOf(it.page, [[room, 300, 300]]);
+      if (is(tone)) break;
+      assert.ok(performance.now() < end, `${name} is drawn ${tone}`);
+    }
+  }
+  await theme("system");
 });
 
 /** Columns and rows, once the window and the program inside say the same. */

@@ -40,11 +40,11 @@ async function shows(page, expected) {
 /** Plays the demo and looks back. */
 async function lookBack(page) {
   await page.getByRole("button", { name: "Play the recorded demo" }).click();
-  await page.locator(".run-bar").getByText("Signed by the Director").waitFor();
+  await page.locator(".run-bar").getByText("Signature verified").waitFor();
   await page.locator("[data-sonner-toast]").first().waitFor();
   await page.getByRole("button", { name: "Close toast" }).first().click();
   await page.keyboard.press("Control+k");
-  await page.getByRole("combobox", { name: "Search actions and runs" }).fill("look back");
+  await page.getByRole("combobox", { name: "Search actions and runs" }).fill("timeline");
   await page.keyboard.press("Enter");
   await slider(page).waitFor();
   await page.locator(".band-tick").nth(5).waitFor();
@@ -306,7 +306,7 @@ describe("a second computer", () => {
     await lookBack(page);
     await choose(page, "You asked:");
     await page.getByRole("button", { name: "Fork from here" }).click();
-    const dialog = page.getByRole("dialog", { name: "Fork" });
+    const dialog = page.getByRole("dialog", { name: "Fork from here" });
     await dialog.getByLabel("Name").fill("Another try");
     await dialog.getByRole("button", { name: "Make the fork" }).click();
     await toast(page, "“Another try” is ready").waitFor();
@@ -381,7 +381,7 @@ describe("ten thousand marks", () => {
     await page.getByRole("button", { name: "You asked: prompt 0" }).waitFor();
     assert.equal(await row.last().getAttribute("aria-setsize"), "11000");
     assert.equal(new Set(earlier()).size, earlier().length, "a page was read twice");
-    await page.getByRole("button", { name: "Look back" }).click();
+    await page.getByRole("button", { name: "Open the timeline" }).click();
     await slider(page).waitFor();
     assert.equal(await slider(page).getAttribute("max"), "10000");
     const nodes = await page.evaluate(() => document.querySelectorAll("*").length);

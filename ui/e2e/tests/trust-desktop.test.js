@@ -40,8 +40,8 @@ describe("a desktop as it came", () => {
 
   test("every page of the shell takes the desktop off the page, and what was typed comes back", { skip }, async () => {
     const { page } = it;
-    const pages = page.getByRole("navigation", { name: "Pages of the shell" });
-    for (const name of ["Timeline", "Plain view", "Recover"]) {
+    const pages = page.getByRole("navigation", { name: "Pages of the top bar" });
+    for (const name of ["Timeline", "Runs", "Recover"]) {
       await pages.getByRole("link", { name }).click();
       await page.locator("iframe.desktop-frame").waitFor({ state: "detached" });
     }
@@ -108,7 +108,7 @@ describe("a hostile desktop", () => {
     const { page } = it;
     await page.keyboard.type("for the desktop");
     assert.ok((await inside(() => globalThis.heard.length)) > 0, "it does not even hear what is typed into it");
-    await page.getByRole("link", { name: "Plain view" }).click();
+    await page.getByRole("link", { name: "Runs", exact: true }).click();
     await page.locator("#prompt").click();
     await page.keyboard.type("a secret of the owner", { delay: 10 });
     assert.equal(await page.locator("#prompt").inputValue(), "a secret of the owner");

@@ -239,7 +239,7 @@ describe("a browser that does not hold pages", () => {
   /** What the shell says of pages in this browser. */
   const said = async () => {
     await it.page.reload();
-    await it.page.getByRole("button", { name: /Isolation/ }).click();
+    await it.page.getByRole("button", { name: /Sandboxed/ }).click();
     const words = it.page.getByText("Pages in this browser").locator("xpath=following-sibling::dd");
     return await words.innerText();
   };

@@ -104,7 +104,7 @@ test("what is typed without a connection is sent once it is back", { skip }, asy
 });
 
 test("work is asked for and done without a prompt, and its agent's version waits for who types", { skip }, async () => {
-  await button("Ask for").click();
+  await button("Ask AI").click();
   await desktopOf(it.page).getByRole("menuitem", { name: "Continue" }).click();
   const asked = await until(async () => {
     const { body } = await api(it.page, "/events?limit=1000");
@@ -184,7 +184,7 @@ async function ours() {
   return page;
 }
 const fix = async (page) => {
-  await page.getByRole("button", { name: "Ask for" }).click();
+  await page.getByRole("button", { name: "Ask AI" }).click();
   await desktopOf(it.page).getByRole("menuitem", { name: "Fix" }).click();
 };
 
@@ -217,8 +217,13 @@ test("a selection is corrected in its place, once that is accepted", { skip }, a
   assert.match(asked.text, /^Correct .* the selected part of the document/);
   assert.match(asked.text, /<<<\n\*\*A first sentence.*\*\*\n>>>/, "its marks are not told");
   assert.match(asked.proposal.anchor.exact, /^A first sentence/);
-  const line = desktopOf(it.page).locator(".progress-line[data-kind=proposed]");
-  await line.last().getByRole("button", { name: "Look at it" }).waitFor();
+  // Its answer lies in the document, so its card is only a line.
+  const card = desktopOf(it.page).locator(".card[data-state=done][data-unfolded=false]").last();
+  await card.locator(".card-fold").click();
+  const unfolded = desktopOf(it.page).locator(".card[data-unfolded=true]");
+  await unfolded.getByRole("button", { name: "Look at it" }).waitFor();
+  await it.page.keyboard.press("Escape");
+  await unfolded.waitFor({ state: "detached" });
   await page.getByRole("button", { name: "Accept" }).click();
   await until(async () => (await newest()).content.trim() === "A first sentence, corrected.\n\nIt goes on from here.");
 });
