@@ -37,6 +37,8 @@ type asked struct {
 	URL string `json:"url,omitempty"`
 	// Wire is where the page of `open` says what it sees, in raw NATS.
 	Wire string `json:"wire,omitempty"`
+	// Folder is where `bare` builds the bare page.
+	Folder string `json:"folder,omitempty"`
 }
 
 // answered is its answer, or what it says at first.

@@ -26,6 +26,8 @@ func benchDesktop(ctx context.Context, l *lab, emit func(Row)) (err error) {
 		measure func(context.Context, *lab, *page, Row) (Row, error)
 	}{
 		{Row{Case: "first contentful paint", Unit: "ms"}, measurePaint},
+		{Row{Case: "first contentful paint, beside a bare page", Unit: "ms"}, beside("paint", "barePaint")},
+		{Row{Case: "first key, beside a bare page", Unit: "ms"}, beside("key", "key")},
 		{Row{Case: "script until the prompt takes keys", Unit: "KB"}, measureScript},
 		{Row{Case: "longest frame of a drag over ten windows", Unit: "ms"}, measureDrag},
 		{Row{Case: "event to DOM", Unit: "ms", Durable: l.onDisk()}, measureDOM},
@@ -57,6 +59,18 @@ func benchDesktop(ctx context.Context, l *lab, emit func(Row)) (err error) {
 // desktop in its frame has painted what is not blank.
 func measurePaint(ctx context.Context, l *lab, p *page, r Row) (Row, error) {
 	return turns{n: l.count(10), warmup: 1, ours: p.told("paint")}.measure(ctx, r)
+}
+
+// beside measures what the browser does at a new login link, in turns with the
+// same at a bare page with React.
+func beside(ours, bare string) func(context.Context, *lab, *page, Row) (Row, error) {
+	return func(ctx context.Context, l *lab, p *page, r Row) (Row, error) {
+		peer := func(context.Context) (float64, error) {
+			said, err := p.browseBare(l, bare)
+			return said.Value, err
+		}
+		return turns{n: l.count(10), warmup: 1, ours: p.told(ours), peer: peer}.measure(ctx, r)
+	}
 }
 
 // measureScript is the script of shell and desktop, gzipped, that such a browser

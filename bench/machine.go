@@ -13,9 +13,11 @@ import (
 	"choiros/internal/choir"
 	"choiros/internal/computer"
 	"choiros/internal/config"
+	"choiros/internal/control/connections"
 	"choiros/internal/control/supervisor"
 	"choiros/internal/desktop"
 	"choiros/internal/guestbin"
+	keyfiles "choiros/internal/keyring/files"
 	"choiros/internal/sandbox"
 	"choiros/internal/sandbox/local"
 	"choiros/internal/webui"
@@ -75,8 +77,12 @@ func (l *lab) startDesktop(ctx context.Context, files int) (*machine, error) {
 }
 
 func (l *lab) startIn(ctx context.Context, dir string, files int, driver sandbox.Driver, carried supervisor.DesktopConfig) (*machine, error) {
+	models, err := connections.Open(connections.Config{Data: dir, Keys: keyfiles.New(filepath.Join(dir, "keys", "models")), Now: time.Now})
+	if err != nil {
+		return nil, err
+	}
 	sys, err := supervisor.Open(ctx, supervisor.Config{
-		Data: dir, File: config.Default(), Driver: driver, Desktop: carried,
+		Data: dir, File: config.Default(), Driver: driver, Desktop: carried, Connections: models,
 		OpenBlobs: func(dir string) (blob.Store, error) { return fs.Open(dir) },
 		Version:   l.version, Now: time.Now, Random: rand.Reader, Log: slog.New(slog.DiscardHandler),
 	})

@@ -3,6 +3,7 @@ package bench
 import (
 	"context"
 	"fmt"
+	"os"
 	"time"
 
 	"choiros/internal/choir"
@@ -13,6 +14,7 @@ import (
 type page struct {
 	*machine
 	site    *site
+	bare    *site // serves a page with React and nothing else; nil until it was asked for
 	browser *browser
 	raw     *rawNATS
 	window  choir.ID // one whose title is changed
@@ -58,8 +60,10 @@ func (p *page) close() error {
 	if p.raw != nil {
 		p.raw.close()
 	}
-	if p.site != nil {
-		p.site.close()
+	for _, s := range []*site{p.site, p.bare} {
+		if s != nil {
+			s.close()
+		}
 	}
 	if p.machine != nil {
 		return p.stop()
@@ -74,6 +78,24 @@ func (p *page) browse(what string) (answered, error) {
 		return answered{}, err
 	}
 	return p.browser.ask(asked{Do: what, URL: link})
+}
+
+// browseBare has the browser do something at a page with React and one field,
+// which a second gateway serves as it serves the shell.
+func (p *page) browseBare(l *lab, what string) (answered, error) {
+	if p.bare == nil {
+		folder, err := l.folder()
+		if err != nil {
+			return answered{}, err
+		}
+		if _, err := p.browser.ask(asked{Do: "bare", Folder: folder}); err != nil {
+			return answered{}, err
+		}
+		if p.bare, err = p.serve(os.DirFS(folder), nil); err != nil {
+			return answered{}, err
+		}
+	}
+	return p.browser.ask(asked{Do: what, URL: "http://" + p.bare.host + "/"})
 }
 
 // open opens the desktop in a page that says what it sees, with a window in it.

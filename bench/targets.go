@@ -42,6 +42,8 @@ var targets = []Target{
 	{"deliver", "commit to page", Ratio, "<=", 2, "p50 <= 2x raw"},
 	{"deliver", "commit to page, p99", P99, "<=", 25, "p99 <= 25 ms"},
 	{"desktop", "first contentful paint", Median, "<=", 1000, "paint <= 1 s"},
+	{"desktop", "first contentful paint, beside a bare page", Ratio, "<=", 3, "first paint and first input <= 3x those of a bare React page"},
+	{"desktop", "first key, beside a bare page", Ratio, "<=", 3, "first paint and first input <= 3x those of a bare React page"},
 	{"desktop", "script until the prompt takes keys", Median, "<=", 250, "first load <= 250 KB gzip of script"},
 	{"desktop", "longest frame of a drag over ten windows", Failures, "<=", 0, "drag without long tasks"},
 	{"desktop", "event to DOM", Median, "<=", 25, "event to DOM p50 <= 25 ms"},

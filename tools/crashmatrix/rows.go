@@ -105,7 +105,7 @@ func (l *lab) faults(passed map[string]int) (out []row) {
 		if p.guest || p.fresh || p.damage != nil {
 			most = min(most, 2)
 		}
-		if p.kills {
+		if p.kills || p.slow && l.short {
 			cuts = cuts[:1]
 		}
 		threads := p.steps

@@ -38,11 +38,12 @@ var implementations = map[string][]string{
 	"./internal/sandbox": {"local", "gvisor", "container", "microvm", "sprites", "tee"},
 	"./internal/model":   {"anthropic", "bedrock", "openai", "replay"},
 	"./internal/blob":    {"fs", "s3"},
+	"./internal/keyring": {"files", "vault"},
 	"./internal/search":  {"embedded", "qdrant"},
 }
 
 var (
-	contracts = []string{"./internal/sandbox", "./internal/model", "./internal/blob", "./internal/search", "./internal/bus", "./internal/eventstore"}
+	contracts = []string{"./internal/sandbox", "./internal/model", "./internal/blob", "./internal/keyring", "./internal/search", "./internal/bus", "./internal/eventstore"}
 	rooms     = []string{"./internal/control", "./internal/computer", "./internal/director", "./internal/associate"}
 	wirers    = []string{"./cmd", "./bench", "./tools", "./internal/bench"}
 )

@@ -39,6 +39,14 @@ var notServed = []string{
 	".vite", ".package-lock.json",
 }
 
+// notNeeded are parts of packages that the desktop does not import: other builds of
+// the same, tools and pages of their own.
+var notNeeded = []string{
+	"pdfjs-dist/legacy", "pdfjs-dist/web", "pdfjs-dist/image_decoders", "pdfjs-dist/types", "pdfjs-dist/iccs", "pdfjs-dist/build/pdf.min.mjs", "pdfjs-dist/build/pdf.worker.mjs",
+	"pdfjs-dist/build/pdf.renderer.mjs", "pdfjs-dist/build/pdf.renderer.min.mjs", "pdfjs-dist/build/pdf.sandbox.mjs", "pdfjs-dist/build/pdf.sandbox.min.mjs",
+	"pdfjs-dist/wasm/jbig2.wasm", "pdfjs-dist/wasm/openjpeg.wasm", "pdfjs-dist/wasm/qcms_bg.wasm", "pdfjs-dist/wasm/quickjs-eval.wasm", "pdfjs-dist/wasm/quickjs-eval.js",
+}
+
 // notRead are the ends of names of files that no server reads. Fewer files are
 // unpacked sooner.
 var notRead = []string{".map", ".d.ts", ".d.mts", ".d.cts", ".md", ".markdown", ".flow"}
@@ -74,7 +82,7 @@ func run(from, to string) error {
 func packSource(from, to string) error {
 	var out bytes.Buffer
 	p := packer{tar.NewWriter(&out)}
-	err := p.folder(from, ".", func(name string) bool { return slices.Contains(notSource, name) })
+	err := p.folder(from, ".", func(path string) bool { return slices.Contains(notSource, filepath.Base(path)) })
 	if err = errors.Join(err, p.Close()); err != nil {
 		return err
 	}
@@ -104,7 +112,9 @@ func packModules(from, to string) error {
 	}
 	p := packer{tar.NewWriter(z)}
 	err = errors.Join(
-		p.folder(modules, ".", func(name string) bool { return slices.Contains(notServed, name) || unread(name) }),
+		p.folder(modules, ".", func(path string) bool {
+			return slices.Contains(notServed, filepath.Base(path)) || slices.Contains(notNeeded, filepath.ToSlash(path)) || unread(path)
+		}),
 		p.make(".choir"),
 		p.folder(filepath.Join(seed, "deps"), ".choir/deps", unread),
 		p.file(launcher, ".choir/dev.mjs"),
@@ -143,21 +153,21 @@ func replace(path string, content []byte) error {
 // packer writes folders into a tar in the order of their names.
 type packer struct{ *tar.Writer }
 
-// folder packs what is in dir below name, without what skip names.
-func (p packer) folder(dir, name string, skip func(name string) bool) error {
+// folder packs what is in dir below name, without the paths below dir that are to be skipped.
+func (p packer) folder(dir, name string, skip func(path string) bool) error {
 	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
-		if path != dir && skip(d.Name()) {
+		rel, err := filepath.Rel(dir, path)
+		if err != nil {
+			return err
+		}
+		if path != dir && skip(rel) {
 			if d.IsDir() {
 				return fs.SkipDir
 			}
 			return nil
-		}
-		rel, err := filepath.Rel(dir, path)
-		if err != nil {
-			return err
 		}
 		to := filepath.Join(name, rel)
 		switch {
@@ -174,7 +184,7 @@ func (p packer) folder(dir, name string, skip func(name string) bool) error {
 
 // link packs a link of dir. One that leads to a folder beside dir, such as the
 // desktop's base, becomes that folder: a workspace has nothing beside it.
-func (p packer) link(dir, path, to string, skip func(name string) bool) error {
+func (p packer) link(dir, path, to string, skip func(path string) bool) error {
 	target, err := os.Readlink(path)
 	if err != nil {
 		return err

@@ -120,6 +120,9 @@ func (g *goRun) endTest(e goEvent) {
 }
 
 func (g *goRun) endPackage(e goEvent, progress io.Writer) {
+	if e.Elapsed > 0 {
+		g.Timed = append(g.Timed, timed{e.Package, e.Elapsed})
+	}
 	if e.Action == "fail" {
 		fmt.Fprintf(progress, "  FAIL %s (%.1f s)\n", e.Package, e.Elapsed)
 	}

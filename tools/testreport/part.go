@@ -1,11 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -16,6 +18,7 @@ type part struct {
 	Failures []failure `json:"failures"`
 	Skips    []skip    `json:"skips"`
 	Seconds  float64   `json:"seconds"`
+	Timed    []timed   `json:"timed,omitempty"`
 	Output   string    `json:"-"` // of a check
 	single   bool      // the exit code is the test
 }
@@ -28,6 +31,12 @@ type failure struct {
 type skip struct {
 	Name   string `json:"name"`
 	Reason string `json:"reason"`
+}
+
+// timed is how long a package of Go, or a test of a browser, took.
+type timed struct {
+	Name    string  `json:"name"`
+	Seconds float64 `json:"seconds"`
 }
 
 // settle holds what was read against how the command ended: a failed exit
@@ -88,7 +97,11 @@ func sum(dir string, out io.Writer) (ok bool, err error) {
 		all.Passed += p.Passed
 		all.Failures = append(all.Failures, p.Failures...)
 		all.Skips = append(all.Skips, p.Skips...)
+		for _, t := range p.Timed {
+			all.Timed = append(all.Timed, timed{p.Name + ": " + t.Name, t.Seconds})
+		}
 	}
+	printSlowest(out, all.Timed)
 	if len(paths) == 0 {
 		all.Failures = []failure{{"make test", "nothing ran"}}
 	}
@@ -103,6 +116,26 @@ func sum(dir string, out io.Writer) (ok bool, err error) {
 	}
 	fmt.Fprintf(out, "\n%d passed, %d failed, %d skipped\n", all.Passed, len(all.Failures), len(all.Skips))
 	return len(all.Failures) == 0, nil
+}
+
+// slowest is how many are named; from slowFrom seconds on.
+const (
+	slowest  = 12
+	slowFrom = 10
+)
+
+// printSlowest says where the time went, beside others that ran at once.
+func printSlowest(out io.Writer, all []timed) {
+	slices.SortStableFunc(all, func(a, b timed) int { return cmp.Compare(b.Seconds, a.Seconds) })
+	for i, t := range all[:min(len(all), slowest)] {
+		if t.Seconds < slowFrom {
+			return
+		}
+		if i == 0 {
+			fmt.Fprintln(out)
+		}
+		fmt.Fprintf(out, "SLOW %.0f s %s\n", t.Seconds, t.Name)
+	}
 }
 
 func lastLines(s string, n int) string {

@@ -42,10 +42,10 @@ func TestGoCountsLeavesAndKeepsReasons(t *testing.T) {
 {"Action":"output","Package":"p","Test":"TestB","Output":"    b_test.go:9: no KVM: this machine has none\n"}
 {"Action":"output","Package":"p","Test":"TestB","Output":"--- SKIP: TestB (0.00s)\n"}
 {"Action":"skip","Package":"p","Test":"TestB"}
-{"Action":"fail","Package":"p"}
+{"Action":"fail","Package":"p","Elapsed":12.5}
 {"Action":"skip","Package":"without tests"}
 `)
-	same(t, got, part{Passed: 1,
+	same(t, got, part{Passed: 1, Timed: []timed{{"p", 12.5}},
 		Failures: []failure{{"p TestA/one", "    a_test.go:7: got 1: want 2"}},
 		Skips:    []skip{{"p TestB", "no KVM: this machine has none"}}})
 }
@@ -91,7 +91,7 @@ func TestTAPCountsLeaves(t *testing.T) {
     # Subtest: opens
     ok 1 - opens
       ---
-      duration_ms: 1
+      duration_ms: 1500.5
       ...
     # Subtest: closes
     not ok 2 - closes
@@ -107,8 +107,16 @@ ok 2 - drag # SKIP no pointer in this browser
 ok 3 - alone
 1..3
 `)
-	same(t, got, part{Passed: 2, Skips: []skip{{"drag", "no pointer in this browser"}},
+	same(t, got, part{Passed: 2, Timed: []timed{{"opens", 1.5005}}, Skips: []skip{{"drag", "no pointer in this browser"}},
 		Failures: []failure{{"closes", "      ---\n      error: 'still there'\n      ...\n    1..2\n"}}})
+}
+
+func TestTheSlowestAreNamed(t *testing.T) {
+	var out strings.Builder
+	printSlowest(&out, []timed{{"quick", 9.9}, {"slow", 10}, {"slowest", 70.4}})
+	if want := "\nSLOW 70 s slowest\nSLOW 10 s slow\n"; out.String() != want {
+		t.Errorf("%q, want %q", out.String(), want)
+	}
 }
 
 func TestVitestReport(t *testing.T) {

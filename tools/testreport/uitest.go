@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"regexp"
+	"strconv"
 	"strings"
 )
 
@@ -77,12 +78,22 @@ func (v vitestReport) part() (p part) {
 // tapPoint is a result line of TAP 14: indentation, ok or not, name, directive.
 var tapPoint = regexp.MustCompile(`^( *)(ok|not ok) \d+(?: - (.*?))?(?: # (SKIP|TODO) ?(.*))?$`)
 
+// tapTime is how long the point before it took.
+var tapTime = regexp.MustCompile(`^ *duration_ms: ([0-9.]+)$`)
+
 // readTAP counts the points that have no points below them.
 func readTAP(r io.Reader, _ io.Writer) (p part, err error) {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, 16<<20)
 	deepest, inside := 0, false // deepest point since the last one further out
+	name := ""                  // of the last point that has none below it, until its time is read
 	for lines.Scan() {
+		if took := tapTime.FindStringSubmatch(lines.Text()); took != nil && name != "" {
+			if ms, err := strconv.ParseFloat(took[1], 64); err == nil {
+				p.Timed = append(p.Timed, timed{name, ms / 1000})
+			}
+			name = ""
+		}
 		m := tapPoint.FindStringSubmatch(lines.Text())
 		if m == nil {
 			// What follows a failed point, indented, says why.
@@ -94,13 +105,14 @@ func readTAP(r io.Reader, _ io.Writer) (p part, err error) {
 		}
 		depth := len(m[1])
 		leaf := depth >= deepest
-		deepest, inside = depth, false
+		deepest, inside, name = depth, false, ""
 		switch {
 		case !leaf:
 		case m[4] != "":
 			p.Skips = append(p.Skips, skip{m[3], firstOf(m[5], strings.ToLower(m[4])+" without a reason")})
 		case m[2] == "ok":
 			p.Passed++
+			name = m[3]
 		default:
 			p.Failures = append(p.Failures, failure{Name: m[3]})
 			inside = true
