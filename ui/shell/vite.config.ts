@@ -1,4 +1,5 @@
 import react from "@vitejs/plugin-react";
+import type { Plugin } from "vite";
 import { defineConfig } from "vitest/config";
 
 // The first releases with light-dark(): for older targets Vite writes it as a media query of
@@ -9,7 +10,34 @@ const cssTarget = ["chrome123", "firefox120", "safari17.5"];
 export default defineConfig({
   // base is a link: its files get their packages and their JSX from here.
   resolve: { preserveSymlinks: true },
-  plugins: [react({ jsxImportSource: "#shown" })],
+  plugins: [react({ jsxImportSource: "#shown" }), preloadPage()],
   build: { outDir: "../../internal/webui/dist/shell", emptyOutDir: true, assetsInlineLimit: 0, cssTarget },
   test: { environment: "node", include: ["src/**/*.test.ts"] },
 });
+
+/**
+ * Lets the browser fetch what main.tsx imports later, the page itself with its styles, as
+ * early as main.tsx: its name is known only once it is built.
+ */
+function preloadPage(): Plugin {
+  return {
+    name: "choir-preload-page",
+    apply: "build",
+    transformIndexHtml: {
+      order: "post",
+      handler(_, { bundle }) {
+        const chunks = Object.values(bundle ?? {}).flatMap((c) => (c.type === "chunk" ? [c] : []));
+        const page = chunks.find((c) => c.facadeModuleId?.endsWith("/src/page.tsx"));
+        if (!page) throw new Error("the build has no chunk of src/page.tsx");
+        const entry = chunks.find((c) => c.isEntry);
+        const later = [page.fileName, ...page.imports].filter((name) => !entry?.imports.includes(name));
+        const link = (attrs: Record<string, string | true>) =>
+          ({ tag: "link", injectTo: "head", attrs: { crossorigin: true, ...attrs } }) as const;
+        return [
+          ...later.map((name) => link({ rel: "modulepreload", href: `/${name}` })),
+          ...[...(page.viteMetadata?.importedCss ?? [])].map((name) => link({ rel: "stylesheet", href: `/${name}` })),
+        ];
+      },
+    },
+  };
+}

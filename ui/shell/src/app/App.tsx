@@ -1,11 +1,13 @@
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { lazy, Suspense, useCallback, useEffect, useState } from "react";
 import { Refusal } from "#base/domain/problem.ts";
+import type { Computer } from "#base/domain/views.ts";
 import { Button } from "#base/kit/Button.tsx";
 import { Messages } from "#base/kit/Messages.tsx";
 import { readComputer } from "../domain/route";
 import { useStore } from "../state/store";
 import { listComputers } from "../transport/api";
+import { type Arrival, chosenOf } from "../transport/arrival";
 import { Desk } from "./Desk";
 import { Session, SessionContext } from "./session";
 import "#base/kit/toast.css";
@@ -20,27 +22,31 @@ const ABOVE = { bottom: 84, right: 16 };
 
 type Stage =
   | { is: "opening" }
-  | { is: "login"; unkept?: boolean }
+  | { is: "login"; unkept?: boolean; refused?: unknown }
   | { is: "failed"; why: string }
   | { is: "open"; session: Session };
 
-/** The whole page: log in, open the computer, work. */
-export function App() {
+/** The whole page: log in, open the computer, work. `arrival` holds the requests that it began with. */
+export function App({ arrival }: { arrival: Arrival }) {
   const [stage, setStage] = useState<Stage>({ is: "opening" });
   const page = useStore((s) => s.route.page);
-  const open = useCallback((justLoggedIn = false) => {
-    setStage({ is: "opening" });
+  const open = useCallback(({ login, computers }: Arrival) => {
+    const justLoggedIn = login !== undefined;
     const fail = (error: unknown) => setStage(stageOf(error, justLoggedIn));
-    openSession(fail).then(setStage, fail);
+    const enter = () => {
+      // The page of the login has done its work.
+      if (justLoggedIn) history.replaceState(null, "", "/");
+      if (justLoggedIn) useStore.getState().setRoute({ page: "desktop" });
+      openSession(computers, fail).then(setStage, fail);
+    };
+    if (login) login.then(enter, (refused) => setStage({ is: "login", refused }));
+    else enter();
   }, []);
-  useEffect(() => {
-    if (location.hash.length > 1 && location.pathname === "/login") setStage({ is: "login" });
-    else open();
-  }, [open]);
-  const loggedIn = useCallback(() => {
-    useStore.getState().setRoute({ page: "desktop" });
-    open(true);
-  }, [open]);
+  useEffect(() => open(arrival), [open, arrival]);
+  const again = () => {
+    setStage({ is: "opening" });
+    open({ login: undefined, computers: listComputers() });
+  };
   return (
     <QueryClientProvider client={queries}>
       {stage.is === "open" && (
@@ -50,10 +56,10 @@ export function App() {
       )}
       {stage.is === "login" && (
         <Suspense>
-          <Login onDone={loggedIn} unkept={stage.unkept} />
+          <Login unkept={stage.unkept} refused={stage.refused} />
         </Suspense>
       )}
-      {stage.is === "failed" && <Failed why={stage.why} onRetry={() => open()} />}
+      {stage.is === "failed" && <Failed why={stage.why} onRetry={again} />}
       <Messages
         position="bottom-right"
         closeButton
@@ -66,11 +72,11 @@ export function App() {
 }
 
 /** Opens the computer that the address says; `onFail` hears of what fails once it is open. */
-async function openSession(onFail: (error: unknown) => void): Promise<Stage> {
-  const computers = await listComputers();
-  const wanted = readComputer(location.search);
-  const computer = wanted ? computers.find((c) => c.id === wanted) : computers[0];
+async function openSession(listed: Promise<Computer[]>, onFail: (error: unknown) => void): Promise<Stage> {
+  const computers = await listed;
+  const computer = chosenOf(computers, readComputer(location.search));
   if (!computer) return { is: "failed", why: "There is no such computer here." };
+  queries.setQueryData(["computers"], computers);
   const session = new Session(computer, queries, computer === computers[0]);
   const started = session.start(computer.head);
   const { route } = useStore.getState();

@@ -28,8 +28,23 @@ function desktopAnswers(): boolean {
   return route.page === "desktop" && frame !== "silent";
 }
 
+/** Waits until the desktop's prompt takes keys, does not come, or is not what is shown. */
+function untilDesktop(): Promise<void> {
+  const comes = ({ route, frame }: State) =>
+    frame === "opening" && (route.page === "desktop" || route.page === "login");
+  if (!comes(useStore.getState())) return Promise.resolve();
+  return new Promise((done) => {
+    const unsubscribe = useStore.subscribe((state) => {
+      if (comes(state)) return;
+      unsubscribe();
+      done();
+    });
+  });
+}
+
 /** One computer, opened in this page: what a person can do with it. */
 export class Session {
+  readonly computer: ID;
   readonly api: ComputerAPI;
   readonly marks: MarksReader;
   /** Set when the address has to say which computer this is: it is not the first. */
@@ -40,6 +55,7 @@ export class Session {
   readonly source: SourceWatch;
 
   constructor(computer: Computer, queries: QueryClient, first: boolean) {
+    this.computer = computer.id;
     this.api = computerAPI(computer.id);
     this.search = first ? "" : `?computer=${computer.id}`;
     this.marks = new MarksReader({
@@ -60,29 +76,15 @@ export class Session {
     this.know(computer);
   }
 
-  /** Reads what is there, then follows what happens until stopped. */
+  /** Reads what is there, then follows what happens until stopped. The desktop comes first: it needs none of it. */
   async start(head: number): Promise<void> {
     void this.readTheme();
+    await untilDesktop();
     const [runs, tail] = await Promise.all([this.api.runs(), this.api.events(Math.max(0, head - PAGE))]);
     const store = useStore.getState();
     store.setRuns(runs);
     store.append(tail.events);
-    this.connectAfterDesktop();
-  }
-
-  /** The desktop's prompt comes first: the line is opened once it takes keys, or does not come. */
-  private connectAfterDesktop(): void {
-    const waits = ({ route, frame }: State) =>
-      frame === "opening" && (route.page === "desktop" || route.page === "login");
-    if (!waits(useStore.getState())) {
-      this.connect();
-      return;
-    }
-    const unsubscribe = useStore.subscribe((state) => {
-      if (waits(state)) return;
-      unsubscribe();
-      if (!this.feed) this.connect();
-    });
+    if (!this.feed) this.connect();
   }
 
   /** Follows, or tries again after having given up. */

@@ -5,6 +5,7 @@ import { actions } from "../../actions/registry";
 import { useSession } from "../../app/session";
 import { SKIP } from "../../kit/Skip";
 import { useStore } from "../../state/store";
+import { takeOpening } from "../../transport/arrival";
 import { DesktopLink } from "./link";
 import { ReadyWatch } from "./ready";
 import "./desktop.css";
@@ -40,9 +41,10 @@ function useDesktop(frame: React.RefObject<HTMLIFrameElement | null>): void {
     const ended = new AbortController();
     const stop = actions.find((a) => a.id === "run.stop");
     store.setFrame("opening");
-    Promise.all([session.api.ticket(), session.source.opening()]).then(
-      ([{ url }]) => {
+    takeOpening(session.computer).then(
+      ({ url, source }) => {
         if (ended.signal.aborted) return;
+        session.source.opening(source);
         const watch = new ReadyWatch(() => {
           store.setFrame("silent");
           session.source.touched();

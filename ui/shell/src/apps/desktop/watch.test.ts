@@ -35,13 +35,13 @@ function rig() {
 
 it("moves over once when the source is served from elsewhere, and back", async () => {
   const { it, watch, later, change } = rig();
-  await watch.opening();
+  watch.opening(it.away ? undefined : it.served);
   watch.opened();
   await later();
   expect(it.reopened).toBe(0);
   await change({ mode: "live" });
   expect(it.reopened).toBe(1);
-  await watch.opening();
+  watch.opening(it.away ? undefined : it.served);
   watch.opened();
   watch.touched();
   await later();
@@ -53,11 +53,11 @@ it("moves over once when the source is served from elsewhere, and back", async (
 it("moves over when that changes just as a page has opened, or while it opens", async () => {
   const { it, watch, later, change } = rig();
   it.served = { mode: "live" };
-  await watch.opening();
+  watch.opening(it.away ? undefined : it.served);
   watch.opened();
   await change({ mode: "shipped" });
   expect(it.reopened).toBe(1);
-  await watch.opening();
+  watch.opening(it.away ? undefined : it.served);
   it.served = { mode: "live" };
   watch.opened();
   await later();
@@ -67,7 +67,7 @@ it("moves over when that changes just as a page has opened, or while it opens", 
 it("goes on where the source cannot be read at first", async () => {
   const { it, watch, later, change } = rig();
   it.away = true;
-  await watch.opening();
+  watch.opening(it.away ? undefined : it.served);
   it.away = false;
   watch.opened();
   await later();
@@ -86,7 +86,7 @@ it("tells what broke", async () => {
 
 it("looks no more once stopped", async () => {
   const { it, watch, later } = rig();
-  await watch.opening();
+  watch.opening(it.away ? undefined : it.served);
   watch.opened();
   watch.stop();
   await later();

@@ -21,10 +21,10 @@ export class SourceWatch {
     this.parts = parts;
   }
 
-  /** A page is about to be opened: it shows what is served now, or later. */
-  async opening(): Promise<void> {
+  /** A page is about to be opened: it comes from `source`, or from what is served later. */
+  opening(source: Source | undefined): void {
     this.stop();
-    this.shown = await this.parts.read().catch(() => undefined);
+    this.shown = source;
   }
 
   /** The page was opened; what it comes from may have changed since it was read. */

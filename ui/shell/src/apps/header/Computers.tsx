@@ -12,7 +12,12 @@ export function Computers() {
   const mine = useStore((s) => s.computer);
   // From the desktop to the other's desktop, from its runs to the other's runs.
   const page: Route = useStore((s) => s.route.page === "desktop") ? { page: "desktop" } : { page: "runs" };
-  const { data: computers = [] } = useQuery({ queryKey: ["computers"], queryFn: listComputers });
+  const { data: computers = [] } = useQuery({
+    queryKey: ["computers"],
+    queryFn: listComputers,
+    // The page has just read them to open one.
+    staleTime: 10_000,
+  });
   if (!mine) return null;
   return (
     <div className="header-computers">

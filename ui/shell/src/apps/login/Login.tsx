@@ -1,42 +1,24 @@
-import { useEffect, useState } from "react";
 import { explain } from "#base/domain/problem.ts";
-import { login } from "../../transport/api";
 import "../../styles/notice.css";
 
 /**
- * Trades the token behind # for a session; without one it says where the link
- * is, or that the browser did not keep the session it was given.
+ * Says that nobody is logged in, and where the link is. `refused` is why the link of
+ * the address did not work; `unkept` says that the browser did not keep the session.
  */
-export default function Login({ onDone, unkept = false }: { onDone(): void; unkept?: boolean }) {
-  const [trouble, setTrouble] = useState<{ title: string; remedy?: string }>();
-  const [trying, setTrying] = useState(location.hash.length > 1);
-  useEffect(() => {
-    const token = location.hash.slice(1);
-    if (!token) return;
-    // The token is taken out of the address and the history at once.
-    history.replaceState(null, "", "/login");
-    login(token)
-      .then(() => {
-        history.replaceState(null, "", "/");
-        onDone();
-      })
-      .catch((error) => {
-        setTrouble(explain(error));
-        setTrying(false);
-      });
-  }, [onDone]);
+export default function Login({ refused, unkept = false }: { refused?: unknown; unkept?: boolean }) {
+  const trouble = refused === undefined ? undefined : explain(refused);
   return (
     <main className="login">
       <img src="/icon.svg" alt="" width="52" height="52" />
-      <h1>{trying ? "Logging in…" : "You are not logged in"}</h1>
+      <h1>You are not logged in</h1>
       {trouble && (
         <p role="alert" className="login-trouble">
           {trouble.title}. {trouble.remedy}
         </p>
       )}
       {unkept && <Unkept />}
-      {!trying && trouble && <a href="/">Go on with the session of this browser</a>}
-      {!trying && !unkept && (
+      {trouble && <a href="/">Go on with the session of this browser</a>}
+      {!unkept && (
         <p>
           Open the link that <code>choir up</code> printed. It works once; <code>choir up --link</code> prints a new
           one.
