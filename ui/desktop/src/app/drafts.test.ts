@@ -231,3 +231,39 @@ it("without what it was made of, keeps what was typed last", async () => {
   await there.rest();
   expect(stand.rows.get("p")?.text).toBe("there");
 });
+
+it("drops what the other browser kept once more without typing anything", async () => {
+  here.type("one");
+  await rest();
+  stand.pages = [];
+  there.drafts.keep("code", "a", { text: "one", base: "2" }, "file");
+  await there.rest();
+  here.drafts.drop("code", "a");
+  await rest();
+  expect(stand.rows.size).toBe(0);
+});
+
+it("is dropped though an answer from before the last send comes late", async () => {
+  here.type("one");
+  await rest();
+  // Something is told of the draft, which is read; the answer is under way.
+  let arrive = () => {};
+  const { read } = stand.api;
+  stand.api.read = async (...of) => {
+    const old = await read(...of);
+    await new Promise<void>((go) => {
+      arrive = go;
+    });
+    return old;
+  };
+  here.drafts.again();
+  await new Promise((done) => setTimeout(done));
+  stand.api.read = read;
+  here.type("one two");
+  await rest();
+  arrive();
+  await rest();
+  here.drafts.drop("code", "a");
+  await rest();
+  expect(stand.rows.size).toBe(0);
+});

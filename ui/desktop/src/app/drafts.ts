@@ -38,6 +38,8 @@ class Entry {
   /** What is saved, of which the text was made; undefined when the text that was typed last stays. */
   origin: string | undefined;
   sending = false;
+  /** How often something was sent. */
+  sent = 0;
   clash = false;
   failures = 0;
   /** What the server told of it while something was sent. */
@@ -171,8 +173,10 @@ export class Drafts {
   /** Reads what the server has, unless something of here is on its way there. */
   private async read(entry: Entry): Promise<void> {
     if (entry.wanted !== undefined || entry.sending) return;
+    const { sent } = entry;
     const found = await this.found(entry);
-    if (entry.wanted === undefined && !entry.sending) entry.known = found;
+    // An answer from before the last send knows nothing of it.
+    if (entry.wanted === undefined && !entry.sending && entry.sent === sent) entry.known = found;
   }
 
   private async found({ app, subject }: Entry): Promise<Entry["known"]> {
@@ -199,6 +203,7 @@ export class Drafts {
     const { wanted } = entry;
     if (wanted === undefined || entry.sending || entry.clash) return;
     entry.sending = true;
+    entry.sent++;
     let pause: number | undefined;
     try {
       await this.bring(entry, wanted);
@@ -244,9 +249,12 @@ export class Drafts {
     there: { revision: number; text?: string; base?: string } | undefined,
   ) {
     const { origin } = entry;
+    const before = entry.known;
     const common = origin !== undefined && entry.known.revision > 0 ? entry.known.text : origin;
     entry.known = there ? { revision: there.revision, text: there.text ?? "", base: there.base ?? "" } : none;
     const mine = entry.wanted;
+    // The other browser kept the same words once more: they are dropped all the same.
+    if (sent === null && mine === null && entry.known.revision > 0 && entry.known.text === before.text) return;
     // What was saved or discarded here was typed on there, and what was saved or discarded there is typed on here.
     if (sent === null && mine === null) {
       entry.wanted = undefined;
