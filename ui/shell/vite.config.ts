@@ -25,7 +25,7 @@ function preloadPage(): Plugin {
     apply: "build",
     transformIndexHtml: {
       order: "post",
-      handler(_, { bundle }) {
+      handler(html, { bundle }) {
         const chunks = Object.values(bundle ?? {}).flatMap((c) => (c.type === "chunk" ? [c] : []));
         const page = chunks.find((c) => c.facadeModuleId?.endsWith("/src/page.tsx"));
         if (!page) throw new Error("the build has no chunk of src/page.tsx");
@@ -33,10 +33,12 @@ function preloadPage(): Plugin {
         const later = [page.fileName, ...page.imports].filter((name) => !entry?.imports.includes(name));
         const link = (attrs: Record<string, string | true>) =>
           ({ tag: "link", injectTo: "head", attrs: { crossorigin: true, ...attrs } }) as const;
-        return [
+        const tags = [
           ...later.map((name) => link({ rel: "modulepreload", href: `/${name}` })),
           ...[...(page.viteMetadata?.importedCss ?? [])].map((name) => link({ rel: "stylesheet", href: `/${name}` })),
         ];
+        // Its requests wait neither for the rest of the document nor for styles.
+        return { html: html.replace('<script type="module"', '<script type="module" async'), tags };
       },
     },
   };

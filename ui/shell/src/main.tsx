@@ -5,6 +5,9 @@ import "./styles/tokens.css";
 import "#base/styles/base.css";
 import "./styles/contrast.css";
 
+/** How long the page waits for its first requests before it is drawn without their answers. */
+const PATIENCE_MS = 100;
+
 // A new link that is pasted over the address of the login page does not load the page anew by itself.
 addEventListener("hashchange", () => {
   if (location.pathname === "/login" && location.hash.length > 1) location.reload();
@@ -12,6 +15,7 @@ addEventListener("hashchange", () => {
 
 const arrival = arrive();
 
-// The requests go out before the larger part of the script is read.
+// A page that is drawn holds up the answers of its own requests, so these come first, for a moment.
+await Promise.race([arrival.opening, new Promise((go) => setTimeout(go, PATIENCE_MS))]);
 const { draw } = await import("./page");
-draw(arrival);
+await draw(arrival);

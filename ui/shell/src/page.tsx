@@ -5,7 +5,8 @@ import { Boundary } from "./app/Boundary";
 import type { Arrival } from "./transport/arrival";
 
 /** Draws the whole page, from the answers of the requests that it began with. */
-export function draw(arrival: Arrival): void {
+export async function draw(arrival: Arrival): Promise<void> {
+  if (document.readyState === "loading") await new Promise((on) => addEventListener("DOMContentLoaded", on));
   const root = document.getElementById("root");
   if (!root) return;
   createRoot(root).render(

@@ -26,11 +26,14 @@ type Stage =
   | { is: "failed"; why: string }
   | { is: "open"; session: Session };
 
+/** The requests that a computer is opened with. */
+type Asked = Pick<Arrival, "login" | "computers">;
+
 /** The whole page: log in, open the computer, work. `arrival` holds the requests that it began with. */
 export function App({ arrival }: { arrival: Arrival }) {
   const [stage, setStage] = useState<Stage>({ is: "opening" });
   const page = useStore((s) => s.route.page);
-  const open = useCallback(({ login, computers }: Arrival) => {
+  const open = useCallback(({ login, computers }: Asked) => {
     const justLoggedIn = login !== undefined;
     const fail = (error: unknown) => setStage(stageOf(error, justLoggedIn));
     const enter = () => {

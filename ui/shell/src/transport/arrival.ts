@@ -21,6 +21,8 @@ export interface Arrival {
   login: Promise<void> | undefined;
   /** The computers of whoever is logged in; fails as the login does. */
   computers: Promise<Computer[]>;
+  /** Resolves once the desktop's opening has come, failed, or is not asked for. */
+  opening: Promise<void>;
 }
 
 /** The opening that was asked for before the page was drawn. */
@@ -38,8 +40,12 @@ export function arrive(): Arrival {
   const computers = entered ? entered.then(listComputers) : listComputers();
   const { page } = readRoute(location.pathname);
   const wanted = token ? undefined : readComputer(location.search);
-  if (page === "desktop" || token) void computers.then((all) => openEarly(all, wanted)).catch(() => undefined);
-  return { login: entered, computers };
+  const opened = computers.then((all) => (page === "desktop" || token ? openEarly(all, wanted) : undefined));
+  const opening = opened.then(
+    () => undefined,
+    () => undefined, // said where the login, the list or the opening is used
+  );
+  return { login: entered, computers, opening };
 }
 
 /** The computer that an address is about: the one it names, else the first. */
@@ -47,13 +53,12 @@ export function chosenOf(computers: readonly Computer[], wanted: ID | undefined)
   return wanted ? computers.find((c) => c.id === wanted) : computers[0];
 }
 
-function openEarly(computers: readonly Computer[], wanted: ID | undefined): void {
+async function openEarly(computers: readonly Computer[], wanted: ID | undefined): Promise<void> {
   const computer = chosenOf(computers, wanted)?.id;
   if (!computer) return;
   const opening = askOpening(computer);
-  // Whoever takes the opening hears of its failure.
-  opening.catch(() => undefined);
   early = { computer, until: performance.now() + FRESH_MS, opening };
+  await opening;
 }
 
 /** Asks for a frame's ticket and the source behind it, both at once. Fails when there is no ticket. */
