@@ -1,3 +1,4 @@
+import { openEarly } from "./apps/desktop/early";
 import { arrive } from "./transport/arrival";
 import "#base/styles/fonts.css";
 import "#base/styles/tokens.css";
@@ -13,7 +14,7 @@ addEventListener("hashchange", () => {
   if (location.pathname === "/login" && location.hash.length > 1) location.reload();
 });
 
-const arrival = arrive();
+const arrival = arrive(openEarly);
 
 // A page that is drawn holds up the answers of its own requests, so these come first, for a moment.
 await Promise.race([arrival.opening, new Promise((go) => setTimeout(go, PATIENCE_MS))]);

@@ -4,6 +4,7 @@ import { Refusal } from "#base/domain/problem.ts";
 import type { Computer } from "#base/domain/views.ts";
 import { Button } from "#base/kit/Button.tsx";
 import { Messages } from "#base/kit/Messages.tsx";
+import { dropFrame } from "../apps/desktop/early";
 import { readComputer } from "../domain/route";
 import { useStore } from "../state/store";
 import { listComputers } from "../transport/api";
@@ -46,6 +47,11 @@ export function App({ arrival }: { arrival: Arrival }) {
     else enter();
   }, []);
   useEffect(() => open(arrival), [open, arrival]);
+  // The desktop is in the page with its own page only.
+  const early = stage.is === "opening" || (stage.is === "open" && page === "desktop");
+  useEffect(() => {
+    if (!early) dropFrame();
+  }, [early]);
   const again = () => {
     setStage({ is: "opening" });
     open({ login: undefined, computers: listComputers() });

@@ -1,4 +1,6 @@
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { afterEach, expect, it, vi } from "vitest";
+import type { ID } from "#base/domain/contracts.ts";
+import { arrive } from "./arrival";
 
 const ONE = "01a2076f-b898-71c0-b8c7-fdfe04a50ec4";
 const TWO = "01a2076f-b898-71c0-b8c7-fdfe04a50ec5";
@@ -18,33 +20,26 @@ function page(address: string, answers: Record<string, () => Response> = {}) {
     };
     const answer = known[path];
     if (answer) return answer();
-    if (path.endsWith("/ticket"))
-      return Response.json({ url: `http://${path.split("/")[3]}.localhost/${asked.length}` });
+    if (path.endsWith("/ticket")) return Response.json({ url: `http://${path.split("/")[3]}.localhost/` });
     return Response.json({ mode: "shipped" });
   });
   return asked;
 }
 
-/** The module as a page that is just loaded has it. */
-const fresh = () => import("./arrival");
+const never = () => expect.unreachable("something was opened");
 
-beforeEach(() => {
-  vi.resetModules();
-});
 afterEach(() => {
   vi.unstubAllGlobals();
-  vi.useRealTimers();
 });
 
-it("logs in, lists and asks for the ticket one after the other, the token out of the address first", async () => {
+it("logs in, lists and asks for the opening one after the other, the token out of the address first", async () => {
   const asked = page("/login#secret");
-  const { arrive, takeOpening } = await fresh();
-  const { login, computers } = arrive();
+  const opened: unknown[] = [];
+  const { login, computers, opening } = arrive((computer, { url, source }) => opened.push([computer, url, source]));
   await login;
   expect(await computers).toHaveLength(2);
-  const { url, source } = await takeOpening(ONE);
-  expect(url).toContain(ONE);
-  expect(source).toEqual({ mode: "shipped" });
+  await opening;
+  expect(opened).toEqual([[ONE, `http://${ONE}.localhost/`, { mode: "shipped" }]]);
   expect(asked).toEqual([
     "address /login",
     "POST /auth/login",
@@ -54,42 +49,31 @@ it("logs in, lists and asks for the ticket one after the other, the token out of
   ]);
 });
 
-it("uses a ticket once, for its own computer, and while it is good", async () => {
-  vi.useFakeTimers();
+it("opens the computer that the address names", async () => {
   page(`/?computer=${TWO}`);
-  const { arrive, takeOpening } = await fresh();
-  await arrive().computers;
-  const first = await takeOpening(TWO);
-  expect(first.url).toContain(TWO);
-  expect((await takeOpening(TWO)).url).not.toBe(first.url);
-  const other = await fresh();
-  await other.arrive().computers;
-  expect((await other.takeOpening(ONE)).url).toContain(ONE);
-  await other.arrive().computers;
-  await vi.advanceTimersByTimeAsync(25_000);
-  const asked = page("/");
-  await other.takeOpening(TWO);
-  expect(asked).toContain(`POST /api/computers/${TWO}/ticket`);
+  const opened: ID[] = [];
+  await arrive((computer) => opened.push(computer)).opening;
+  expect(opened).toEqual([TWO]);
 });
 
 it("asks for no ticket where the desktop is not shown, nor after a refused login", async () => {
   const asked = page("/models");
-  const { arrive } = await fresh();
-  await arrive().computers;
+  await arrive(never).opening;
   expect(asked).toEqual(["GET /api/computers"]);
   const refused = () => Response.json({ status: 401, code: "unauthenticated", detail: "used" }, { status: 401 });
   const tried = page("/login#old", { "/auth/login": refused });
-  const { login, computers } = arrive();
+  const { login, computers, opening } = arrive(never);
   await expect(login).rejects.toThrow();
   await expect(computers).rejects.toThrow();
+  await opening;
   expect(tried).toEqual(["address /login", "POST /auth/login"]);
 });
 
-it("says that there was no ticket to whoever takes it", async () => {
+it("leaves a ticket that is refused to whoever asks again", async () => {
   page("/", {
     [`/api/computers/${ONE}/ticket`]: () => Response.json({ status: 403, code: "denied" }, { status: 403 }),
   });
-  const { arrive, takeOpening } = await fresh();
-  await arrive().computers;
-  await expect(takeOpening(ONE)).rejects.toThrow();
+  const { computers, opening } = arrive(never);
+  expect(await computers).toHaveLength(2);
+  await opening;
 });

@@ -5,16 +5,12 @@ import { actions } from "../../actions/registry";
 import { useSession } from "../../app/session";
 import { SKIP } from "../../kit/Skip";
 import { useStore } from "../../state/store";
-import { takeOpening } from "../../transport/arrival";
+import { askOpening, type Opening } from "../../transport/opening";
+import { takeFrame } from "./early";
+import { Frame } from "./frame";
 import { DesktopLink } from "./link";
 import { ReadyWatch } from "./ready";
 import "./desktop.css";
-
-// Never allow-top-navigation: the desktop could put its own page in the shell's place.
-// Nor allow-popups: with it one click anywhere carried data out in an address. Links
-// come as messages, and the owner sees where they lead (LinkAsked).
-const SANDBOX = "allow-scripts allow-same-origin allow-forms allow-downloads allow-modals";
-const ALLOW = "clipboard-write; fullscreen";
 
 /**
  * The desktop, which nobody vouches for. It must not be in the page while a page
@@ -22,26 +18,39 @@ const ALLOW = "clipboard-write; fullscreen";
  * every key that is typed, even from a frame with display: none (tried).
  */
 export function DesktopFrame() {
-  const frame = useRef<HTMLIFrameElement>(null);
+  const session = useSession();
+  const frame = useRef<{ frame: Frame; begun: Opening | undefined }>(undefined);
   const name = useStore((s) => s.computer?.name);
+  useEffect(() => {
+    const taken = takeFrame(session.computer) ?? { frame: new Frame(), begun: undefined };
+    frame.current = taken;
+    return () => taken.frame.remove();
+  }, [session]);
+  useEffect(() => {
+    if (frame.current) frame.current.frame.element.title = `Desktop of ${name}`;
+  }, [name]);
   useDesktop(frame);
-  return <iframe ref={frame} className="desktop-frame" title={`Desktop of ${name}`} sandbox={SANDBOX} allow={ALLOW} />;
+  return null;
 }
 
 /** Opens the desktop with a ticket, again whenever it is asked to, and listens to it. */
-function useDesktop(frame: React.RefObject<HTMLIFrameElement | null>): void {
+function useDesktop(of: React.RefObject<{ frame: Frame; begun: Opening | undefined } | undefined>): void {
   const session = useSession();
   const perform = usePerform();
   const openings = useStore((s) => s.openings);
   // biome-ignore lint/correctness/useExhaustiveDependencies: each opening needs a ticket of its own
   useEffect(() => {
-    const element = frame.current;
-    if (!element) return;
+    const taken = of.current;
+    if (!taken) return;
+    const { frame, begun } = taken;
+    const { element } = frame;
     const store = useStore.getState();
     const ended = new AbortController();
     const stop = actions.find((a) => a.id === "run.stop");
     store.setFrame("opening");
-    takeOpening(session.computer).then(
+    taken.begun = undefined;
+    const opening = begun ? Promise.resolve(begun) : askOpening(session.computer);
+    opening.then(
       ({ url, source }) => {
         if (ended.signal.aborted) return;
         session.source.opening(source);
@@ -65,17 +74,17 @@ function useDesktop(frame: React.RefObject<HTMLIFrameElement | null>): void {
           open: (route) => session.go(route),
           link: store.askLink,
         });
-        element.addEventListener("load", () => watch.loaded(), { signal: ended.signal });
+        const unfollow = frame.follow((e) => (e instanceof MessageEvent ? link.hear(e) : watch.loaded()));
         const unsubscribe = useStore.subscribe((now, before) => {
           if (now.keysGiven !== before.keysGiven) giveKeys(element, link);
         });
         ended.signal.addEventListener("abort", () => {
           unsubscribe();
-          link.end();
+          unfollow();
           watch.end();
           session.source.stop();
         });
-        element.src = url;
+        if (!begun) element.src = url;
       },
       (error) => {
         store.setFrame("silent");

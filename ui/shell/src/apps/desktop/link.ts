@@ -25,25 +25,25 @@ export class DesktopLink {
   private readonly origin: string;
   private readonly frame: HTMLIFrameElement;
   private readonly heard: Heard;
-  private readonly ended = new AbortController();
   private openedAt = Number.NEGATIVE_INFINITY;
 
   constructor(frame: HTMLIFrameElement, origin: string, heard: Heard) {
     this.frame = frame;
     this.origin = origin;
     this.heard = heard;
-    addEventListener("message", (e) => this.hear(e), { signal: this.ended.signal });
   }
 
   say(message: ToDesktop): void {
     this.frame.contentWindow?.postMessage(writeMessage(message), this.origin);
   }
 
-  end(): void {
-    this.ended.abort();
+  /** Hears every message that reaches this page until `signal` is aborted. */
+  listen(signal: AbortSignal): void {
+    addEventListener("message", (e) => this.hear(e), { signal });
   }
 
-  private hear(event: MessageEvent): void {
+  /** Does what a message of the frame's page asks for, if it is one that it may say. */
+  hear(event: MessageEvent): void {
     if (event.origin !== this.origin || event.source !== this.frame.contentWindow) return;
     const message = readMessage(event.data);
     switch (message?.kind) {

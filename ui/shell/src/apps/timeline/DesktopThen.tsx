@@ -86,7 +86,7 @@ function usePast(frame: React.RefObject<HTMLIFrameElement | null>) {
   const session = useSession();
   const [stage, setStage] = useState<Stage>("opening");
   const link = useRef<DesktopLink>(undefined);
-  const open = useCallback((element: HTMLIFrameElement, url: string) => {
+  const open = useCallback((element: HTMLIFrameElement, url: string, ended: AbortSignal) => {
     link.current = new DesktopLink(element, new URL(url).origin, {
       ready: () => setStage("ready"),
       // It has nothing else to say.
@@ -97,19 +97,21 @@ function usePast(frame: React.RefObject<HTMLIFrameElement | null>) {
       open: () => {},
       link: () => {},
     });
+    link.current.listen(ended);
     element.src = url;
   }, []);
   useEffect(() => {
     const element = frame.current;
     if (!element) return;
-    let over = false;
-    const fail = () => !over && setStage((now) => (now === "opening" ? "failed" : now));
+    const ended = new AbortController();
+    const fail = () => !ended.signal.aborted && setStage((now) => (now === "opening" ? "failed" : now));
     const patience = setTimeout(fail, READY_MS);
-    session.api.pastTicket().then(({ url }) => !over && open(element, url), fail);
+    session.api.pastTicket().then(({ url }) => {
+      if (!ended.signal.aborted) open(element, url, ended.signal);
+    }, fail);
     return () => {
-      over = true;
+      ended.abort();
       clearTimeout(patience);
-      link.current?.end();
     };
   }, [frame, open, session]);
   return [stage, link] as const;
