@@ -28,6 +28,21 @@ test("a login link works once", { skip }, async () => {
   }
 });
 
+test("a new link put into the address of a page that is not logged in opens the computer", { skip }, async () => {
+  const other = await openBrowser();
+  try {
+    await other.page.goto(`${it.choir.address}/login`);
+    await other.page.getByRole("heading", { name: "You are not logged in" }).waitFor();
+    // The address differs behind the # only, for which a browser loads nothing anew.
+    await other.page.goto(await it.choir.link());
+    await desktopOf(other.page).locator("#prompt").waitFor();
+    assert.equal(new URL(other.page.url()).hash, "");
+    assert.equal(await other.page.locator("iframe").count(), 1);
+  } finally {
+    await other.close();
+  }
+});
+
 test("without a model it says so, leads to where one is connected, and offers the demo", { skip }, async () => {
   const notice = it.page.getByRole("region", { name: "No model is connected" });
   assert.match(await notice.innerText(), /No model is connected/);
