@@ -31,6 +31,7 @@ var dumped = []dumpedTable{
 	{"settings", "key, from_seq, to_seq, value", "key, from_seq"},
 	{"snapshots", "seq, value", "seq"},
 	{"tasks", "key, seq, run, state, value", "key"},
+	{"undos", "key, from_seq, to_seq, value", "key, from_seq"},
 	{"usage", "key, value", "key"},
 	{"windows", "key, from_seq, to_seq, value", "key, from_seq"},
 }

@@ -9,7 +9,8 @@ import (
 )
 
 const runQuery = `SELECT value, (SELECT max(seq) FROM events WHERE events.run = runs.key),
-	(SELECT value FROM usage WHERE usage.key = runs.key) FROM runs `
+	(SELECT value FROM usage WHERE usage.key = runs.key),
+	(SELECT value FROM undos WHERE undos.key = runs.key AND to_seq = 9007199254740991) FROM runs `
 
 func (s *Store) runs(ctx context.Context, where string, args ...any) ([]Run, error) {
 	var out []Run
@@ -20,6 +21,11 @@ func (s *Store) runs(ctx context.Context, where string, args ...any) ([]Run, err
 			}
 			run := &out[len(out)-1]
 			run.LastSeq = uint64(st.ColumnInt64(1))
+			if !st.ColumnIsNull(3) {
+				if err := decodeText(st.ColumnText(3), &run.Undone); err != nil {
+					return err
+				}
+			}
 			if st.ColumnIsNull(2) {
 				return nil
 			}

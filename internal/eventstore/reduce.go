@@ -51,6 +51,7 @@ var reducers = map[choir.Type]reducer{
 	"setting.changed":    on(settingChanged),
 	"desktop.upgraded":   on(desktopUpgraded),
 	"timeline.rewound":   on(timelineRewound),
+	"timeline.undone":    on(timelineUndone),
 }
 
 // reduce applies an event. The payload is decoded when it is not given.

@@ -32,12 +32,22 @@ func timelineRewound(v *view, e *choir.Event, p *choir.TimelineRewound) error {
 	if err := v.flush(); err != nil {
 		return err
 	}
-	for _, s := range []*versions{&v.files, &v.settings, &v.windows, &v.overlays} {
+	for _, s := range []*versions{&v.files, &v.settings, &v.windows, &v.overlays, &v.undos} {
 		if err := s.rewind(e.Seq, p.ToSeq); err != nil {
 			return err
 		}
 	}
 	return v.rewindDocuments(e, p.ToSeq)
+}
+
+// timelineUndone marks the action as taken back. The mark goes back with a rewind,
+// as the files do.
+func timelineUndone(v *view, e *choir.Event, p *choir.TimelineUndone) error {
+	value, err := encode(Undo{Seq: e.Seq, At: e.Time})
+	if err != nil {
+		return err
+	}
+	return v.undos.set(string(p.Of), e.Seq, value)
 }
 
 // rewind makes the values that held after event to hold again.

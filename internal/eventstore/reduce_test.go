@@ -67,6 +67,54 @@ func TestARunGoesFromPromptToOutcome(t *testing.T) {
 	wantCode(t, err, choir.CodeNotFound)
 }
 
+// TestAnUndoneRunSaysSoUntilTheUndoIsTakenBack: the mark follows the files through
+// rewinds, also through a rewind of a rewind and after a rebuild.
+func TestAnUndoneRunSaysSoUntilTheUndoIsTakenBack(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	s := open(t, t.TempDir())
+	run, other := newID(), newID()
+	add(t, s, run, "", choir.PromptSubmitted{Text: "do it"})
+	add(t, s, other, "", choir.PromptSubmitted{Text: "do that"})
+	done := add(t, s, run, "", choir.RunFinished{Outcome: choir.OutcomeDone, Answer: "there"})
+	undone := func(of choir.ID) choir.Receipt {
+		return add(t, s, "", "", choir.TimelineUndone{Of: of, Snapshot: choir.DigestOf(nil), Before: choir.DigestOf(nil)})
+	}
+	rewound := func(to uint64) choir.Receipt {
+		return add(t, s, "", "", choir.TimelineRewound{ToSeq: to, Snapshot: choir.DigestOf(nil), Before: choir.DigestOf(nil)})
+	}
+	says := func(when string, want uint64) {
+		t.Helper()
+		got := uint64(0)
+		if u := must[Run](t)(s.Run(ctx, run)).Undone; u != nil {
+			got = u.Seq
+		}
+		if got != want {
+			t.Errorf("%s: undone by event %d, wanted %d", when, got, want)
+		}
+	}
+	says("before", 0)
+	first := undone(run)
+	says("undone", first.Seq)
+	back := rewound(done.Seq)
+	says("the undo was rewound", 0)
+	rewound(back.Seq - 1)
+	says("that rewind was rewound", first.Seq)
+	rewound(done.Seq)
+	undone(newID()) // another action
+	says("another action was undone", 0)
+	second := undone(run)
+	rewound(second.Seq)
+	says("undone again", second.Seq)
+	if err := s.Rebuild(ctx); err != nil {
+		t.Fatal(err)
+	}
+	says("rebuilt", second.Seq)
+	if u := must[Run](t)(s.Run(ctx, other)).Undone; u != nil {
+		t.Errorf("the other run is undone by %+v", u)
+	}
+}
+
 func result(task, run choir.ID, summary string) choir.AssociateResult {
 	return choir.AssociateResult{
 		Version: 1, TaskID: task, RunID: run, Status: choir.StatusOK, Summary: summary,

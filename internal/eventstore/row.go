@@ -42,7 +42,14 @@ type Run struct {
 	StartedAt  choir.Time      `json:"started_at"`
 	FinishedAt choir.Time      `json:"finished_at,omitzero"`
 	Question   *choir.Question `json:"question,omitempty"`
+	Undone     *Undo           `json:"undone,omitempty"` // what it changed was taken back, and no rewind has put it there again
 	Usage      Usage           `json:"usage"`
+}
+
+// Undo is the event that took an action back.
+type Undo struct {
+	Seq uint64     `json:"seq"`
+	At  choir.Time `json:"at"`
 }
 
 // Usage is what model calls cost, summed.

@@ -37,6 +37,9 @@ var nowIndexes string
 //go:embed migration_7.sql
 var firstsTableSchema string
 
+//go:embed migration_8.sql
+var undoTable string
+
 //go:embed migration_4.sql
 var cacheIndex string
 
@@ -44,7 +47,7 @@ var cacheIndex string
 // projections follow from the journal, one that changes a projection may drop
 // and create it: Open sees by the stamp that they are another choir's and
 // rebuilds them.
-var migrations = []string{schema, desktopTables, projectIndex, cacheIndex, overlayTable, nowIndexes, firstsTableSchema}
+var migrations = []string{schema, desktopTables, projectIndex, cacheIndex, overlayTable, nowIndexes, firstsTableSchema, undoTable}
 
 const readers = 4
 

@@ -75,12 +75,13 @@ var (
 	documentsTable = &table{"documents", "REPLACE INTO documents VALUES (?, ?, ?, ?)", versionRow}
 	settingsTable  = &table{"settings", "REPLACE INTO settings VALUES (?, ?, ?, ?)", versionRow}
 	overlaysTable  = &table{"overlays", "REPLACE INTO overlays VALUES (?, ?, ?, ?)", versionRow}
+	undosTable     = &table{"undos", "REPLACE INTO undos VALUES (?, ?, ?, ?)", versionRow}
 	windowsTable   = &table{"windows", "REPLACE INTO windows VALUES (?, ?, ?, ?)", versionRow}
 )
 
 var projections = []*table{
 	checkpointsTable, conversationsTable, documentHeadsTable, documentVersionsTable, documentsTable, filesTable, firstsTable,
-	messagesTable, overlaysTable, runsTable, settingsTable, snapshotsTable, tasksTable, usageTable, windowsTable,
+	messagesTable, overlaysTable, runsTable, settingsTable, snapshotsTable, tasksTable, undosTable, usageTable, windowsTable,
 }
 
 func (t *table) write(conn *sqlite.Conn, rows []row) error {

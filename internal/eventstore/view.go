@@ -24,6 +24,7 @@ type view struct {
 	settings      versions
 	windows       versions
 	overlays      versions
+	undos         versions
 
 	pending map[*table][]row // rows to write that are never read again by key
 	queued  int
@@ -66,6 +67,7 @@ func newView(b base) *view {
 	v.settings = versions{view: v, table: settingsTable}
 	v.windows = versions{view: v, table: windowsTable}
 	v.overlays = versions{view: v, table: overlaysTable}
+	v.undos = versions{view: v, table: undosTable}
 	v.forget()
 	return v
 }
@@ -77,6 +79,7 @@ func (v *view) forget() {
 	v.usage.live, v.documentHeads.live = map[string]*cell[Usage]{}, map[string]*cell[documentHead]{}
 	v.files.live, v.documents.live = map[string]*version{}, map[string]*version{}
 	v.settings.live, v.windows.live, v.overlays.live = map[string]*version{}, map[string]*version{}, map[string]*version{}
+	v.undos.live = map[string]*version{}
 	clear(v.pending)
 	v.queued = 0
 }
@@ -97,7 +100,7 @@ func (v *view) takePending() map[*table][]row {
 func (v *view) flush() error {
 	for _, part := range []interface{ settle() error }{
 		&v.runs, &v.tasks, &v.conversations, &v.checkpoints, &v.usage, &v.documentHeads, &v.files, &v.documents,
-		&v.settings, &v.windows, &v.overlays,
+		&v.settings, &v.windows, &v.overlays, &v.undos,
 	} {
 		if err := part.settle(); err != nil {
 			return err
@@ -110,7 +113,7 @@ func (v *view) flush() error {
 func (v *view) size() int {
 	return len(v.runs.live) + len(v.tasks.live) + len(v.conversations.live) + len(v.checkpoints.live) +
 		len(v.usage.live) + len(v.documentHeads.live) + len(v.files.live) + len(v.documents.live) +
-		len(v.settings.live) + len(v.windows.live) + len(v.overlays.live)
+		len(v.settings.live) + len(v.windows.live) + len(v.overlays.live) + len(v.undos.live)
 }
 
 // keyed is a projection with one row per key.

@@ -16,7 +16,7 @@ func (c *checker) derived() {
 		return
 	}
 	for table, h := range map[string]*history{
-		"files": &a.files, "documents": &a.documents, "overlays": &a.overlays, "windows": &a.windows, "settings": &a.settings,
+		"files": &a.files, "documents": &a.documents, "overlays": &a.overlays, "windows": &a.windows, "settings": &a.settings, "undos": &a.undos,
 	} {
 		want := map[string]value{}
 		for _, s := range h.rows() {

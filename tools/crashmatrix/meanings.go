@@ -70,6 +70,9 @@ var meanings = map[string]meaning{
 	},
 	"model.returned":   modelReturned,
 	"timeline.rewound": rewound,
+	"timeline.undone": func(a *answers, e *event, p value) {
+		a.undos.set(e.Seq, text(p, "of"), value{"seq": float64(e.Seq), "at": e.Time})
+	},
 }
 
 func windowMembers(names ...string) meaning {
@@ -139,7 +142,7 @@ func modelReturned(a *answers, e *event, p value) {
 // with the content of then.
 func rewound(a *answers, e *event, p value) {
 	to := uint64(number(p, "to_seq"))
-	for _, h := range []*history{&a.files, &a.settings, &a.windows, &a.overlays} {
+	for _, h := range []*history{&a.files, &a.settings, &a.windows, &a.overlays, &a.undos} {
 		h.rewind(e.Seq, to)
 	}
 	then := a.documents.then(to)

@@ -116,7 +116,7 @@ func empty(m any) bool { return m == nil || m == "" || m == float64(0) }
 // answers are the projections that the checker makes of the events by itself,
 // for what docs/CONTRACTS.md says the events mean.
 type answers struct {
-	files, documents, overlays, windows, settings history
+	files, documents, overlays, windows, settings, undos history
 
 	heads    map[string]value // by document
 	versions map[string]value // by document and number
@@ -126,7 +126,7 @@ type answers struct {
 // derive reduces a log.
 func derive(events []event) (*answers, error) {
 	a := &answers{heads: map[string]value{}, versions: map[string]value{}, usage: map[string]value{}}
-	for _, h := range []*history{&a.files, &a.documents, &a.overlays, &a.windows, &a.settings} {
+	for _, h := range []*history{&a.files, &a.documents, &a.overlays, &a.windows, &a.settings, &a.undos} {
 		h.now = map[string]span{}
 	}
 	for i := range events {

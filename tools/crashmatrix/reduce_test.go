@@ -55,7 +55,7 @@ func meeting(t *rapid.T, info choir.TypeInfo, n int) choir.Payload {
 	if err := json.Unmarshal(raw, &p); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"document", "window", "overlay"} {
+	for _, name := range []string{"document", "window", "overlay", "of"} {
 		if p[name] != nil {
 			p[name] = ids.Draw(t, name)
 		}
@@ -165,7 +165,7 @@ func TestTheCheckerFindsAChangedRow(t *testing.T) {
 			c = lived(rt, t.TempDir(), 200)
 		}
 	})
-	for _, table := range []string{"files", "documents", "document_versions", "document_heads", "overlays", "windows", "settings", "usage"} {
+	for _, table := range []string{"files", "documents", "document_versions", "document_heads", "overlays", "windows", "settings", "undos", "usage"} {
 		for _, change := range []string{"UPDATE " + table + " SET value = json_set(value, '$.seq', 123456)", "DELETE FROM " + table} {
 			copied := *c
 			copied.dir = t.TempDir()

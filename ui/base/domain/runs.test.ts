@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { listRuns } from "./runs";
+import { listRuns, undoneAsRead } from "./runs";
 import { event, RUN } from "./testing";
 import type { Run } from "./views";
 
@@ -24,4 +24,26 @@ it("never opens a run again that has ended", () => {
 
 it("leaves the list alone for what it has seen", () => {
   expect(listRuns(start, event(4, "run.finished", { outcome: "done", answer: "" }, { run: RUN }))).toBe(start);
+});
+
+const undone = (seq: number) => event(seq, "timeline.undone", { of: RUN, snapshot: "", before: "", files: 1 });
+const rewound = (seq: number, to_seq: number) =>
+  event(seq, "timeline.rewound", { to_seq, snapshot: "", before: "", files: 1 });
+const undoneBy = (runs: readonly Run[]) => runs[0]?.undone?.seq;
+
+it("knows that a run was undone until a rewind takes that back", () => {
+  const taken = listRuns(start, undone(8));
+  expect(undoneBy(taken)).toBe(8);
+  expect(undoneBy(listRuns(taken, rewound(10, 9)))).toBe(8);
+  expect(undoneBy(listRuns(taken, rewound(10, 7)))).toBeUndefined();
+  expect(undoneBy(listRuns(taken, rewound(7, 6)))).toBe(8);
+  expect(undoneBy(listRuns(start, { ...undone(8), payload: { ...undone(8).payload, of: "another" } }))).toBeUndefined();
+});
+
+it("reads after a rewind which runs are undone, and keeps what it heard later", () => {
+  const again = listRuns(start, undone(8));
+  expect(undoneBy(undoneAsRead(start, again, 10))).toBe(8);
+  expect(undoneBy(undoneAsRead(again, start, 10))).toBeUndefined();
+  expect(undoneBy(undoneAsRead(listRuns(start, undone(12)), start, 10))).toBe(12);
+  expect(undoneAsRead(start, [], 10)).toEqual(start);
 });

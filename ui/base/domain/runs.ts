@@ -1,4 +1,4 @@
-import type { Event, Time } from "./contracts";
+import type { Event, EventOf, Time } from "./contracts";
 import type { Run, RunState } from "./views";
 
 const noUsage = {
@@ -13,6 +13,8 @@ const noUsage = {
 
 /** The list of runs, newest first, after one more event. */
 export function listRuns(runs: readonly Run[], event: Event): readonly Run[] {
+  if (event.type === "timeline.undone") return undo(runs, event);
+  if (event.type === "timeline.rewound") return rewind(runs, event);
   if (!event.run) return runs;
   if (event.type === "prompt.submitted") return begin(runs, event);
   const at = runs.findIndex((r) => r.id === event.run);
@@ -39,6 +41,31 @@ function begin(runs: readonly Run[], event: Extract<Event, { type: "prompt.submi
   if (event.payload.paced) run.paced = true;
   if (event.payload.after) run.after = event.payload.after;
   return [run, ...runs];
+}
+
+function undo(runs: readonly Run[], event: EventOf<"timeline.undone">): readonly Run[] {
+  const undone = { seq: event.seq, at: event.time };
+  return runs.map((r) => (r.id === event.payload.of && (r.undone?.seq ?? 0) < event.seq ? { ...r, undone } : r));
+}
+
+/** Drops the undos that a rewind takes back. Whether it puts an earlier one in force again only the server knows. */
+function rewind(runs: readonly Run[], event: EventOf<"timeline.rewound">): readonly Run[] {
+  return runs.map((r) => (r.undone && r.undone.seq < event.seq && r.undone.seq > event.payload.to_seq ? still(r) : r));
+}
+
+/** Takes over which runs are undone from a list that was read after an event; what was heard later stands. */
+export function undoneAsRead(runs: readonly Run[], read: readonly Run[], since: number): readonly Run[] {
+  const undone = new Map(read.map((r) => [r.id, r.undone]));
+  return runs.map((r) => {
+    if ((r.undone?.seq ?? 0) > since || !undone.has(r.id)) return r;
+    const said = undone.get(r.id);
+    return said ? { ...r, undone: said } : still(r);
+  });
+}
+
+/** A run that is not undone. */
+function still({ undone, ...run }: Run): Run {
+  return run;
 }
 
 function advance(run: Run, event: Event): Run {

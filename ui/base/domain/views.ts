@@ -39,6 +39,8 @@ export interface Run {
   paced?: boolean;
   /** Its card was put away. */
   dismissed?: boolean;
+  /** The event that took back what it changed; none once a rewind has put that there again. */
+  undone?: { seq: number; at: Time };
   state: RunState;
   code?: Code;
   answer?: string;

@@ -124,6 +124,50 @@ test("what a run changed is listed, opened, compared, and taken back by one pres
   assert.equal((await desktopAPI(it.page, "/files?prefix=note.md")).body?.length ?? 0, 0, "the file is still there");
 });
 
+test("a card says that its run was undone, in every browser and after a reload, until the undo is taken back", {
+  skip,
+}, async () => {
+  const { events } = (await desktopAPI(it.page, "/events?limit=1000")).body;
+  const { seq } = events.findLast((e) => e.type === "timeline.undone");
+  const undo = (where) => where.getByRole("button", { name: "Undo this" });
+  const second = await it.context.newPage();
+  await second.goto(it.choir.address);
+  const there = desktopOf(second).locator(".card");
+  const says = async () => {
+    for (const where of [card(), there]) {
+      await where.getByText(/^Undone, \d\d:\d\d/).waitFor();
+      assert.equal(await undo(where).count(), 0, "a second undo is offered");
+    }
+  };
+  const saysNothing = async () => {
+    for (const where of [card(), there]) {
+      await undo(where).waitFor();
+      assert.equal(await where.getByText(/^Undone/).count(), 0, "it is still undone");
+    }
+  };
+  const rewind = (to_seq) =>
+    api(it.page, "/rewind", {
+      method: "POST",
+      headers: { "Content-Type": "application/json" },
+      body: JSON.stringify({ to_seq }),
+    });
+  await says();
+  await reloadDesktop(it.page);
+  await says();
+  await rewind(seq - 1);
+  await saysNothing();
+  await reloadDesktop(it.page);
+  await saysNothing();
+  await rewind(seq);
+  await says();
+  await second.close();
+  await it.page.bringToFront();
+  await card().getByRole("button", { name: "Show it on the timeline" }).click();
+  await it.page.waitForFunction((seq) => location.href.includes(String(seq)), seq);
+  await it.page.goBack();
+  await prompt().waitFor();
+});
+
 test("a reply goes on from the answer, and its Director is told of it", { skip }, async () => {
   const reply = card().getByRole("textbox", { name: "Reply" });
   await reply.fill("hello again");

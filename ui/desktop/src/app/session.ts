@@ -170,13 +170,16 @@ export class Session {
   }
 
   /** What lies on the desktop after a rewind, asked for until there is an answer: what is shown is of before. */
-  private async knowAgain(): Promise<void> {
+  private async knowAgain(seq: number): Promise<void> {
     const rewind = ++this.rewinds;
-    const state = await untilAnswered(
-      () => desk.state(),
+    const read = await untilAnswered(
+      () => Promise.all([desk.state(), api.runs()]),
       () => this.stopped || rewind !== this.rewinds,
     );
-    if (state) this.know(state);
+    if (!read) return;
+    const [state, runs] = read;
+    this.know(state);
+    useStore.getState().setUndone(runs, seq);
   }
 
   private async readRuns(): Promise<void> {
@@ -205,7 +208,7 @@ export class Session {
     if (event.type.startsWith("window.")) store.hearWindow(event);
     else if (event.type === "theme.changed") store.setTheme(event.payload);
     else if (event.type === "setting.changed") store.setSetting(event.payload.key, event.payload.value ?? "");
-    else if (event.type === "timeline.rewound") void this.knowAgain();
+    else if (event.type === "timeline.rewound") void this.knowAgain(event.seq);
     else if (event.type === "file.written") this.followFiles(event.payload.files.map((f) => f.path));
     this.stories.hear(event);
     this.tellOfRun(event);

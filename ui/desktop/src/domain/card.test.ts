@@ -40,6 +40,14 @@ function card(...events: Event[]) {
   return cardOf(run, story);
 }
 
+it("says that what it changed was taken back", () => {
+  const undone = event(4, "timeline.undone", { of: RUN, snapshot: "", before: "", files: 1 });
+  const rewound = event(5, "timeline.rewound", { to_seq: 3, snapshot: "", before: "", files: 1 });
+  expect(card(finished(3)).undone).toBeUndefined();
+  expect(card(finished(3), undone).undone).toEqual({ seq: 4, at: undone.time });
+  expect(card(finished(3), undone, rewound).undone).toBeUndefined();
+});
+
 describe("a run at work", () => {
   it("is planned first", () => {
     expect(card()).toMatchObject({ state: "planning", now: { kind: "planning" }, steps: [], quiet: false });

@@ -46,6 +46,8 @@ export interface Card {
   /** The document over which its answer lies as a proposal. */
   proposedOver?: ID;
   files: CardFile[];
+  /** When what it changed was taken back, and by which event. */
+  undone?: { seq: number; at: Time };
 }
 
 /** Makes the card of a run from the list of runs and from the run's own events, as far as they were read. */
@@ -74,6 +76,7 @@ export function cardOf(run: Run, story?: Story): Card {
   if (open && story) card.now = nowOf(story);
   if (question) card.question = question;
   if (document) card.document = document;
+  if (run.undone) card.undone = run.undone;
   if (story?.proposedOver) card.proposedOver = story.proposedOver;
   return card;
 }

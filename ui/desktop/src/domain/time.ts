@@ -12,6 +12,14 @@ export function ago(time: Time | number, now: number, language: string): string 
   return new Date(at).toLocaleDateString(language, { day: "numeric", month: "short", year: "numeric" });
 }
 
+/** The time of day, with the date when that is not today. */
+export function clock(time: Time, now: number, language: string): string {
+  const at = new Date(time);
+  const today = at.toDateString() === new Date(now).toDateString();
+  const day: Intl.DateTimeFormatOptions = today ? {} : { day: "numeric", month: "short" };
+  return at.toLocaleString(language, { hour: "2-digit", minute: "2-digit", ...day });
+}
+
 /** A number of bytes: 950 B, 12.3 kB, 4.1 MB. */
 export function bytes(n: number, language: string): string {
   const units = ["byte", "kilobyte", "megabyte", "gigabyte"] as const;

@@ -1,6 +1,6 @@
 import type { StateCreator } from "zustand";
 import type { Event } from "#base/domain/contracts.ts";
-import { listRuns } from "#base/domain/runs.ts";
+import { listRuns, undoneAsRead } from "#base/domain/runs.ts";
 import type { Computer, Run } from "#base/domain/views.ts";
 import type { FeedState } from "#base/transport/feed.ts";
 import type { State } from "./store";
@@ -14,6 +14,8 @@ export interface ComputerSlice {
   setComputer(computer: Computer): void;
   setConnection(connection: FeedState): void;
   setRuns(runs: readonly Run[]): void;
+  /** Takes over which runs are undone from a list that was read after an event. */
+  setUndone(read: readonly Run[], since: number): void;
   hear(events: readonly Event[]): void;
 }
 
@@ -24,5 +26,6 @@ export const computerSlice: StateCreator<State, [], [], ComputerSlice> = (set) =
   setComputer: (computer) => set({ computer }),
   setConnection: (connection) => set({ connection }),
   setRuns: (runs) => set({ runs }),
+  setUndone: (read, since) => set((s) => ({ runs: undoneAsRead(s.runs, read, since) })),
   hear: (events) => set((s) => ({ runs: events.reduce(listRuns, s.runs) })),
 });

@@ -81,6 +81,7 @@ export function CardView({ card, unfolded }: { card: Card; unfolded: boolean }) 
           <Mark className="card-mark" size={17} aria-hidden />
           <span className="visually-hidden">{t(states[card.state])}: </span>
           <span className="card-prompt">{unfolded ? card.prompt : oneLine(card.prompt)}</span>
+          {!unfolded && card.undone && <span className="card-undone">{t("undone")}</span>}
           {!unfolded && <span className="card-gist">{gistOf(card)}</span>}
           {unfolded ? <ChevronDown size={16} aria-hidden /> : <ChevronUp size={16} aria-hidden />}
         </button>

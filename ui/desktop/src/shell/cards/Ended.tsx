@@ -1,9 +1,10 @@
 import { FileText, History, MessageSquareDiff, Route, Undo2 } from "lucide-react";
-import type { Code } from "#base/domain/contracts.ts";
+import type { Code, Time } from "#base/domain/contracts.ts";
 import { Button } from "#base/kit/Button.tsx";
 import { Markdown } from "#base/kit/Markdown.tsx";
 import { useSession } from "../../app/session";
 import type { Card } from "../../domain/card";
+import { clock } from "../../domain/time";
 import { deskWords } from "../../i18n/desk";
 import { useWords } from "../../i18n/words";
 import { useStore } from "../../state/store";
@@ -23,6 +24,7 @@ export function Ended({ card }: { card: Card }) {
       {card.state === "failed" && <Steps card={card} />}
       <div className="card-answer">{card.answer ? <Markdown text={card.answer} /> : <p>{t("noAnswer")}</p>}</div>
       {card.state === "failed" && <WhatToDo card={card} />}
+      {card.undone && <Undone {...card.undone} />}
       {card.files.length > 0 && <ChangedFiles files={card.files} />}
       <div className="card-acts">
         {proposedOver && (
@@ -35,7 +37,7 @@ export function Ended({ card }: { card: Card }) {
             <FileText size={15} aria-hidden /> {t("openDocument")}
           </Button>
         )}
-        {card.files.length > 0 && (
+        {card.files.length > 0 && !card.undone && (
           <Button onClick={undo}>
             <Undo2 size={15} aria-hidden /> {t("undoThis")}
           </Button>
@@ -52,6 +54,21 @@ export function Ended({ card }: { card: Card }) {
       </div>
       <Reply card={card} />
     </>
+  );
+}
+
+/** Says that the owner took back what the run changed, and leads to that moment. */
+function Undone({ seq, at }: { seq: number; at: Time }) {
+  const t = useWords(deskWords);
+  const language = useStore((s) => s.language);
+  return (
+    <p className="card-undone">
+      <Undo2 size={15} aria-hidden />{" "}
+      <time dateTime={at}>{t("undoneAt", { time: clock(at, Date.now(), language) })}</time>
+      <button type="button" className="card-link" onClick={() => tellShell({ kind: "open", page: "timeline", seq })}>
+        {t("onTheTimeline")}
+      </button>
+    </p>
   );
 }
 
