@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { frameOf } from "../lib/desktop.js";
+import { dropDrafts, keyboardIsInside } from "../lib/keyboard.js";
 import { rig, skip } from "../lib/rig.js";
 import { registered, reloadDesktop } from "../lib/states.js";
 import { closeAll, desktopAPI, desktopOf, drag, known, openWindow, until, writeFile } from "../lib/windows.js";
@@ -351,35 +352,6 @@ const pressed = (keys) =>
     .map((key) => names[key] ?? key)
     .join("+");
 
-/** After `what` the keyboard is in the content of the window, in a field of it, or in what was opened over it. */
-async function keyboardIsInside(frame, what) {
-  await it.page.keyboard.type("q");
-  const found = await frame.evaluate(async (patience) => {
-    const over = "dialog[open], [role=menu], .by-keys";
-    const isInside = (at) => {
-      if (at.closest(over)) return true;
-      const win = document.querySelector('.window[data-focused="true"]');
-      if (!win?.contains(at)) return false;
-      const contents = [...win.querySelectorAll("[data-autofocus]:not(:disabled)")].filter((e) => e.checkVisibility());
-      return contents.length === 0 ? at === win : contents.includes(at) || at.matches("input, textarea, select");
-    };
-    for (const end = performance.now() + patience; performance.now() < end; ) {
-      if (isInside(document.activeElement)) break;
-      await new Promise(requestAnimationFrame);
-    }
-    const at = document.activeElement;
-    return {
-      at: isInside(at) ? "inside" : at.outerHTML.slice(0, 200),
-      prompt: document.querySelector("#prompt").value,
-      over: document.querySelector(over) !== null,
-    };
-  }, 5000);
-  assert.deepEqual([found.at, found.prompt], ["inside", ""], what);
-  if (!found.over) return;
-  await it.page.keyboard.press("Escape");
-  await desk().locator("dialog[open], [role=menu], .by-keys").first().waitFor({ state: "detached" });
-}
-
 const shownIn = {
   code: FILE,
   files: "typed/",
@@ -407,7 +379,6 @@ function nextButton(win, tried) {
 test("after every key and every button of every app what is typed stays in its window", { skip }, async () => {
   const picture = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><rect width="9" height="9"/></svg>';
   await writeFile(it.page, "typed/c.svg", picture);
-  const frame = await frameOf(it.page);
   const keys = await allKeys();
   const { everywhere } = Object.fromEntries(keys);
   assert.ok(everywhere.length > 10, "the desktop's own keys are listed");
@@ -416,24 +387,21 @@ test("after every key and every button of every app what is typed stays in its w
     const { win } = await openWindow(it.page, app, subject);
     await win.locator("[data-autofocus], [data-state=empty]").first().waitFor();
     await win.locator(".title-grip").click();
-    await keyboardIsInside(frame, `${app}: its title bar`);
+    await keyboardIsInside(it.page, `${app}: its title bar`);
     const own = keys.get((await win.getAttribute("aria-label")).toLowerCase()) ?? keys.get(app) ?? [];
     for (const key of [...own, ...(app === "code" ? everywhere : [])]) {
       if (elsewhere.has(key)) continue;
       await it.page.keyboard.press(pressed(key));
-      await keyboardIsInside(frame, `${app}: ${key}`);
+      await keyboardIsInside(it.page, `${app}: ${key}`);
     }
     const tried = [];
     for (let button = await win.evaluate(nextButton, tried); button; button = await win.evaluate(nextButton, tried)) {
       tried.push(button.name);
       const box = await win.boundingBox();
       await it.page.mouse.click(box.x + button.x, box.y + button.y);
-      await keyboardIsInside(frame, `${app}: the button ${button.name}`);
+      await keyboardIsInside(it.page, `${app}: the button ${button.name}`);
     }
     await closeAll(it.page);
-    for (const { app, subject, revision } of await drafts())
-      await desktopAPI(it.page, `/drafts/${app}?subject=${encodeURIComponent(subject)}&revision=${revision}`, {
-        method: "DELETE",
-      });
+    await dropDrafts(it.page);
   }
 });

@@ -40,7 +40,8 @@ export default function WindowMenu(props: { win: Win; narrow: boolean; open: boo
           aria-label={t("window")}
           onCloseAutoFocus={(e) => {
             e.preventDefault();
-            toContent();
+            // What moves the window by arrow keys has the keyboard then.
+            if (!useStore.getState().byKeys) toContent();
           }}
         >
           {!narrow && (
