@@ -117,10 +117,46 @@ export async function arrange(page, app, state, run, bounds) {
       return route.fulfill({ status: 503, contentType: "application/problem+json", body: JSON.stringify(problem) });
     });
   }
-  const opened = await openWindow(page, app, await subjectOf(page, state, run), bounds);
+  const made = await make(page, state);
+  const opened = await openWindow(page, app, made?.subject ?? (await subjectOf(page, state, run)), bounds);
+  if (state.removed) {
+    await opened.win.locator("[data-autofocus]").first().waitFor();
+    await made.remove();
+  }
   for (const pressed of state.press ?? []) await opened.win.locator(pressed).first().click();
   await opened.win.locator(state.shows).first().waitFor();
   return opened;
+}
+
+/** Makes what a state is about and other states do without: what is going to be removed, or is too large to be shown. */
+async function make(page, { subject = "", of, removed }) {
+  if (of === "large") {
+    if (subject.startsWith("document:"))
+      return { subject: (await madeDocument(page, "word ".repeat(120_000))).subject };
+    // A string in JSON, of more than is read as text.
+    await (await frameOf(page)).evaluate(async (path) => {
+      const [computer] = location.host.split(".");
+      const body = JSON.stringify("x".repeat(9 << 20));
+      await fetch(`/api/computers/${computer}/files/${path}`, { method: "PUT", headers: { "If-Match": "*" }, body });
+    }, subject);
+  }
+  if (!removed) return undefined;
+  if (subject.startsWith("document:")) return madeDocument(page, "It is going to be removed.");
+  const path = subject.replace(/\/$/, "");
+  await writeFile(page, path === subject ? path : `${path}/file.txt`, "{}\n");
+  const remove = async () => {
+    await desktopAPI(page, "/trash", json("POST", { items: [{ path, if_match: "*" }] }));
+    await desktopAPI(page, "/trash", { method: "DELETE" });
+  };
+  return { subject, remove };
+}
+
+async function madeDocument(page, content) {
+  const { body } = await desktopAPI(page, "/documents", json("POST", { title: "For a moment", content }));
+  return {
+    subject: `document:${body.id}`,
+    remove: () => desktopAPI(page, `/documents/${body.id}`, { method: "DELETE" }),
+  };
 }
 
 /** Loads the page of the desktop again; the shell around it stays. */

@@ -12,13 +12,27 @@ export interface TextFile {
 /** The file holds something else than text. */
 export class NotText extends Error {}
 
+/** The file has more bytes than are read as text. */
+export class TooLong extends Error {
+  readonly bytes: number;
+
+  constructor(bytes: number) {
+    super();
+    this.bytes = bytes;
+  }
+}
+
 /** Largest file that is read as text, in bytes. */
-const LARGEST = 8 << 20;
+export const LARGEST = 8 << 20;
 
 /** Reads a file as text. */
 export async function readText(path: string, signal?: AbortSignal): Promise<TextFile> {
   const response = await files.read(path, signal);
-  if (Number(response.headers.get("Content-Length") ?? 0) > LARGEST) throw new NotText(path);
+  const length = Number(response.headers.get("Content-Length") ?? 0);
+  if (length > LARGEST) {
+    void response.body?.cancel();
+    throw new TooLong(length);
+  }
   const content = await response.arrayBuffer();
   const text = textOf(content, Number.POSITIVE_INFINITY)?.text;
   if (text === undefined) throw new NotText(path);
@@ -30,6 +44,6 @@ export function useText(path: string) {
   return useQuery({
     queryKey: ["files", "text", path],
     queryFn: ({ signal }) => readText(path, signal),
-    retry: (count, error) => !(error instanceof NotText) && count < 1,
+    retry: (count, error) => !(error instanceof NotText || error instanceof TooLong) && count < 1,
   });
 }

@@ -35,8 +35,12 @@ export interface Manifest {
 /** One state of an app that the accessibility test puts it into. */
 export interface AppState {
   name: string;
-  /** What the window is opened with; `run:latest`, `document:sample` and `document:source` stand for what the test made. */
+  /** What the window is opened with; `run:latest`, `document:sample`, `document:source` and `document:large` stand for what the test made. */
   subject?: string;
+  /** What was opened is gone, or too large to be shown: what an app opens, it has a state for. */
+  of?: "gone" | "large";
+  /** It is there when the window opens, and removed once the window shows it. */
+  removed?: true;
   /** What the network does meanwhile: answers, never answers, or refuses. */
   network: "answers" | "hangs" | "fails";
   /** Selectors of what is pressed then, one after the other. */

@@ -1,9 +1,10 @@
-import { CircleAlert } from "lucide-react";
+import { CircleAlert, FileWarning, FileX2 } from "lucide-react";
 import type { ReactNode } from "react";
-import { explain } from "#base/domain/problem.ts";
+import { explain, isGone } from "#base/domain/problem.ts";
 import { Button } from "#base/kit/Button.tsx";
 import { deskWords } from "../i18n/desk";
 import { useWords } from "../i18n/words";
+import { tellShell } from "../transport/shell";
 import "./states.css";
 
 /** Nothing is there yet, and what can be done about it. */
@@ -50,9 +51,37 @@ export function Failed({
   );
 }
 
+/** What was shown is not there any more; the timeline has it still. */
+export function Gone({ onAgain }: { onAgain(): void }) {
+  const t = useWords(deskWords);
+  return (
+    <div className="state" data-state="gone" role="alert">
+      <FileX2 className="state-icon-large" size={38} strokeWidth={1.4} aria-hidden />
+      <p className="state-title">{t("gone")}</p>
+      <p className="state-why">{t("goneMore")}</p>
+      <div className="state-acts">
+        <Button onClick={() => tellShell({ kind: "open", page: "timeline" })}>{t("toTimeline")}</Button>
+        <Button onClick={onAgain}>{t("tryAgain")}</Button>
+      </div>
+    </div>
+  );
+}
+
+/** It is too large to be shown here, and what can be done with it. */
+export function TooLarge({ title, children }: { title: string; children: ReactNode }) {
+  return (
+    <div className="state" data-state="large">
+      <FileWarning className="state-icon-large" size={38} strokeWidth={1.4} aria-hidden />
+      <p className="state-title">{title}</p>
+      <div className="state-more">{children}</div>
+    </div>
+  );
+}
+
 /** What the server refused. */
 export function Trouble({ error, onAgain }: { error: unknown; onAgain(): void }) {
   const t = useWords(deskWords);
+  if (isGone(error)) return <Gone onAgain={onAgain} />;
   const { title, remedy } = explain(error);
   return <Failed title={title} {...(remedy ? { why: remedy } : {})} again={t("tryAgain")} onAgain={onAgain} />;
 }

@@ -1,14 +1,17 @@
 import { FileCode, GitCompare, RotateCcw, Save } from "lucide-react";
 import { useEffect, useState } from "react";
 import { Button } from "#base/kit/Button.tsx";
-import { NotText } from "../../app/useFile";
+import { LARGEST, NotText, TooLong } from "../../app/useFile";
 import { useUnsaved } from "../../app/useUnsaved";
 import { useWindow } from "../../app/useWindow";
 import { isChord } from "../../domain/chord";
 import { isDirty } from "../../domain/draft";
 import { nameOf } from "../../domain/path";
+import { bytes } from "../../domain/time";
 import { useWords } from "../../i18n/words";
-import { Empty, Loading, Trouble } from "../../kit/States";
+import { Empty, Loading, TooLarge, Trouble } from "../../kit/States";
+import { useStore } from "../../state/store";
+import { fileAddress } from "../../transport/files";
 import { Editor } from "./Editor";
 import { words } from "./i18n";
 import { Merge } from "./Merge";
@@ -32,7 +35,7 @@ export default function Code() {
 function File({ path }: { path: string }) {
   const { title, show } = useWindow();
   const t = useWords(words);
-  const { draft, error, retry, type, save, revert, decide } = useDraft(path);
+  const { draft, gone, error, retry, type, save, revert, decide } = useDraft(path);
   const [comparing, setComparing] = useState(false);
   const [place, setPlace] = useState({ line: 1, column: 1 });
   const dirty = draft !== undefined && isDirty(draft);
@@ -42,6 +45,7 @@ function File({ path }: { path: string }) {
     if (title !== called) show(path, called);
   }, [title, called, show, path]);
   if (error instanceof NotText) return <Empty title={t("notText")}>{t("notTextMore", { path })}</Empty>;
+  if (error instanceof TooLong) return <Large path={path} bytes={error.bytes} />;
   if (error && !draft) return <Trouble error={error} onAgain={retry} />;
   if (!draft) return <Loading />;
   const other = draft.theirs ?? (comparing ? draft.base : undefined);
@@ -77,6 +81,12 @@ function File({ path }: { path: string }) {
           <Save size={15} aria-hidden /> {t("save")}
         </Button>
       </div>
+      {gone && (
+        <div className="code-conflict" data-state="gone" role="alert">
+          <p>{t("gone")}</p>
+          <Button onClick={() => void save()}>{t("writeAgain")}</Button>
+        </div>
+      )}
       {draft.theirs && (
         <div className="code-conflict" role="alert">
           <p>{t(draft.theirs.unsaved ? "typedBeside" : "changedBelow")}</p>
@@ -108,5 +118,19 @@ function File({ path }: { path: string }) {
         <span>{t("position", place)}</span>
       </footer>
     </div>
+  );
+}
+
+/** A file that the editor has no room for. */
+function Large({ path, bytes: has }: { path: string; bytes: number }) {
+  const t = useWords(words);
+  const language = useStore((s) => s.language);
+  return (
+    <TooLarge title={t("tooLarge", { name: nameOf(path) })}>
+      <p>{t("tooLargeMore", { has: bytes(has, language), most: bytes(LARGEST, language) })}</p>
+      <a className="button" href={fileAddress(path, true)} download={nameOf(path)}>
+        {t("download")}
+      </a>
+    </TooLarge>
   );
 }

@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useRef, useState } from "react";
-import { Refusal } from "#base/domain/problem.ts";
+import { isGone, Refusal } from "#base/domain/problem.ts";
 import { notifyProblem } from "#base/kit/notify.ts";
 import type { Typed } from "../../app/drafts";
 import { useSession } from "../../app/session";
@@ -26,6 +26,10 @@ export function useDraft(path: string) {
   const decidedNow = useRef(false);
   const file = useRef(data);
   file.current = data;
+  // What is not there any more is written anew.
+  const gone = isGone(error);
+  const lost = useRef(gone);
+  lost.current = gone;
 
   useEffect(() => {
     if (past) return;
@@ -84,10 +88,10 @@ export function useDraft(path: string) {
   const save = useCallback(async (): Promise<boolean> => {
     const d = now.current;
     if (!d || d.saving || d.theirs) return false;
-    if (!isDirty(d)) return true;
+    if (!isDirty(d) && !lost.current) return true;
     setDraft({ ...d, saving: true });
     try {
-      const { digest } = await files.write(path, d.text, d.base.digest ?? "*");
+      const { digest } = await files.write(path, d.text, lost.current ? undefined : (d.base.digest ?? "*"));
       setDraft((later) => later && saved(later, { text: d.text, digest }));
       if (now.current?.text !== d.text) return false;
       drafts.drop(APP, path);
@@ -103,5 +107,5 @@ export function useDraft(path: string) {
       return false;
     }
   }, [drafts, path]);
-  return { draft, error, retry: () => void refetch(), type, save, revert, decide };
+  return { draft, gone, error, retry: () => void refetch(), type, save, revert, decide };
 }

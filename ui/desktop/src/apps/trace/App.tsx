@@ -8,7 +8,7 @@ import { traceLines, traceMarkdown } from "../../domain/trace";
 import { useWords } from "../../i18n/words";
 import { late } from "../../kit/late";
 import { MenuButton } from "../../kit/Menu";
-import { Empty, Loading, Trouble } from "../../kit/States";
+import { Empty, Gone, Loading, Trouble } from "../../kit/States";
 import { saveAs } from "../../kit/saveAs";
 import { useStore } from "../../state/store";
 import { Detail } from "./Detail";
@@ -98,6 +98,8 @@ export default function Trace() {
       </div>
       {error ? (
         <Trouble error={error} onAgain={retry} />
+      ) : events?.length === 0 ? (
+        <Gone onAgain={retry} />
       ) : trace ? (
         <div className="trace-body">
           {look === "steps" ? (
@@ -110,7 +112,7 @@ export default function Trace() {
       ) : (
         <Loading />
       )}
-      {trace && <Totals trace={trace} />}
+      {trace && trace.steps.length > 0 && <Totals trace={trace} />}
     </div>
   );
 }

@@ -1,14 +1,16 @@
 import { Download, FileQuestion, Image as Icon, PencilLine, TriangleAlert } from "lucide-react";
 import { useEffect } from "react";
 import { Markdown } from "#base/kit/Markdown.tsx";
-import { NotText, useText } from "../../app/useFile";
+import { LARGEST, NotText, TooLong, useText } from "../../app/useFile";
 import { useWindow } from "../../app/useWindow";
 import { isTable } from "../../domain/content";
 import { extensionOf, nameOf } from "../../domain/path";
+import { bytes } from "../../domain/time";
 import { useWords } from "../../i18n/words";
 import { Media } from "../../kit/Media";
-import { Empty, Loading, Trouble } from "../../kit/States";
+import { Empty, Loading, TooLarge, Trouble } from "../../kit/States";
 import { type FileContent, useContent } from "../../kit/useContent";
+import { useStore } from "../../state/store";
 import { fileAddress } from "../../transport/files";
 import { words } from "./i18n";
 import { JSONView } from "./JSONView";
@@ -108,8 +110,17 @@ function Unknown() {
 
 function Text({ path, ending }: { path: string; ending: string }) {
   const t = useWords(words);
+  const language = useStore((s) => s.language);
   const { data, error, refetch } = useText(path);
   if (error instanceof NotText) return <Empty title={t("notText")}>{t("unknownMore")}</Empty>;
+  if (error instanceof TooLong)
+    return (
+      <TooLarge title={t("tooLarge", { name: nameOf(path) })}>
+        <p>
+          {t("tooLargeMore", { has: bytes(error.bytes, language), most: bytes(LARGEST, language) })} {t("unknownMore")}
+        </p>
+      </TooLarge>
+    );
   if (error) return <Trouble error={error} onAgain={() => void refetch()} />;
   if (!data) return <Loading />;
   switch (ending) {

@@ -7,4 +7,19 @@ export const states: readonly AppState[] = [
   { name: "JSON", subject: "workspace/states/value.json", network: "answers", shows: "summary" },
   { name: "loading", subject: "workspace/states/table.csv", network: "hangs", shows: "[data-state=loading]" },
   { name: "error", subject: "workspace/states/table.csv", network: "fails", shows: "[data-state=error]" },
+  {
+    name: "gone",
+    of: "gone",
+    subject: "workspace/states/gone.json",
+    removed: true,
+    network: "answers",
+    shows: "[data-state=gone]",
+  },
+  {
+    name: "too large",
+    of: "large",
+    subject: "workspace/states/large.json",
+    network: "answers",
+    shows: "[data-state=large]",
+  },
 ];

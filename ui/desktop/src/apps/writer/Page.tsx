@@ -1,6 +1,7 @@
 import type { Editor as Tiptap } from "@tiptap/react";
 import { useEffect, useRef, useState } from "react";
 import type { ID } from "#base/domain/contracts.ts";
+import { isGone } from "#base/domain/problem.ts";
 import { Button } from "#base/kit/Button.tsx";
 import { Markdown } from "#base/kit/Markdown.tsx";
 import { useUnsaved } from "../../app/useUnsaved";
@@ -8,7 +9,7 @@ import { useWindow } from "../../app/useWindow";
 import { isChord } from "../../domain/chord";
 import { isUnsaved, type Writing } from "../../domain/writing";
 import { useWords } from "../../i18n/words";
-import { Loading, Trouble } from "../../kit/States";
+import { Gone, Loading, Trouble } from "../../kit/States";
 import type { Doc } from "../../transport/documents";
 import { Banner } from "./Banner";
 import { Editor } from "./Editor";
@@ -25,6 +26,8 @@ import { useWriting } from "./useWriting";
 /** One document. */
 export function Page({ id }: { id: ID }) {
   const { doc, writing, error, ...hand } = useWriting(id);
+  // What was typed into it and not saved stays in sight.
+  if (isGone(error) && (!writing || !isUnsaved(writing))) return <Gone onAgain={hand.retry} />;
   if (error && !doc) return <Trouble error={error} onAgain={hand.retry} />;
   if (!doc || !writing) return <Loading />;
   return <Open id={id} doc={doc} writing={writing} {...hand} />;

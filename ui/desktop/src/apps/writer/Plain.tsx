@@ -9,7 +9,7 @@ import { folded } from "./markdown";
 const editorLook = (label: string, main = true): Extension[] => [
   minimalSetup,
   EditorView.lineWrapping,
-  EditorView.contentAttributes.of({ "aria-label": label, ...(main ? { "data-autofocus": "" } : {}) }),
+  EditorView.contentAttributes.of({ "aria-label": label, tabindex: "0", ...(main ? { "data-autofocus": "" } : {}) }),
   EditorView.theme({
     "&": { height: "100%", backgroundColor: "transparent", color: "var(--ink)", fontSize: "13.5px" },
     ".cm-scroller": { fontFamily: "var(--font-code)", lineHeight: "1.65" },

@@ -27,4 +27,6 @@ export const states: readonly AppState[] = [
   { name: "a document", subject: "document:sample", network: "answers", shows: ".writer-text h1" },
   { name: "loading", network: "hangs", shows: "[data-state=loading]" },
   { name: "error", network: "fails", shows: "[data-state=error]" },
+  { name: "gone", of: "gone", subject: "document:gone", removed: true, network: "answers", shows: "[data-state=gone]" },
+  { name: "too large", of: "large", subject: "document:large", network: "answers", shows: ".writer-banner" },
 ];
