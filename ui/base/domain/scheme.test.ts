@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { schemeOf } from "./scheme";
+import { contrastOf, schemeOf } from "./scheme";
 
 describe("the scheme of a theme", () => {
   it("is the one it says, before that of the shipped theme of its name", () => {
@@ -13,4 +13,14 @@ describe("the scheme of a theme", () => {
     expect(schemeOf({ name: "constructor" })).toBe("light dark");
     expect(schemeOf({ name: "mine", tokens: [{ name: "color-scheme", value: "none" }] })).toBe("light dark");
   });
+});
+
+it("knows the contrast that a theme says, before that of the shipped theme of its name", () => {
+  const says = (name: string, value: string) => contrastOf({ name, tokens: [{ name: "contrast", value }] });
+  expect(contrastOf(undefined)).toBe("standard");
+  expect(contrastOf({ name: "dark" })).toBe("standard");
+  expect(contrastOf({ name: "high-contrast" })).toBe("more");
+  expect(says("high-contrast", "standard")).toBe("standard");
+  expect(says("mine", "more")).toBe("more");
+  expect(says("mine", "url(x)")).toBe("standard");
 });

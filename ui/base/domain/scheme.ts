@@ -6,6 +6,12 @@ export type Scheme = "light" | "dark" | "light dark";
 /** The token by which a theme says its scheme in the log. */
 export const SCHEME_TOKEN = "color-scheme";
 
+/** How far ink is from paper; "more" is for eyes that need it. */
+export type Contrast = "standard" | "more";
+
+/** The token by which a theme says its contrast in the log. */
+export const CONTRAST_TOKEN = "contrast";
+
 /** The schemes of the shipped themes, for pages that do not have the themes themselves. */
 const shipped: Readonly<Record<string, Scheme>> = {
   light: "light",
@@ -19,8 +25,20 @@ export function readScheme(text: unknown): Scheme | undefined {
   return text === "light" || text === "dark" || text === "light dark" ? text : undefined;
 }
 
+/** Reads a contrast; undefined for what is none. */
+export function readContrast(text: unknown): Contrast | undefined {
+  return text === "standard" || text === "more" ? text : undefined;
+}
+
+const said = (theme: ThemeChanged | undefined, token: string) => theme?.tokens?.find((t) => t.name === token)?.value;
+
+/** The contrast of a theme: the one it says, else that of the shipped theme of its name. */
+export function contrastOf(theme: ThemeChanged | undefined): Contrast {
+  return readContrast(said(theme, CONTRAST_TOKEN)) ?? (theme?.name === "high-contrast" ? "more" : "standard");
+}
+
 /** The scheme of a theme: the one it says, else that of the shipped theme of its name. */
 export function schemeOf(theme: ThemeChanged | undefined): Scheme {
-  const said = readScheme(theme?.tokens?.find((t) => t.name === SCHEME_TOKEN)?.value);
-  return said ?? (theme && Object.hasOwn(shipped, theme.name) ? shipped[theme.name] : undefined) ?? "light dark";
+  const scheme = readScheme(said(theme, SCHEME_TOKEN));
+  return scheme ?? (theme && Object.hasOwn(shipped, theme.name) ? shipped[theme.name] : undefined) ?? "light dark";
 }

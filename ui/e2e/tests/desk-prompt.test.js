@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { violationsIn } from "../lib/axe.js";
 import { frameOf } from "../lib/desktop.js";
 import { api, rig, skip } from "../lib/rig.js";
 import { reloadDesktop } from "../lib/states.js";
@@ -294,6 +295,31 @@ test("Dark and Light are obeyed whatever the system prefers, by the shell too an
   await other.close();
   await post("/theme", { name: "system" });
   await closeAll(page);
+});
+
+test("the shell follows a theme's contrast, in values of its own", { skip }, async () => {
+  const wear = (name, tokens) => post("/theme", tokens ? { name, tokens } : { name });
+  const looks = (...wanted) =>
+    it.page.waitForFunction(([background, color, contrast]) => {
+      const look = getComputedStyle(document.querySelector("header"));
+      const is = [look.backgroundColor, look.color, document.documentElement.dataset.contrast];
+      return is[0] === background && is[1] === color && is[2] === contrast;
+    }, wanted);
+  await wear("high-contrast");
+  await looks("rgb(0, 0, 0)", "rgb(255, 255, 255)", "more");
+  assert.deepEqual(await violationsIn(it.page.mainFrame(), { off: ["heading-order", "landmark-unique"] }), []);
+  // A theme of the workspace says no more to the shell than light or dark, and how much contrast.
+  await wear("mine", [
+    { name: "color-scheme", value: "light" },
+    { name: "contrast", value: "more" },
+    { name: "surface", value: "red" },
+    { name: "paper", value: "red" },
+    { name: "ink", value: "red" },
+  ]);
+  await looks("rgb(255, 255, 255)", "rgb(0, 0, 0)", "more");
+  await wear("light");
+  await looks("rgb(255, 255, 255)", "rgb(34, 33, 30)", "standard");
+  await wear("system");
 });
 
 test("a theme that lies in the workspace is offered, and follows its file", { skip }, async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { schemeOf } from "#base/domain/scheme.ts";
+import { contrastOf, schemeOf } from "#base/domain/scheme.ts";
 import { cssTrouble } from "./css";
 import { changeTo, inOrder, readTheme, sameTheme, shipped, tokensOf } from "./theme";
 
@@ -14,6 +14,18 @@ describe("themes", () => {
 
   it("have the scheme that base, and so the shell, knows of them", () => {
     for (const { name, scheme } of shipped) expect(schemeOf({ name }), name).toBe(scheme);
+  });
+
+  it("have the contrast that base knows of them, and say another in the log", () => {
+    for (const theme of shipped) expect(contrastOf(changeTo(theme)), theme.name).toBe(theme.contrast ?? "standard");
+    const own = { name: "own", title: { en: "Own", de: "Eigen" }, scheme: "light dark", tokens: {} } as const;
+    const said = changeTo({ ...own, contrast: "more" });
+    expect(said).toEqual({ name: "own", tokens: [{ name: "contrast", value: "more" }] });
+    expect([...tokensOf(said)]).toEqual([]);
+    expect(readTheme(JSON.stringify({ ...own, contrast: "more" }))).toEqual({ theme: { ...own, contrast: "more" } });
+    expect(readTheme(JSON.stringify({ ...own, contrast: "very" }))).toEqual({ theme: own });
+    const softer = shipped.filter((t) => t.contrast).map((t) => changeTo({ ...t, contrast: "standard" }));
+    expect(softer.map(contrastOf)).toEqual(["standard"]);
   });
 
   it("are offered in one order, wherever their files lie", () => {

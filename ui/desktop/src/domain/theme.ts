@@ -1,5 +1,12 @@
 import type { ThemeChanged } from "#base/domain/contracts.ts";
-import { readScheme, SCHEME_TOKEN, type Scheme } from "#base/domain/scheme.ts";
+import {
+  CONTRAST_TOKEN,
+  type Contrast,
+  readContrast,
+  readScheme,
+  SCHEME_TOKEN,
+  type Scheme,
+} from "#base/domain/scheme.ts";
 import { cssTrouble } from "./css";
 
 /** A theme as it lies in choiros/themes. */
@@ -7,6 +14,8 @@ export interface Theme {
   name: string;
   title: { en: string; de: string };
   scheme: Scheme;
+  /** "standard" when it says nothing. */
+  contrast?: Contrast;
   tokens: Record<string, string>;
 }
 
@@ -39,6 +48,8 @@ export function changeTo(theme: Theme): ThemeChanged {
   const own = Object.entries(theme.tokens).filter(([name, value]) => base?.tokens[name] !== value);
   const tokens = own.map(([name, value]) => ({ name, value }));
   if (theme.scheme !== (base?.scheme ?? "light dark")) tokens.unshift({ name: SCHEME_TOKEN, value: theme.scheme });
+  const contrast = theme.contrast ?? "standard";
+  if (contrast !== (base?.contrast ?? "standard")) tokens.unshift({ name: CONTRAST_TOKEN, value: contrast });
   return { name: theme.name, ...(tokens.length > 0 ? { tokens } : {}) };
 }
 
@@ -46,10 +57,13 @@ export function changeTo(theme: Theme): ThemeChanged {
 export function tokensOf(change: ThemeChanged | undefined): Map<string, string> {
   const base = shipped.find((s) => s.name === change?.name)?.tokens ?? {};
   const tokens = new Map(Object.entries(base));
-  for (const { name, value } of change?.tokens ?? []) if (name !== SCHEME_TOKEN) tokens.set(name, value);
+  for (const { name, value } of change?.tokens ?? []) if (!spoken.has(name)) tokens.set(name, value);
   for (const [name, value] of tokens) if (!nameFits(name) || cssTrouble(value)) tokens.delete(name);
   return tokens;
 }
+
+/** Tokens that are no values of CSS. */
+const spoken: ReadonlySet<string> = new Set([SCHEME_TOKEN, CONTRAST_TOKEN]);
 
 const nameFits = (name: string) => /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/.test(name);
 
@@ -61,14 +75,15 @@ export function readTheme(text: string): { theme: Theme } | { trouble: string } 
   } catch {
     return { trouble: "json" };
   }
-  const { name, title, scheme, tokens } = (raw ?? {}) as Partial<Theme>;
+  const { name, title, scheme, contrast, tokens } = (raw ?? {}) as Partial<Theme>;
   if (typeof name !== "string" || !/^[a-z][a-z0-9-]{0,99}$/.test(name)) return { trouble: "name" };
   if (!tokens || typeof tokens !== "object") return { trouble: "tokens" };
   for (const [token, value] of Object.entries(tokens)) {
     if (!nameFits(token) || typeof value !== "string" || cssTrouble(value)) return { trouble: token };
   }
   const called = typeof title?.en === "string" ? title : { en: name, de: name };
-  return { theme: { name, title: called, scheme: readScheme(scheme) ?? "light dark", tokens } };
+  const read: Theme = { name, title: called, scheme: readScheme(scheme) ?? "light dark", tokens };
+  return { theme: readContrast(contrast) === "more" ? { ...read, contrast: "more" } : read };
 }
 
 /** The direction of writing a setting names. */

@@ -1,7 +1,7 @@
 import type { QueryClient } from "@tanstack/react-query";
 import { createContext, useContext } from "react";
 import type { Event, ID, ThemeChanged } from "#base/domain/contracts.ts";
-import { schemeOf } from "#base/domain/scheme.ts";
+import { contrastOf, schemeOf } from "#base/domain/scheme.ts";
 import type { Computer } from "#base/domain/views.ts";
 import { notifyAnswer, notifyDone, notifyProblem } from "#base/kit/notify.ts";
 import type { openLine } from "#base/transport/bus.ts";
@@ -278,9 +278,11 @@ export class Session {
   }
 }
 
-/** Draws the shell as light or as dark as the desktop below it is; nothing else of a theme reaches the shell. */
+/** Draws the shell as light or as dark as the desktop below it is, and with its contrast, in values of the shell's own; nothing else of a theme reaches it. */
 function wear(theme: ThemeChanged | undefined): void {
-  document.documentElement.style.colorScheme = schemeOf(theme);
+  const { style, dataset } = document.documentElement;
+  style.colorScheme = schemeOf(theme);
+  dataset.contrast = contrastOf(theme);
 }
 
 /** What is said of a run, once, to those who hear the page. */
