@@ -222,6 +222,51 @@ describe("a hostile desktop", () => {
     assert.deepEqual(statuses, [200, 403, 403, 403, 403, 403]);
   });
 
+  test("it starts the demo as it is shipped only, which costs nothing and replaces nothing but its project", {
+    skip,
+  }, async () => {
+    const got = await inside(async () => {
+      const base = `/api/computers/${location.hostname.split(".")[0]}`;
+      const send = (method, path, headers, body) => fetch(base + path, { method, headers, body });
+      const json = { "Content-Type": "application/json" };
+      const demo = (parts) => send("POST", "/demo", json, JSON.stringify(parts));
+      const read = async (path) => (await fetch(`${base}/files/${path}`)).text();
+      const own = { "If-Match": "*" };
+      await send("PUT", "/files/workspace/mine/bin/tally", own, "mine");
+      await send("PUT", "/files/workspace/tally/mine", own, "mine");
+      const refused = [];
+      for (const part of [{ live: true }, { recording: "eA==" }, { repo: "eA==" }, { name: "mine" }])
+        refused.push((await demo(part)).status);
+      const { run, repo } = await (await demo({})).json();
+      let end;
+      do end = await (await fetch(`${base}/runs/${run}`)).json();
+      while (["planning", "running", "waiting"].includes(end.state));
+      const { events } = await (await fetch(`${base}/events?limit=1000&after=${end.first_seq - 200}`)).json();
+      const from = events.findLast((e) => e.type === "repo.added").seq;
+      const touched = events
+        .filter((e) => e.seq > from && e.type.startsWith("file."))
+        .flatMap((e) => e.payload.paths ?? e.payload.files.map((f) => f.path));
+      return {
+        refused,
+        repo,
+        end: [end.state, end.usage.cost_usd],
+        beside: touched.filter((path) => !path.startsWith("workspace/tally")),
+        touched: touched.length > 0,
+        mine: await read("workspace/mine/bin/tally"),
+        replaced: (await fetch(`${base}/files/workspace/tally/mine`)).status,
+      };
+    });
+    assert.deepEqual(got, {
+      refused: [403, 403, 403, 422],
+      repo: "tally",
+      end: ["done", 0],
+      beside: [],
+      touched: true,
+      mine: "mine",
+      replaced: 404,
+    });
+  });
+
   test("it cannot toss a cookie to the shell", { skip }, async () => {
     const shells = async () => (await it.context.cookies()).filter((c) => c.name === "__Host-choir");
     const before = await shells();
