@@ -7,7 +7,16 @@ export function usePhone(): boolean {
 
 /** The page has at most so many pixels across. */
 export function useWidth(most: number): boolean {
-  const query = () => matchMedia(`(max-width: ${most}px)`);
+  return useMedia(`(max-width: ${most}px)`);
+}
+
+/** The person has no pointer that rests on things, and so hardly a keyboard. */
+export function useTouch(): boolean {
+  return useMedia("(hover: none)");
+}
+
+function useMedia(wanted: string): boolean {
+  const query = () => matchMedia(wanted);
   return useSyncExternalStore(
     (changed) => {
       const media = query();

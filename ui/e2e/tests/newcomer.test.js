@@ -4,7 +4,7 @@ import { after, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { frameOf } from "../lib/desktop.js";
 import { startModel } from "../lib/model.js";
-import { rig, skip } from "../lib/rig.js";
+import { api, rig, skip } from "../lib/rig.js";
 import { reloadDesktop } from "../lib/states.js";
 import { desktopAPI, desktopOf, known, until } from "../lib/windows.js";
 
@@ -46,6 +46,12 @@ async function newestIs(state) {
 
 test("the desktop is empty, says what can be done, and shows a demo with no model connected", { skip }, async () => {
   await desk().getByRole("button", { name: "Connect a model" }).waitFor();
+  // The bar above says what is wrong, and leads there; what to do is offered once.
+  const note = it.page.getByRole("region", { name: "No model is connected" });
+  await note.getByRole("link", { name: "Models & keys" }).waitFor();
+  assert.deepEqual(await note.getByRole("button").evaluateAll((all) => all.map((b) => b.getAttribute("aria-label"))), [
+    "Hide this",
+  ]);
   await picture("empty");
   await desk().getByRole("button", { name: "Show me a demo" }).click();
   const steps = appOf("trace").getByRole("list");
@@ -132,6 +138,39 @@ test("the demo leaves its project and its runs behind, nothing else, and no bill
     (await desktopAPI(it.page, "/repos")).body.map((r) => r.name),
     ["tally"],
   );
+});
+
+test("the timeline of a demo that ends while the page is loaded again opens then, and once only", {
+  skip,
+}, async () => {
+  await desk().getByRole("button", { name: "Show me a demo" }).click();
+  await desk().getByRole("button", { name: "Faster" }).waitFor();
+  const [{ id }] = await runs();
+  // A page of the shell has no desktop in it, which would show the end.
+  await it.page.goto(`${it.choir.address}/runs`);
+  const post = (path) =>
+    it.page.evaluate(async (path) => {
+      const [computer] = await (await fetch("/api/computers")).json();
+      return (await fetch(`/api/computers/${computer.id}${path}`, { method: "POST" })).status;
+    }, path);
+  assert.ok((await post(`/runs/${id}/faster`)) < 300);
+  while ((await api(it.page, `/runs/${id}`)).body.state !== "done")
+    await it.page.evaluate(() => new Promise(requestAnimationFrame));
+  assert.ok(!(await api(it.page, "/desktop")).body.windows.some((w) => w.app === "timeline"), "it is open already");
+  await it.page.goto(`${it.choir.address}/`);
+  await appOf("timeline").getByRole("complementary", { name: "Drag this back." }).waitFor();
+  await appOf("timeline")
+    .getByRole("button", { name: /^Close / })
+    .click();
+  await until(it.page, ({ windows }) => !windows.some((w) => w.app === "timeline"));
+  const asked = it.page.waitForResponse((r) => /\/events\?limit=1000&after=[1-9]\d*$/.test(r.url()));
+  await reloadDesktop(it.page);
+  await asked;
+  await desk().getByRole("button", { name: "Close the demo" }).click();
+  await until(it.page, ({ windows }) => windows.length === 0);
+  const { events } = (await desktopAPI(it.page, "/events?limit=1000&after=0")).body;
+  const opened = events.filter((e) => e.type === "window.opened" && e.payload.subject === `demo:${id}`);
+  assert.equal(opened.length, 1, "it opened more than once");
 });
 
 test("the first prompt: watched at work, its answer read, followed up, and taken back", { skip }, async () => {

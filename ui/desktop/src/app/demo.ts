@@ -2,12 +2,15 @@ import type { ID } from "#base/domain/contracts.ts";
 import { Refusal } from "#base/domain/problem.ts";
 import type { Story } from "#base/domain/story.ts";
 import { notifyProblem } from "#base/kit/notify.ts";
-import { type Cue, cuesOf, demoTerminal, isFresh, placesOf, seenOf, sliderOf } from "../domain/demo";
+import { type Cue, cuesOf, demoTerminal, isFresh, isLed, placesOf, seenOf, sliderOf } from "../domain/demo";
 import { useStore } from "../state/store";
 import { past } from "../transport/address";
 import { api } from "../transport/api";
 import { terminals } from "../transport/terminals";
 import type { Windows } from "./windows";
+
+/** Events that are read at once. */
+const PAGE = 1000;
 
 const state = () => useStore.getState();
 
@@ -36,12 +39,23 @@ export class Demo {
     if (!shown) {
       shown = new Set(isFresh(story) ? [] : cuesOf(story));
       this.shown.set(story.run, shown);
+      if (shown.has("slider")) this.leadLater(story).catch(notifyProblem);
     }
     for (const cue of cuesOf(story)) {
       if (shown.has(cue)) continue;
       shown.add(cue);
       this.opening = this.opening.then(() => this.show(cue, story)).catch(tellTrouble);
     }
+  }
+
+  /** Opens the timeline of a demo that ended while no page looked; the log says whether one has done so. */
+  private async leadLater(story: Story): Promise<void> {
+    const run = state().runs.find((r) => r.id === story.run);
+    if (!run || run.dismissed) return;
+    const { events } = await api.events(run.first_seq);
+    // So much has happened since that nobody waits for its end.
+    if (events.length === PAGE || isLed(events, run.id)) return;
+    this.opening = this.opening.then(() => this.show("slider", story)).catch(tellTrouble);
   }
 
   /** Closes what a demo opened, and puts its card away. */

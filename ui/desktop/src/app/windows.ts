@@ -6,7 +6,7 @@ import { appOf, bestFor } from "../apps/registry";
 import { pace, pageClock } from "../domain/pace";
 import { maximisedOf, minimisedOf, restoredOf, type Snap, snappedOf, type Win } from "../domain/windows";
 import { focusedOf, onDesktop } from "../domain/wmorder";
-import { cascade } from "../domain/wmplace";
+import { cascade, NARROW } from "../domain/wmplace";
 import { useStore } from "../state/store";
 import { past } from "../transport/address";
 import { desk } from "../transport/desk";
@@ -95,8 +95,9 @@ export class Windows {
       .catch(() => undefined);
     const { window, seq } = await desk.open({ app, subject, bounds, desktop }, key);
     state().settle(window.id, window, seq);
-    // A terminal takes the keyboard when it is the window on top.
-    if (app === "terminal" && typing) this.raise(typing);
+    // A terminal takes the keyboard when it is the window on top. Where one window is seen at a time it is on top all
+    // the same, and leaves the keyboard at the prompt.
+    if (app === "terminal" && typing && state().area.width > NARROW) this.raise(typing);
     this.tell("opened", window);
   }
 

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import type { Event, ID } from "#base/domain/contracts.ts";
 import { emptyStory, tell } from "#base/domain/story.ts";
 import { event, RUN } from "#base/domain/testing.ts";
-import { cuesOf, demoOf, isFresh, placesOf, seenOf, sliderOf } from "./demo";
+import { cuesOf, demoOf, isFresh, isLed, placesOf, seenOf, sliderOf } from "./demo";
 
 const of = { run: RUN };
 const told = (...events: Event[]) => events.reduce(tell, emptyStory(RUN));
@@ -41,4 +41,14 @@ it("knows its timeline, before and after a person was led to the slider", () => 
   expect(demoOf(sliderOf(RUN))).toEqual({ run: RUN, leads: true });
   expect(demoOf(seenOf(RUN))).toEqual({ run: RUN, leads: false });
   expect(demoOf("moment:12")).toEqual({ leads: false });
+});
+
+it("was led to its end when a window showed its timeline, whatever became of that", () => {
+  const opened = (subject: string) => event(4, "window.opened", { window: "w", app: "timeline", subject } as never);
+  const shows = (subject: string) => event(5, "window.retitled", { window: "w", title: "", subject } as never);
+  expect(isLed([began, document, ended], RUN)).toBe(false);
+  expect(isLed([opened(`run:${RUN}`), shows("moment:5"), opened(sliderOf("another"))], RUN)).toBe(false);
+  expect(isLed([opened(sliderOf(RUN))], RUN)).toBe(true);
+  expect(isLed([shows(sliderOf(RUN))], RUN)).toBe(true);
+  expect(isLed([shows(seenOf(RUN))], RUN)).toBe(true);
 });

@@ -1,4 +1,4 @@
-import type { Rect } from "#base/domain/contracts.ts";
+import type { Event, Rect } from "#base/domain/contracts.ts";
 import type { Story } from "#base/domain/story.ts";
 import type { Area } from "./wmplace";
 
@@ -23,6 +23,15 @@ export const seenOf = (run: string) => `demo-seen:${run}`;
 export function demoOf(subject: string): { run?: string; leads: boolean } {
   const [, kind, run] = /^(demo|demo-seen):(.+)$/.exec(subject) ?? [];
   return { ...(run ? { run } : {}), leads: kind === "demo" };
+}
+
+/** Whether the timeline of a demo's end was opened, in this page or another, by the events since it began. */
+export function isLed(events: readonly Event[], run: string): boolean {
+  return events.some(
+    (e) =>
+      (e.type === "window.opened" || e.type === "window.retitled") &&
+      (e.payload.subject === sliderOf(run) || e.payload.subject === seenOf(run)),
+  );
 }
 
 /** What a demo that has come so far is to show. */

@@ -1,6 +1,9 @@
 import type { Rect } from "#base/domain/contracts.ts";
 import type { Snap, Win } from "./windows";
 
+/** A page of at most so many pixels across shows one app at a time. */
+export const NARROW = 900;
+
 /** The space windows live in, in CSS pixels. */
 export interface Area {
   width: number;

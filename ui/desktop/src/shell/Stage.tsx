@@ -1,4 +1,5 @@
 import { memo } from "react";
+import { useTouch } from "#base/kit/useWidth.ts";
 import { written } from "../domain/chord";
 import { focusedOf, onDesktop } from "../domain/wmorder";
 import { deskWords } from "../i18n/desk";
@@ -44,11 +45,12 @@ export const Stage = memo(function Stage() {
 function Welcome() {
   const t = useWords(deskWords);
   const rests = useAtRest();
+  const touch = useTouch();
   if (!rests && !past) return null;
   return (
     <div className="desk-welcome">
       <p className="desk-welcome-first">{t("welcome")}</p>
-      <p>{t("welcomeHint", { keys: written("Ctrl+K", isMac) })}</p>
+      <p>{touch ? t("welcomeTouch") : t("welcomeHint", { keys: written("Ctrl+K", isMac) })}</p>
       {!past && <Ideas />}
     </div>
   );

@@ -64,7 +64,8 @@ export function Shell({ id, title, focused, searching, reader, isOurs, onTitle, 
   }, [id]);
 
   useEffect(() => {
-    if (screen && focused && !searching) screen.focus();
+    // Whoever types at the prompt goes on typing there: a demo opens terminals by itself.
+    if (screen && focused && !searching && document.activeElement?.id !== "prompt") screen.focus();
   }, [screen, focused, searching]);
   useEffect(() => screen?.read(reader), [screen, reader]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the theme decides about the colours that are read

@@ -1,0 +1,32 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { frameOf } from "../lib/desktop.js";
+import { rig, skip } from "../lib/rig.js";
+import { desktopAPI, desktopOf } from "../lib/windows.js";
+
+// A phone: one window at a time, fingers, no keyboard.
+const it = rig({ desktop: true, browser: { width: 390, height: 844, touch: true } });
+const desk = () => desktopOf(it.page);
+
+test("no key is hinted at where there is no keyboard", { skip }, async () => {
+  await desk().getByText("What shall we do?", { exact: true }).waitFor();
+  await desk().getByText("Write below and send it.").waitFor();
+  const frame = await frameOf(it.page);
+  assert.ok(await frame.evaluate(() => matchMedia("(hover: none)").matches), "this is no touch screen");
+  assert.doesNotMatch(await desk().locator(".desk-area").innerText(), /Ctrl|Enter|Strg/);
+});
+
+test("each window of the demo is in front when it opens, and the keyboard stays where it is", { skip }, async () => {
+  await desk().getByRole("button", { name: "Show me a demo" }).click();
+  const seen = (app) => desk().locator(`.window[data-app=${app}]:not([hidden])`);
+  await seen("trace").waitFor();
+  await seen("writer").waitFor();
+  await desk().locator("#prompt").fill("my own ");
+  const [{ id }] = (await desktopAPI(it.page, "/runs")).body;
+  await seen("terminal").waitFor();
+  await seen("terminal").locator(".terminal-host[data-link=live]").waitFor();
+  await it.page.keyboard.type("words");
+  assert.equal(await desk().locator("#prompt").inputValue(), "my own words");
+  await desktopAPI(it.page, `/runs/${id}/faster`, { method: "POST" });
+  await seen("timeline").waitFor();
+});
