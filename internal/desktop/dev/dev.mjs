@@ -92,21 +92,27 @@ async function serve() {
   say({ port: server.httpServer.address().port });
 }
 
-/** For how long after a change Vite's watcher lets further ones of the same file fall is 50 ms. */
-const AGAIN_MS = 100;
+/**
+ * When to look again after a change, in milliseconds: Vite's watcher lets further changes of
+ * the same file fall for 50 ms, and hears of none while it moves from a replaced file to the
+ * new one, which takes longer on a busy machine.
+ */
+const AGAIN_MS = [100, 300, 1_000, 3_000];
 
-/** Tells of a change that the watcher let fall, because it came right after another of the same file. */
+/** Tells of changes that the watcher let fall, because they came right after another of the same file. */
 function lookAgain(watcher) {
   const looks = new Map();
   watcher.on("change", (path) => {
-    const before = identity(path);
+    const told = identity(path);
     clearTimeout(looks.get(path));
-    const look = () => {
-      looks.delete(path);
+    const wait = (turn) => looks.set(path, setTimeout(() => look(turn), AGAIN_MS[turn]));
+    const look = (turn) => {
       const now = identity(path);
-      if (now && now !== before) watcher.emit("change", path);
+      if (now && now !== told) watcher.emit("change", path);
+      else if (turn + 1 < AGAIN_MS.length) wait(turn + 1);
+      else looks.delete(path);
     };
-    looks.set(path, setTimeout(look, AGAIN_MS));
+    wait(0);
   });
 }
 

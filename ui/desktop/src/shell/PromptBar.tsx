@@ -140,6 +140,9 @@ function useWait(): [number, (seconds: number) => void] {
   return [wait, setWait];
 }
 
+/** The mark on the page's own clock, for whoever measures what the page needs until then. */
+const PROMPT_READY = "prompt-ready";
+
 /** The shell hands over what was typed before, and says when the keys are ours. */
 function useShell(change: (text: string) => void, box: RefObject<HTMLTextAreaElement | null>): void {
   useEffect(() => {
@@ -149,6 +152,7 @@ function useShell(change: (text: string) => void, box: RefObject<HTMLTextAreaEle
       else if (focusedFrame()) toContent();
       else box.current?.focus();
     });
+    performance.mark(PROMPT_READY);
     tellShell({ kind: "ready" });
     return end;
   }, [change, box]);
