@@ -4,6 +4,7 @@ import { frameOf } from "../lib/desktop.js";
 import { rig, skip } from "../lib/rig.js";
 import { unreachable } from "../lib/seen.js";
 import { appNames } from "../lib/states.js";
+import { tonesOf } from "../lib/tones.js";
 import { closeAll, desktopOf, openWindow, writeFile } from "../lib/windows.js";
 
 describe("200 % zoom of 1440x900", () => {
@@ -54,6 +55,20 @@ describe("forced colours", () => {
     const [one, other] = [await edge(below.win), await edge(front.win)];
     for (const { style, stands } of [one, other]) assert.deepEqual({ style, stands }, { style: "solid", stands: true });
     assert.notEqual(`${one.width} ${one.colour}`, `${other.width} ${other.colour}`);
+
+    // Marks that are nothing but a colour: what is open in the dock, and that the page is live.
+    const open = desktopOf(page).locator('.dock-button[data-open="true"][data-active="false"]');
+    const { width, height } = await open.boundingBox();
+    const dot = page.locator(".connection-live .connection-dot");
+    await dot.waitFor();
+    const [mark, beside, live, around] = await tonesOf(page, [
+      [open, width / 2, height - 3.5],
+      [open, width / 2, height - 7],
+      [dot, 4, 4],
+      [dot, -3, 4],
+    ]);
+    assert.ok(Math.abs(mark - beside) > 100, `the mark of an open app has the tone ${mark} on ${beside}`);
+    assert.ok(Math.abs(live - around) > 100, `the dot of a live page has the tone ${live} on ${around}`);
 
     await desktopOf(page).locator("#prompt").focus();
     const blind = [];

@@ -199,7 +199,7 @@ async function tryEach({ name, app, subject, open }) {
     const { label } = path.at(-1);
     seen.add(label);
     if (!enabled) continue;
-    chosen.add(label);
+    for (const above of path) chosen.add(above.label);
     if (elsewhere.has(label)) continue;
     await open(await openFresh(app, subject));
     for (const above of path.slice(0, -1)) await unfold(above);

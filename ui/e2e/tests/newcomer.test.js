@@ -69,7 +69,9 @@ test("it goes on after a reload in the middle, and is stopped by a press", { ski
   await appOf("trace").waitFor();
   await desk().locator(".card-demo").getByRole("button", { name: "Stop" }).click();
   await newestIs("cancelled");
-  assert.deepEqual(await apps(), ["trace", "writer"]);
+  // On a slow machine the tests may run in their terminal by then.
+  const shown = (await apps()).filter((app) => app !== "terminal");
+  assert.deepEqual(shown, ["trace", "writer"]);
   await desk().getByRole("button", { name: "Close the demo" }).click();
   await until(it.page, ({ windows }) => windows.length === 0);
 });

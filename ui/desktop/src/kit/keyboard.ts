@@ -24,6 +24,12 @@ const contentOf = (frame: HTMLElement) => [...frame.querySelectorAll<HTMLElement
 export const focusedFrame = () =>
   document.querySelector<HTMLElement>(`${WINDOW}[data-focused="true"]:not([hidden])`) ?? undefined;
 
+/** Somebody is in the middle of words at the prompt. */
+export function isPrompting(): boolean {
+  const at = document.activeElement;
+  return at instanceof HTMLTextAreaElement && at.id === "prompt" && at.value !== "";
+}
+
 /** Gives the keyboard to the content of a window; until that is there the window itself has it. */
 export function toContent(frame: HTMLElement | undefined = focusedFrame()): void {
   if (!frame) return;

@@ -81,7 +81,12 @@ export function partsOf({ uses }: Provider): string {
 }
 
 /** What to say where no model is connected, or one of two. */
+export function missing(models: ModelState | undefined): string {
+  return models?.director || models?.associate ? models.message : "No model is connected.";
+}
+
+/** The same where the recorded demo is offered beside it. */
 export function unconnected(models: ModelState | undefined): string {
-  if (models?.director || models?.associate) return models.message;
-  return "No model is connected. The recorded demo works without one.";
+  const one = models?.director || models?.associate;
+  return one ? missing(models) : `${missing(models)} The recorded demo works without one.`;
 }

@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from "react";
 import type { ID } from "#base/domain/contracts.ts";
 import { OfferButton } from "../../actions/OfferButton";
 import { useWords } from "../../i18n/words";
+import { isPrompting } from "../../kit/keyboard";
 import { useStore } from "../../state/store";
 import type { End } from "../../transport/terminals";
 import { words } from "./i18n";
@@ -65,7 +66,7 @@ export function Shell({ id, title, focused, searching, reader, isOurs, onTitle, 
 
   useEffect(() => {
     // Whoever types at the prompt goes on typing there: a demo opens terminals by itself.
-    if (screen && focused && !searching && document.activeElement?.id !== "prompt") screen.focus();
+    if (screen && focused && !searching && !isPrompting()) screen.focus();
   }, [screen, focused, searching]);
   useEffect(() => screen?.read(reader), [screen, reader]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the theme decides about the colours that are read

@@ -2,7 +2,7 @@ import { useState } from "react";
 import { names } from "#base/domain/names.ts";
 import { useSession } from "../../app/session";
 import type { Route } from "../../domain/route";
-import { unconnected } from "../../domain/settings";
+import { missing } from "../../domain/settings";
 import { useStore } from "../../state/store";
 import { HideNote } from "./HideNote";
 
@@ -21,7 +21,7 @@ export function NoModel() {
   return (
     <section className="desktop-note" aria-label="No model is connected">
       <p>
-        {unconnected(models)}{" "}
+        {missing(models)}{" "}
         <a href={session.addressOf(route)} onClick={go}>
           {names.models.en}
         </a>
