@@ -237,14 +237,14 @@ describe("a hostile desktop", () => {
       const refused = [];
       for (const part of [{ live: true }, { recording: "eA==" }, { repo: "eA==" }, { name: "mine" }])
         refused.push((await demo(part)).status);
+      const { seq } = await (await fetch(`${base}/desktop`)).json();
       const { run, repo } = await (await demo({})).json();
       let end;
       do end = await (await fetch(`${base}/runs/${run}`)).json();
       while (["planning", "running", "waiting"].includes(end.state));
-      const { events } = await (await fetch(`${base}/events?limit=1000&after=${end.first_seq - 200}`)).json();
-      const from = events.findLast((e) => e.type === "repo.added").seq;
+      const { events } = await (await fetch(`${base}/events?limit=1000&after=${seq}`)).json();
       const touched = events
-        .filter((e) => e.seq > from && e.type.startsWith("file."))
+        .filter((e) => e.type.startsWith("file."))
         .flatMap((e) => e.payload.paths ?? e.payload.files.map((f) => f.path));
       return {
         refused,
