@@ -31,11 +31,10 @@ func Serve(sock *os.File, name string) error {
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		return choir.Wrap("proctree.serve", choir.CodeUnavailable, err, "become the one who adopts orphans")
 	}
-	s := &server{wire: w, forker: newForker(), running: map[int]int{}, reaped: make(chan struct{}, 1)}
-	defer s.forker.close()
+	s := &server{wire: w, running: map[int]int{}, reaped: make(chan struct{}, 1)}
 	done := s.watch()
 	defer done()
-	err = s.loop()
+	err = onCommandThread(s.loop)
 	s.clear(Grace)
 	if errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) {
 		return nil
@@ -59,8 +58,7 @@ func hold(name string) (net.Listener, error) {
 }
 
 type server struct {
-	wire   *wire
-	forker *forker
+	wire *wire
 	// mu guards running and used, and makes a fork and its entry in running one
 	// step for the reaper.
 	mu      sync.Mutex
@@ -133,9 +131,11 @@ func exitOf(status syscall.WaitStatus) Exit {
 // answer drops what cannot be sent: the owner is gone, and loop sees that too.
 func (s *server) answer(r reply) { _ = s.wire.send(r) }
 
+// loop answers until the owner's end closes. It runs on the thread of the commands.
 func (s *server) loop() error {
 	for {
 		var req request
+		s.wire.await()
 		fds, err := s.wire.receive(&req)
 		if err == nil {
 			s.handle(req, fds)
@@ -189,7 +189,7 @@ func (s *server) start(req request, fds []int) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	pid, err := s.forker.start(path, req.Argv, &syscall.ProcAttr{
+	pid, err := syscall.ForkExec(path, req.Argv, &syscall.ProcAttr{
 		Dir: req.Dir, Env: req.Env, Files: []uintptr{input, uintptr(fds[0]), uintptr(fds[1])},
 		Sys: &syscall.SysProcAttr{Setsid: true},
 	})

@@ -9,6 +9,8 @@ import (
 	"sync"
 	"syscall"
 
+	"golang.org/x/sys/unix"
+
 	"choiros/internal/choir"
 )
 
@@ -29,12 +31,12 @@ func newWire(f *os.File) (*wire, error) {
 		return nil, choir.Wrap("proctree.open", choir.CodeInternal, err, "take up the socket")
 	}
 	f.Close()
-	unix, ok := conn.(*net.UnixConn)
+	socket, ok := conn.(*net.UnixConn)
 	if !ok {
 		conn.Close()
 		return nil, choir.E("proctree.open", choir.CodeInternal, "the descriptor is no unix socket")
 	}
-	return &wire{conn: unix}, nil
+	return &wire{conn: socket}, nil
 }
 
 func (w *wire) send(v any, files ...*os.File) error {
@@ -45,6 +47,7 @@ func (w *wire) send(v any, files ...*os.File) error {
 	if len(body) > maxMessage {
 		return choir.E("proctree.send", choir.CodeTooLarge, "a message of %d bytes", len(body))
 	}
+	message := append(binary.BigEndian.AppendUint32(make([]byte, 0, 4+len(body)), uint32(len(body))), body...)
 	var rights []byte
 	if len(files) > 0 {
 		fds := make([]int, len(files))
@@ -55,11 +58,29 @@ func (w *wire) send(v any, files ...*os.File) error {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if _, _, err := w.conn.WriteMsgUnix(binary.BigEndian.AppendUint32(nil, uint32(len(body))), rights, nil); err != nil {
-		return err
+	// As a whole, so that the far end wakes up once for it; what does not fit follows.
+	n, _, err := w.conn.WriteMsgUnix(message, rights, nil)
+	if err == nil && n < len(message) {
+		_, err = w.conn.Write(message[n:])
 	}
-	_, err = w.conn.Write(body)
 	return err
+}
+
+// await returns when there is something to receive. It holds its thread up, which
+// wakes up sooner than a goroutine that is bound to it. An error is left to receive.
+func (w *wire) await() {
+	raw, err := w.conn.SyscallConn()
+	if err != nil {
+		return
+	}
+	_ = raw.Control(func(fd uintptr) {
+		polled := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
+		for {
+			if _, err := unix.Poll(polled, -1); err != unix.EINTR {
+				return
+			}
+		}
+	})
 }
 
 // receive reads one message and the descriptors that came with it. It is used

@@ -8,74 +8,29 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// forker starts programs from one thread, which the kernel keeps from signalling
-// and tracing any process that was not started by it (landlock(7), scoped signals,
-// Linux 6.12). Programs inherit that: none can end the role that owns the tree, the
-// tree process, a terminal or a dev server, though all have the same user. An older
-// kernel starts programs without it.
-type forker struct {
-	asked chan fork
-	done  chan struct{}
+// onCommandThread runs fn on a thread of its own, which the kernel keeps from
+// signalling and tracing any process that was not started by it (landlock(7), scoped
+// signals, Linux 6.12). Programs that fn starts inherit that: none can end the role
+// that owns the tree, the tree process, a terminal or a dev server, though all have
+// the same user. An older kernel runs fn without it. What fn does besides happens
+// there too, because handing each start over to the thread would cost several switches.
+func onCommandThread(fn func() error) error {
+	ended := make(chan error)
+	go func() { ended <- lockedThread(fn) }()
+	return <-ended
 }
 
-// fork is one program to be started.
-type fork struct {
-	path    string
-	argv    []string
-	attr    *syscall.ProcAttr
-	started chan<- forked
-}
-
-type forked struct {
-	pid int
-	err error
-}
-
-func newForker() *forker {
-	f := &forker{asked: make(chan fork), done: make(chan struct{})}
-	go f.serve()
-	return f
-}
-
-// serve ends with close.
-func (f *forker) serve() {
-	defer close(f.done)
-	f.serveThread()
-}
-
-// serveThread starts programs from its thread, which is never given back and ends
+// lockedThread runs fn on its goroutine's thread, which is never given back and ends
 // with it. That is not the main thread: by the main thread's rules the kernel
 // decides who may signal the process.
-func (f *forker) serveThread() {
+func lockedThread(fn func() error) error {
 	runtime.LockOSThread()
 	if unix.Gettid() == unix.Getpid() {
 		defer runtime.UnlockOSThread()
-		other := make(chan struct{})
-		go func() {
-			defer close(other)
-			f.serveThread()
-		}()
-		<-other
-		return
+		return onCommandThread(fn)
 	}
 	scopeSignals()
-	for ask := range f.asked {
-		pid, err := syscall.ForkExec(ask.path, ask.argv, ask.attr)
-		ask.started <- forked{pid, err}
-	}
-}
-
-func (f *forker) close() {
-	close(f.asked)
-	<-f.done
-}
-
-// start runs a program and returns its process number.
-func (f *forker) start(path string, argv []string, attr *syscall.ProcAttr) (int, error) {
-	started := make(chan forked, 1)
-	f.asked <- fork{path, argv, attr, started}
-	s := <-started
-	return s.pid, s.err
+	return fn()
 }
 
 // rulesetAttr and pathBeneathAttr are the kernel's structs of the same names, the
