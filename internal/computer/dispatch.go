@@ -185,8 +185,12 @@ func (d *dispatcher) take(ctx context.Context, e choir.Event) error {
 // takeTask queues a task once. A second dispatch of the same id is void, and one
 // that was answered since needs nothing.
 func (d *dispatcher) takeTask(ctx context.Context, e choir.Event) error {
-	t, err := d.c.store.Task(ctx, e.Task)
-	if err != nil || t.DispatchedSeq != e.Seq || t.Result != nil {
+	first, err := d.c.store.First(ctx, e.Type, string(e.Task))
+	if err != nil || first.Seq != e.Seq {
+		return err
+	}
+	_, err = d.c.store.First(ctx, "task.returned", string(e.Task))
+	if choir.CodeOf(err) != choir.CodeNotFound {
 		return err
 	}
 	if slices.ContainsFunc(d.open, func(t *openTask) bool { return t.event.Task == e.Task }) {
@@ -205,6 +209,7 @@ func (d *dispatcher) next() {
 	}
 	d.open[0].sent = true
 	d.deliver(d.open[0])
+	d.c.store.CatchUp() // the Associate begins with questions about the task
 }
 
 // deliver sends a task; one that was stopped too, because an Associate that

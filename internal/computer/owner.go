@@ -128,21 +128,29 @@ func (c *Computer) NewTask(t choir.DirectorTask) (choir.DirectorTask, error) {
 	return t, nil
 }
 
-// WaitTask returns when the task has been answered.
+// WaitTask returns when the task has been answered. It asks the log itself, so that
+// the SQLite copy need not take up each event at once for it.
 func (c *Computer) WaitTask(ctx context.Context, id choir.ID) (choir.AssociateResult, error) {
+	if err := c.mustBeDispatched(ctx, id); err != nil {
+		return choir.AssociateResult{}, err
+	}
 	for {
 		head, _ := c.store.Head()
-		t, err := c.store.Task(ctx, id)
-		if err != nil {
-			return choir.AssociateResult{}, err
-		}
-		if t.Result != nil {
-			return *t.Result, nil
+		if result, err := c.store.Result(ctx, id); choir.CodeOf(err) != choir.CodeNotFound {
+			return result, err
 		}
 		if err := c.store.WaitPast(ctx, head); err != nil {
 			return choir.AssociateResult{}, err
 		}
 	}
+}
+
+func (c *Computer) mustBeDispatched(ctx context.Context, task choir.ID) error {
+	_, err := c.store.First(ctx, "task.dispatched", string(task))
+	if choir.CodeOf(err) == choir.CodeNotFound {
+		_, err = c.store.Task(ctx, task) // which says it of a task
+	}
+	return err
 }
 
 func (c *Computer) mustBeOpen(ctx context.Context, run choir.ID) error {

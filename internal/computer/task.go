@@ -47,7 +47,9 @@ func (c *Computer) taskBegin(ctx context.Context, id choir.ID, since choir.Diges
 	if err != nil {
 		return reply, err
 	}
-	return reply, c.appendAll(ctx, choir.RoleControl, append(drafts, d.ForRun(t.Run, t.ID)))
+	err = c.appendAll(ctx, choir.RoleControl, append(drafts, d.ForRun(t.Run, t.ID)))
+	c.store.CatchUp() // while commands run; the look after them asks about the task
+	return reply, err
 }
 
 // maxCompared bounds the paths in the answer to a task's begin, in bytes.

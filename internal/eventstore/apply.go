@@ -100,6 +100,16 @@ func (a *applier) ripened() {
 	a.cond.Broadcast()
 }
 
+// hurry begins a transaction with what waits, if anything does.
+func (a *applier) hurry() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if len(a.queue) > 0 {
+		a.ripe = true
+		a.cond.Broadcast()
+	}
+}
+
 // due reports whether a transaction should begin. The caller holds mu.
 func (a *applier) due() bool {
 	if len(a.queue) == 0 || a.err != nil {

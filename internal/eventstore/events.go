@@ -28,6 +28,10 @@ func (s *Store) read(ctx context.Context, fn func(*sqlite.Conn) error) error {
 	return s.pool.use(ctx, fn)
 }
 
+// CatchUp has the SQLite copy take up at once what the log has, because somebody is
+// about to read. It does not wait.
+func (s *Store) CatchUp() { s.applier.hurry() }
+
 // EventsAfter gives up to limit events after seq, in order.
 func (s *Store) EventsAfter(ctx context.Context, seq uint64, limit int) ([]choir.Event, error) {
 	limit = bounded(limit)

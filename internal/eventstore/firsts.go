@@ -28,6 +28,19 @@ func (s *Store) First(ctx context.Context, t choir.Type, subject ...string) (cho
 	return s.eventAt(ctx, seq)
 }
 
+// Result is the answer to a task, of which the log has one. Code not_found.
+func (s *Store) Result(ctx context.Context, task choir.ID) (choir.AssociateResult, error) {
+	e, err := s.First(ctx, "task.returned", string(task))
+	if err != nil {
+		return choir.AssociateResult{}, err
+	}
+	p, err := choir.ReadPayload(e.Type, e.Payload)
+	if err != nil {
+		return choir.AssociateResult{}, choir.Wrap("eventstore.read", choir.CodeCorrupt, err, "event %d", e.Seq)
+	}
+	return p.(*choir.TaskReturned).Result, nil
+}
+
 // firstSeq asks the database for the event of a key that is not remembered; 0 when
 // there is none.
 func (s *Store) firstSeq(ctx context.Context, key choir.OnceKey) (seq uint64, err error) {

@@ -218,3 +218,53 @@ func TestALogFromBeforeTheTableOfFirstsKeepsItsRules(t *testing.T) {
 	s = open(t, dir)
 	must[[]choir.Receipt](t)(s.Append(ctx, choir.RoleControl, returned(t, open1, task1, "of a task that was open")))
 }
+
+// What a task's dispatch, its delivery and whoever waits for its answer ask of the log
+// is there as soon as it is durable, however long the SQLite copy takes.
+func TestTheAnswerToATaskNeedsNoCopy(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	dir := t.TempDir()
+	s := open(t, dir)
+	s.applier.connMu.Lock() // as if a transaction took for ever
+	held := sync.OnceFunc(s.applier.connMu.Unlock)
+	defer held()
+	run, task := dispatched(t, s)
+	if _, err := s.First(ctx, "task.dispatched", string(task)); err != nil {
+		t.Error(err)
+	}
+	_, err := s.Result(ctx, task)
+	wantCode(t, err, choir.CodeNotFound)
+	must[[]choir.Receipt](t)(s.Append(ctx, choir.RoleAssociate, returned(t, run, task, "done")))
+	if got, err := s.Result(ctx, task); err != nil || got.Summary != "done" {
+		t.Errorf("%v, %v", got, err)
+	}
+	held()
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s = open(t, dir) // which remembers nothing
+	if got, err := s.Result(ctx, task); err != nil || got.Summary != "done" {
+		t.Errorf("after a start: %v, %v", got, err)
+	}
+}
+
+func TestTheCopyCatchesUpBeforeItsMoment(t *testing.T) {
+	t.Parallel()
+	s := open(t, t.TempDir())
+	s.CatchUp() // of nothing: the next event waits for others all the same
+	s.applier.mu.Lock()
+	if s.applier.ripe {
+		t.Error("an empty queue is ripe")
+	}
+	s.applier.mu.Unlock()
+	s.applier.connMu.Lock() // keeps the queue
+	dispatched(t, s)
+	s.CatchUp()
+	s.applier.mu.Lock()
+	if !s.applier.due() {
+		t.Error("no transaction is due")
+	}
+	s.applier.mu.Unlock()
+	s.applier.connMu.Unlock()
+}
