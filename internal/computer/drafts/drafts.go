@@ -7,6 +7,8 @@ package drafts
 
 import (
 	"context"
+	"strconv"
+	"strings"
 
 	"zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
@@ -38,6 +40,8 @@ type Draft struct {
 	Text     string     `json:"text,omitempty" doc:"The text; absent in a list."`
 	// By names the page that changed it last, which may change it again unseen.
 	By string `json:"-"`
+	// Turn grows with every text of that page; 0 when it does not count them.
+	Turn int64 `json:"-"`
 }
 
 const fields = "revision, app, subject, base, size, at_ms, by_page"
@@ -67,13 +71,16 @@ func (s *Store) Get(ctx context.Context, app, subject string) (d Draft, err erro
 }
 
 // Put keeps a text that was made of the draft with the revision made, 0 where
-// there was none. It is durable when Put returns. Code conflict when somebody else
-// than the same page changed the draft meanwhile, with the draft that is there, or the zero Draft when there
-// is none any more; code too_large when it is over a limit. A text that is kept
-// already changes nothing.
+// there was none. It is durable when Put returns. Code conflict, with the draft that
+// is there or the zero Draft, when that has another revision, unless the same page
+// wrote it in an earlier turn; code too_large when it is over a limit. A text that is
+// kept already changes nothing.
 func (s *Store) Put(ctx context.Context, d Draft, made int64) (now Draft, err error) {
 	if len(d.Text) > s.limits.text {
 		return now, choir.E("drafts.put", choir.CodeTooLarge, "a text of %d bytes is not kept unsaved; at most %d are", len(d.Text), s.limits.text).WithRemedy("save it")
+	}
+	if strings.Contains(d.By, turnMark) {
+		return now, choir.Invalid("by", "a page's name is one line")
 	}
 	d.Size, d.At = int64(len(d.Text)), choir.TimeOf(s.now())
 	err = s.use(ctx, func(conn *sqlite.Conn) (err error) {
@@ -90,7 +97,7 @@ func (s *Store) Put(ctx context.Context, d Draft, made int64) (now Draft, err er
 			now = *there
 			return nil
 		}
-		own := there != nil && d.By != "" && there.By == d.By
+		own := there != nil && d.By != "" && there.By == d.By && (d.Turn == 0 || d.Turn > there.Turn)
 		if err := mustBe(there, made); err != nil && !own {
 			if there != nil {
 				now = *there
@@ -169,7 +176,7 @@ func replace(conn *sqlite.Conn, d *Draft) (int64, error) {
 		return 0, err
 	}
 	err = sqlitex.Execute(conn, "INSERT INTO drafts (app, subject, base, size, at_ms, by_page, text) VALUES (?, ?, ?, ?, ?, ?, ?)", &sqlitex.ExecOptions{
-		Args: []any{d.App, d.Subject, d.Base, d.Size, int64(d.At), d.By, d.Text},
+		Args: []any{d.App, d.Subject, d.Base, d.Size, int64(d.At), pageOf(d), d.Text},
 	})
 	return conn.LastInsertRowID(), err
 }
@@ -185,10 +192,27 @@ func find(conn *sqlite.Conn, app, subject string) (found *Draft, err error) {
 }
 
 func read(row *sqlite.Stmt) Draft {
-	return Draft{
+	d := Draft{
 		Revision: row.ColumnInt64(0), App: row.ColumnText(1), Subject: row.ColumnText(2),
 		Base: row.ColumnText(3), Size: row.ColumnInt64(4), At: choir.Time(row.ColumnInt64(5)), By: row.ColumnText(6),
 	}
+	if page, turn, counted := strings.Cut(d.By, turnMark); counted {
+		if n, err := strconv.ParseInt(turn, 10, 64); err == nil {
+			d.By, d.Turn = page, n
+		}
+	}
+	return d
+}
+
+// turnMark stands between a page and its turn in the column by_page. A page's name is
+// one that it gives itself, so that Put refuses one with the mark.
+const turnMark = "\n"
+
+func pageOf(d *Draft) string {
+	if d.Turn == 0 {
+		return d.By
+	}
+	return d.By + turnMark + strconv.FormatInt(d.Turn, 10)
 }
 
 func query(conn *sqlite.Conn, text string, each func(*sqlite.Stmt), args ...any) error {

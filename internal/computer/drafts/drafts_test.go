@@ -95,6 +95,15 @@ func TestAChangeOfAnotherRevisionGetsTheDraftThatIsThere(t *testing.T) {
 	if _, err := s.Put(t.Context(), Draft{App: "code", Subject: "c.go", Text: "three", By: "other"}, mine.Revision); choir.CodeOf(err) != choir.CodeConflict {
 		t.Errorf("another page: %v", err)
 	}
+	// The words that a page sends while it is left overtake those that are on their way.
+	last := put(t, s, Draft{App: "code", Subject: "d.go", Text: "a and my last words", By: "page", Turn: 2}, 0)
+	if got, err := s.Put(t.Context(), Draft{App: "code", Subject: "d.go", Text: "a and", By: "page", Turn: 1}, 0); choir.CodeOf(err) != choir.CodeConflict || got != last {
+		t.Errorf("an earlier turn: %+v %v", got, err)
+	}
+	put(t, s, Draft{App: "code", Subject: "d.go", Text: "more", By: "page", Turn: 3}, 0)
+	if _, err := s.Put(t.Context(), Draft{App: "code", Subject: "e.go", Text: "x", By: "page\n7"}, 0); choir.CodeOf(err) != choir.CodeInvalid {
+		t.Errorf("a page of two lines: %v", err)
+	}
 	got, err := s.Put(t.Context(), Draft{App: "code", Subject: "b.go", Text: "mine"}, now.Revision)
 	if choir.CodeOf(err) != choir.CodeConflict || got != (Draft{}) {
 		t.Errorf("of one that is gone: %+v %v", got, err)

@@ -24,6 +24,7 @@ type DraftRequest struct {
 	Text string `json:"text" doc:"The text, at most 8 MiB."`
 	Base string `json:"base,omitempty" maxLength:"200" doc:"What the text was made of: the digest of a file, the version of a document."`
 	By   string `json:"by,omitempty" maxLength:"64" doc:"Name that the page gives itself; what the same page changed meanwhile is no conflict."`
+	Turn int64  `json:"turn,omitempty" minimum:"0" doc:"Grows with every text that the page sends: an earlier one does not replace a later one that overtook it."`
 	Made int64  `json:"made,omitempty" minimum:"0" doc:"Revision of the draft that the text was made of; 0 where there was none."`
 }
 
@@ -67,7 +68,7 @@ func (a *API) drafts(h huma.API) {
 		if err != nil {
 			return nil, err
 		}
-		now, err := c.KeepDraft(ctx, drafts.Draft{App: r.App, Subject: r.Subject, Base: r.Body.Base, Text: r.Body.Text, By: r.Body.By}, r.Body.Made)
+		now, err := c.KeepDraft(ctx, drafts.Draft{App: r.App, Subject: r.Subject, Base: r.Body.Base, Text: r.Body.Text, By: r.Body.By, Turn: r.Body.Turn}, r.Body.Made)
 		if err != nil {
 			return nil, draftProblem(now, err)
 		}

@@ -267,3 +267,57 @@ it("is dropped though an answer from before the last send comes late", async () 
   await rest();
   expect(stand.rows.size).toBe(0);
 });
+
+/** Holds the next write up on its way to the server; gives what lets it go on. */
+function holdWrite(): () => void {
+  const { write } = stand.api;
+  let go = () => {};
+  const gate = new Promise<void>((open) => {
+    go = open;
+  });
+  stand.api.write = async (...of) => {
+    stand.api.write = write;
+    await gate;
+    return write(...of);
+  };
+  return go;
+}
+
+it("leaves what the other browser typed while the save of this one was under way", async () => {
+  here.type("one");
+  await rest();
+  stand.pages = [];
+  const go = holdWrite();
+  here.type("one, saved");
+  await here.rest();
+  there.type("one, and more");
+  await there.rest();
+  here.drafts.drop("code", "a");
+  go();
+  await rest();
+  expect(stand.rows.get("a")?.text).toBe("one, and more");
+  expect(here.text).toBe("one, and more");
+});
+
+it("discards its own side of a clash only", async () => {
+  here.type("mine");
+  there.type("theirs");
+  await rest();
+  const [winner, asked] = here.clashed ? [there, here] : [here, there];
+  asked.drafts.drop("code", "a");
+  await rest();
+  expect(stand.rows.get("a")?.text).toBe(winner.text);
+  expect(asked.text).toBe(winner.text);
+});
+
+it("has the browser ask when what is discarded may still be on its way", async () => {
+  const go = holdWrite();
+  here.type("one");
+  await here.rest();
+  here.drafts.drop("code", "a");
+  expect(here.drafts.lastWords()).toBe(false);
+  go();
+  await rest();
+  expect(stand.rows.size).toBe(0);
+  expect(here.drafts.lastWords()).toBe(true);
+});

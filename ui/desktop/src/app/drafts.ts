@@ -78,6 +78,8 @@ export class Drafts {
   private readonly clock: Clock;
 
   private readonly onProblem: (error: unknown) => void;
+  /** How many texts were sent: the server leaves a later one alone that overtook an earlier one. */
+  private turns = 0;
 
   constructor(to: typeof server, clock: Clock, onProblem: (error: unknown) => void) {
     this.server = to;
@@ -113,7 +115,13 @@ export class Drafts {
   drop(app: string, subject: string): void {
     const entry = this.entries.get(key(app, subject));
     if (!entry) return;
-    entry.clash = false;
+    if (entry.clash) {
+      // The other browser's text is not this one's to drop.
+      entry.clash = false;
+      entry.wanted = undefined;
+      this.tell(entry);
+      return;
+    }
     if (entry.now === undefined && !entry.sending) {
       this.forget(entry);
       return;
@@ -149,7 +157,9 @@ export class Drafts {
     let all = true;
     for (const entry of this.entries.values()) {
       if (entry.wanted === undefined) continue;
-      if (!fits(entry.wanted) || entry.clash || entry.failures > 0) all = false;
+      // The revision that is to be dropped is not known before the answer to what is on its way.
+      const unknown = entry.wanted === null && entry.sending;
+      if (!fits(entry.wanted) || entry.clash || entry.failures > 0 || unknown) all = false;
       // Its answer is not waited for, nor that of what is on its way.
       else this.bring(entry, entry.wanted).catch(() => undefined);
     }
@@ -220,7 +230,12 @@ export class Drafts {
   private async bring(entry: Entry, wanted: Typed | null): Promise<void> {
     const { app, subject, known } = entry;
     if (wanted) {
-      const { revision } = await this.server.write(app, subject, { ...wanted, made: known.revision }, fits(wanted));
+      const { revision } = await this.server.write(
+        app,
+        subject,
+        { ...wanted, made: known.revision, turn: ++this.turns },
+        fits(wanted),
+      );
       entry.known = { ...wanted, revision };
     } else if (known.revision > 0) {
       await this.server.drop(app, subject, known.revision);
@@ -253,13 +268,14 @@ export class Drafts {
     const common = origin !== undefined && entry.known.revision > 0 ? entry.known.text : origin;
     entry.known = there ? { revision: there.revision, text: there.text ?? "", base: there.base ?? "" } : none;
     const mine = entry.wanted;
-    // The other browser kept the same words once more: they are dropped all the same.
-    if (sent === null && mine === null && entry.known.revision > 0 && entry.known.text === before.text) return;
-    // What was saved or discarded here was typed on there, and what was saved or discarded there is typed on here.
-    if (sent === null && mine === null) {
+    if (mine === null) {
+      // The other browser kept the same words once more: they are dropped all the same.
+      if (entry.known.revision > 0 && entry.known.text === (sent ?? before).text) return;
+      // What was saved or discarded here was typed on there.
       entry.wanted = undefined;
       return this.tell(entry);
     }
+    // What was saved or discarded there is typed on here.
     if (!mine || entry.known.revision === 0 || common === undefined) return;
     const both = merged(common, mine.text, entry.known.text);
     if (both === undefined) {

@@ -24,9 +24,16 @@ export const drafts = {
   list: (signal?: AbortSignal) => list<StoredDraft>(`${base}/drafts`, signal),
   /** Of revision 0 when there is none. */
   read: (app: string, subject: string) => ask<StoredDraft>(at(app, subject)),
-  /** Keeps a text that was made of the revision `made`, 0 for none; refused with what is there when that is another. */
-  write: (app: string, subject: string, body: { text: string; base: string; made: number }, keepalive: boolean) =>
-    ask<StoredDraft>(at(app, subject), { method: "PUT", body: { ...body, by: page }, keepalive }),
+  /**
+   * Keeps a text that was made of the revision `made`, 0 for none; refused with what is there when that is another.
+   * `turn` grows with every text that this page sends.
+   */
+  write: (
+    app: string,
+    subject: string,
+    body: { text: string; base: string; made: number; turn: number },
+    keepalive: boolean,
+  ) => ask<StoredDraft>(at(app, subject), { method: "PUT", body: { ...body, by: page }, keepalive }),
   drop: (app: string, subject: string, revision: number) =>
     ask<void>(`${at(app, subject)}&revision=${revision}`, { method: "DELETE", keepalive: true }),
 };
