@@ -2,7 +2,7 @@
 import { openBrowser, PATIENCE_MS } from "./browser.js";
 import { startChoir } from "./choir.js";
 import { frameOf, goToPage } from "./desktop.js";
-import { appNames, arrange, furnish, playDemo, reloadDesktop, statesOf } from "./states.js";
+import { appNames, arrange, furnish, playDemo, statesOf } from "./states.js";
 import { closeAll, desktopAPI, desktopOf, enterDesktop, known, openWindow } from "./windows.js";
 
 export const sizes = [
@@ -103,21 +103,20 @@ export async function scenes({ touch }) {
 /** The state that an app is best known by. */
 async function mainState(app) {
   const answering = (await statesOf(app)).filter((s) => s.network === "answers" && s.name !== "empty");
-  return answering.find((s) => s.name === telling[app]) ?? answering.at(-1);
+  const there = answering.filter((s) => !s.of);
+  return answering.find((s) => s.name === telling[app]) ?? there.at(-1) ?? answering.at(-1);
 }
 
 /** Leads to the desktop, with nothing on it. */
 async function clear(page) {
   await enterDesktop(page);
-  // A note of the shell's takes half of a phone, and is the same in every picture.
-  const note = page.getByRole("button", { name: "Hide this" });
-  if (await note.isVisible()) await note.click();
+  await hideNote(page);
   const [theme] = await Promise.all([
     (await frameOf(page)).locator("html").getAttribute("data-theme"),
     closeAll(page),
     endTerminals(page),
   ]);
-  if (theme !== "system") await reloadDesktop(page);
+  if (theme !== "system") await reload(page);
   // As it is when the desktop opens.
   await desktopOf(page).locator("#prompt").focus();
 }
@@ -127,14 +126,29 @@ async function endTerminals(page) {
   for (const { terminal } of body) await desktopAPI(page, `/terminals/${terminal}`, { method: "DELETE" });
 }
 
-/** Draws the desktop with another theme, until it is loaded again; the log, which other scenes show, has none of it. */
+/** Draws shell and desktop with another theme, until they are loaded again; the log, which other scenes show, has none of it. */
 async function wear(page, name) {
   const body = { ...(await known(page)), theme: { name } };
-  const asked = (url) => /^[0-9a-f-]{36}\.localhost$/.test(url.hostname) && url.pathname.endsWith("/desktop");
+  const asked = (url) => /^\/api\/computers\/[0-9a-f-]{36}\/desktop$/.test(url.pathname);
   await page.context().route(asked, (route) => route.fulfill({ json: body }));
-  await reloadDesktop(page);
+  await reload(page);
   await desktopOf(page).locator(`html[data-theme="${name}"]`).waitFor();
+  await page.waitForFunction(() => document.documentElement.dataset.contrast === "more");
   await page.context().unroute(asked);
+  await desktopOf(page).locator("#prompt").focus();
+}
+
+/** Loads the shell and the desktop in it again, without the note above it. */
+async function reload(page) {
+  await page.reload();
+  await enterDesktop(page);
+  await hideNote(page);
+}
+
+/** A note of the shell's takes half of a phone, and is the same in every picture. */
+async function hideNote(page) {
+  const note = page.getByRole("button", { name: "Hide this" });
+  if (await note.isVisible()) await note.click();
 }
 
 /** Windows above each other. */
