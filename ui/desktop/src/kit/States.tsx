@@ -51,16 +51,16 @@ export function Failed({
   );
 }
 
-/** What was shown is not there any more; the timeline has it still. */
-export function Gone({ onAgain }: { onAgain(): void }) {
+/** What was opened is not there any more, and the timeline has it still; or, with the words for that, it never was. */
+export function Gone({ never, onAgain }: { never?: string; onAgain(): void }) {
   const t = useWords(deskWords);
   return (
     <div className="state" data-state="gone" role="alert">
       <FileX2 className="state-icon-large" size={38} strokeWidth={1.4} aria-hidden />
-      <p className="state-title">{t("gone")}</p>
-      <p className="state-why">{t("goneMore")}</p>
+      <p className="state-title">{never ?? t("gone")}</p>
+      {!never && <p className="state-why">{t("goneMore")}</p>}
       <div className="state-acts">
-        <Button onClick={() => tellShell({ kind: "open", page: "timeline" })}>{t("toTimeline")}</Button>
+        {!never && <Button onClick={() => tellShell({ kind: "open", page: "timeline" })}>{t("toTimeline")}</Button>}
         <Button onClick={onAgain}>{t("tryAgain")}</Button>
       </div>
     </div>

@@ -128,7 +128,7 @@ function Large({ path, bytes: has }: { path: string; bytes: number }) {
   return (
     <TooLarge title={t("tooLarge", { name: nameOf(path) })}>
       <p>{t("tooLargeMore", { has: bytes(has, language), most: bytes(LARGEST, language) })}</p>
-      <a className="button" href={fileAddress(path, true)} download={nameOf(path)}>
+      <a className="button button-plain" href={fileAddress(path, true)} download={nameOf(path)}>
         {t("download")}
       </a>
     </TooLarge>

@@ -105,13 +105,15 @@ export default function Files() {
           </div>
         </Dropping>
       </Actions>
-      <Status
-        items={items}
-        chosen={chosen}
-        cut={data?.cut ?? false}
-        partial={data?.partial ?? false}
-        search={place.is === "search"}
-      />
+      {!error && (
+        <Status
+          items={items}
+          chosen={chosen}
+          cut={data?.cut ?? false}
+          partial={data?.partial ?? false}
+          search={place.is === "search"}
+        />
+      )}
     </div>
   );
 }

@@ -1,7 +1,8 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { isGone } from "#base/domain/problem.ts";
 import { bytes } from "../../domain/time";
 import { useWords } from "../../i18n/words";
-import { Loading, Trouble } from "../../kit/States";
+import { Gone, Loading, Trouble } from "../../kit/States";
 import { useStore } from "../../state/store";
 import { moments } from "../../transport/moments";
 import { FilesThen } from "./FilesThen";
@@ -17,6 +18,7 @@ export function Then({ seq, file }: { seq: number; file?: string | undefined }) 
     staleTime: Number.POSITIVE_INFINITY,
     placeholderData: keepPreviousData,
   });
+  if (isGone(error)) return <Gone never={t("never")} onAgain={() => void refetch()} />;
   if (error) return <Trouble error={error} onAgain={() => void refetch()} />;
   if (!data) return <Loading />;
   return (

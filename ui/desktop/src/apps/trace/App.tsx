@@ -99,7 +99,7 @@ export default function Trace() {
       {error ? (
         <Trouble error={error} onAgain={retry} />
       ) : events?.length === 0 ? (
-        <Gone onAgain={retry} />
+        <Gone never={t("never")} onAgain={retry} />
       ) : trace ? (
         <div className="trace-body">
           {look === "steps" ? (

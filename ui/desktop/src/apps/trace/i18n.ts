@@ -3,6 +3,7 @@ import { defineWords } from "../../i18n/words";
 export const words = defineWords({
   en: {
     run: "Run",
+    never: "This computer has no such run",
     none: "Nothing has run yet",
     noneMore: "Ask for something below; every step of it can then be seen here.",
     steps: "Steps",
@@ -39,6 +40,7 @@ export const words = defineWords({
   },
   de: {
     run: "Lauf",
+    never: "Diesen Lauf gibt es auf diesem Computer nicht",
     none: "Noch ist nichts gelaufen",
     noneMore: "Unten einen Auftrag geben; jeder Schritt ist dann hier zu sehen.",
     steps: "Schritte",
