@@ -219,6 +219,20 @@ func TestALogFromBeforeTheTableOfFirstsKeepsItsRules(t *testing.T) {
 	must[[]choir.Receipt](t)(s.Append(ctx, choir.RoleControl, returned(t, open1, task1, "of a task that was open")))
 }
 
+// holdCopy keeps transactions from the SQLite copy, as if one took for ever, until
+// release is called.
+func holdCopy(s *Store) (release func()) {
+	held, released := make(chan struct{}), make(chan struct{})
+	go func() { // whose lock it is: the caller's come before it
+		s.applier.connMu.Lock()
+		defer s.applier.connMu.Unlock()
+		close(held)
+		<-released
+	}()
+	<-held
+	return sync.OnceFunc(func() { close(released) })
+}
+
 // What a task's dispatch, its delivery and whoever waits for its answer ask of the log
 // is there as soon as it is durable, however long the SQLite copy takes.
 func TestTheAnswerToATaskNeedsNoCopy(t *testing.T) {
@@ -226,9 +240,8 @@ func TestTheAnswerToATaskNeedsNoCopy(t *testing.T) {
 	ctx := context.Background()
 	dir := t.TempDir()
 	s := open(t, dir)
-	s.applier.connMu.Lock() // as if a transaction took for ever
-	held := sync.OnceFunc(s.applier.connMu.Unlock)
-	defer held()
+	release := holdCopy(s)
+	defer release()
 	run, task := dispatched(t, s)
 	if _, err := s.First(ctx, "task.dispatched", string(task)); err != nil {
 		t.Error(err)
@@ -239,7 +252,7 @@ func TestTheAnswerToATaskNeedsNoCopy(t *testing.T) {
 	if got, err := s.Result(ctx, task); err != nil || got.Summary != "done" {
 		t.Errorf("%v, %v", got, err)
 	}
-	held()
+	release()
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -258,7 +271,7 @@ func TestTheCopyCatchesUpBeforeItsMoment(t *testing.T) {
 		t.Error("an empty queue is ripe")
 	}
 	s.applier.mu.Unlock()
-	s.applier.connMu.Lock() // keeps the queue
+	defer holdCopy(s)()
 	dispatched(t, s)
 	s.CatchUp()
 	s.applier.mu.Lock()
@@ -266,5 +279,4 @@ func TestTheCopyCatchesUpBeforeItsMoment(t *testing.T) {
 		t.Error("no transaction is due")
 	}
 	s.applier.mu.Unlock()
-	s.applier.connMu.Unlock()
 }
