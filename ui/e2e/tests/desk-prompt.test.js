@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { violationsIn } from "../lib/axe.js";
+import { PATIENCE_MS } from "../lib/browser.js";
 import { frameOf } from "../lib/desktop.js";
 import { api, rig, skip } from "../lib/rig.js";
 import { reloadDesktop } from "../lib/states.js";
@@ -299,6 +300,28 @@ test("Dark and Light are obeyed whatever the system prefers, by the shell too an
 
 /** The heading and the main part of the page are those of the desktop in the frame. */
 const INSIDE = ["landmark-one-main", "page-has-heading-one"];
+
+test("what was sent is not in the prompt again when the page comes back", { skip }, async () => {
+  const { page } = it;
+  const kept = async (wanted) => {
+    for (const end = performance.now() + PATIENCE_MS; ; ) {
+      const drafts = (await desktopAPI(page, "/drafts")).body ?? [];
+      if (drafts.some((d) => d.app === "prompt") === wanted) return;
+      assert.ok(performance.now() < end, `the drafts are ${JSON.stringify(drafts)}`);
+      await page.evaluate(() => new Promise(requestAnimationFrame));
+    }
+  };
+  await desk().locator("#prompt").fill("hello once");
+  await kept(true);
+  await desk().locator("#prompt").press("Enter");
+  await desk().locator(".card").filter({ hasText: "hello once" }).first().waitFor();
+  await kept(false);
+  await page.getByRole("navigation").getByRole("link", { name: "Runs" }).click();
+  await page.locator("iframe.desktop-frame").waitFor({ state: "detached" });
+  await page.getByRole("navigation").getByRole("link", { name: "Desktop" }).click();
+  await desk().locator(".card").filter({ hasText: "hello once" }).first().waitFor();
+  assert.equal(await desk().locator("#prompt").inputValue(), "");
+});
 
 test("the shell follows a theme's contrast, in values of its own", { skip }, async () => {
   const wear = (name, tokens) => post("/theme", tokens ? { name, tokens } : { name });

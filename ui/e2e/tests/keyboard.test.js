@@ -25,11 +25,11 @@ async function launch(words, found) {
   await launcher.waitFor({ state: "detached" });
 }
 
-/** Goes on by Tab to an element, each stop of which is seen to have the focus. */
-async function tabTo(selector) {
+/** Goes on by Tab, or back, to an element, each stop of which is seen to have the focus. */
+async function tabTo(selector, key = "Tab") {
   const frame = await frameOf(it.page);
   for (let stops = 0; stops < 60; stops++) {
-    await press("Tab");
+    await press(key);
     const there = await frame.evaluate((selector) => {
       const active = document.activeElement;
       return { is: active.matches(selector), seen: active === document.body || active.matches(":focus-visible") };
@@ -37,7 +37,7 @@ async function tabTo(selector) {
     assert.ok(there.seen, "the focus is somewhere, and cannot be seen");
     if (there.is) return;
   }
-  assert.fail(`60 times Tab, and ${selector} has not the focus`);
+  assert.fail(`60 times ${key}, and ${selector} has not the focus`);
 }
 
 test("a whole session goes without a mouse", { skip }, async () => {
@@ -81,4 +81,12 @@ test("a whole session goes without a mouse", { skip }, async () => {
   await until(it.page, ({ windows }) => windows.length === 0);
   assert.deepEqual((await known(it.page)).windows, []);
   assert.equal(await frame.evaluate(() => globalThis.pressed), 0);
+});
+
+test("Tab leads past the dock to the prompt while a window is open, and back", { skip }, async () => {
+  await launch("files", "Files");
+  await focused("files").locator(".files-rows:focus").waitFor();
+  await desk().locator(".dock-button").first().focus();
+  await tabTo("#prompt");
+  await tabTo(".window[data-focused=true] .files-rows", "Shift+Tab");
 });

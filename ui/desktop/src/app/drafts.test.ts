@@ -321,3 +321,13 @@ it("has the browser ask when what is discarded may still be on its way", async (
   expect(stand.rows.size).toBe(0);
   expect(here.drafts.lastWords()).toBe(true);
 });
+
+it("is dropped also by whoever watches it without hearing of it", async () => {
+  const { read } = here.drafts.watch("code", "p");
+  await read;
+  here.drafts.keep("code", "p", { text: "a prompt", base: "" });
+  await rest();
+  here.drafts.drop("code", "p");
+  await rest();
+  expect(stand.rows.size).toBe(0);
+});

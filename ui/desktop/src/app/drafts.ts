@@ -45,6 +45,8 @@ class Entry {
   /** What the server told of it while something was sent. */
   told: number | undefined;
   readonly hears = new Set<Hears>();
+  /** How many show it, whether or not they want to hear of it. */
+  watchers = 0;
   readonly pace: Pace<undefined>;
   readonly app: string;
   readonly subject: string;
@@ -91,8 +93,10 @@ export class Drafts {
   watch(app: string, subject: string, hears?: Hears): { read: Promise<Typed | undefined>; unwatch(): void } {
     const entry = this.entry(app, subject);
     if (hears) entry.hears.add(hears);
+    entry.watchers++;
     const unwatch = () => {
       if (hears) entry.hears.delete(hears);
+      entry.watchers--;
       this.forget(entry);
     };
     return { read: this.read(entry).then(() => entry.now), unwatch };
@@ -176,7 +180,7 @@ export class Drafts {
   }
 
   private forget(entry: Entry): void {
-    if (entry.hears.size === 0 && entry.wanted === undefined && !entry.sending)
+    if (entry.watchers === 0 && entry.wanted === undefined && !entry.sending)
       this.entries.delete(key(entry.app, entry.subject));
   }
 

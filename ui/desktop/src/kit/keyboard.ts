@@ -58,11 +58,13 @@ function isMarking(frame: Element): boolean {
 /** Holds the rule in the page; gives what ends that. */
 export function keepKeyboard(page: HTMLElement): () => void {
   let pressed = false;
+  // The keyboard is between two elements; what a page draws meanwhile finds it nowhere.
+  let moving = false;
   // The person is at the prompt, or has just come and did nothing else.
   let atPrompt = true;
   const returnFocus = () => {
     const at = document.activeElement;
-    if (pressed || !isLost(at) || !document.hasFocus() || document.querySelector("dialog[open]")) return;
+    if (pressed || moving || !isLost(at) || !document.hasFocus() || document.querySelector("dialog[open]")) return;
     const frame = at?.matches(WINDOW) ? (at as HTMLElement) : focusedFrame();
     if (frame && !isMarking(frame)) toContent(frame);
     else if (!frame && atPrompt) document.getElementById("prompt")?.focus();
@@ -89,7 +91,17 @@ export function keepKeyboard(page: HTMLElement): () => void {
     // A menu that was left has given the keyboard back to its button.
     if (frame && (!frame.contains(at) || at?.closest(AROUND))) toWindow(frame);
   };
+  const went = ({ relatedTarget }: FocusEvent) => {
+    if (relatedTarget === null) return;
+    moving = true;
+    // What it was on the way to may be gone by then.
+    setTimeout(() => {
+      moving = false;
+      returnFocus();
+    });
+  };
   const came = ({ target }: FocusEvent) => {
+    moving = false;
     if (!(target instanceof HTMLElement)) return;
     atPrompt = target.id === "prompt";
     const frame = target.closest(WINDOW);
@@ -103,6 +115,7 @@ export function keepKeyboard(page: HTMLElement): () => void {
     on("pointercancel", up),
     on("keydown", key),
     on("mousedown", around),
+    on("focusout", went),
     on("focusin", came),
     on("focus", returnFocus),
   ];
