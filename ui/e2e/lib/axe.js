@@ -12,16 +12,14 @@ const tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-prac
  * @param {{ within?: object[], off?: string[] }} [how] the frames, and rules that are not asked
  */
 export async function violationsIn(frame, { within = [], off = [] } = {}) {
+  const found = await look(frame, within, off);
+  // Something may have begun to fade in while axe looked, with less contrast than it will have.
+  return found.length > 0 ? look(frame, within, off) : found;
+}
+
+async function look(frame, within, off) {
   for (const each of [frame, ...within]) {
-    // What still fades in has less contrast than it will have; a spinner never ends.
-    await each.evaluate(() =>
-      Promise.allSettled(
-        document
-          .getAnimations()
-          .filter((a) => Number.isFinite(a.effect.getComputedTiming().endTime))
-          .map((a) => a.finished),
-      ),
-    );
+    await settled(each);
     // Through the debugger, which the page's own policy does not bind.
     await each.evaluate(source);
     // The frames are of other origins, and answer this page.
@@ -36,5 +34,17 @@ export async function violationsIn(frame, { within = [], off = [] } = {}) {
       );
     },
     [tags, off],
+  );
+}
+
+/** Waits until nothing fades in any more; a spinner never ends. */
+function settled(frame) {
+  return frame.evaluate(() =>
+    Promise.allSettled(
+      document
+        .getAnimations()
+        .filter((a) => Number.isFinite(a.effect.getComputedTiming().endTime))
+        .map((a) => a.finished),
+    ),
   );
 }
