@@ -1,5 +1,6 @@
 import { Component, type ReactNode } from "react";
 import { Button } from "#base/kit/Button.tsx";
+import { dropFrame } from "../apps/desktop/early";
 
 /** Shows what went wrong in the page itself in place of a blank one. */
 export class Boundary extends Component<{ children: ReactNode }, { error: Error | undefined }> {
@@ -7,6 +8,10 @@ export class Boundary extends Component<{ children: ReactNode }, { error: Error 
 
   static getDerivedStateFromError(error: Error) {
     return { error };
+  }
+
+  override componentDidCatch() {
+    dropFrame();
   }
 
   override render() {
