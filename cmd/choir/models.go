@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -78,7 +79,7 @@ func onlyAllowed(_, address string, _ syscall.RawConn) error {
 	if err != nil {
 		return err
 	}
-	if ip := net.ParseIP(host); ip == nil || !connections.Allowed(ip) {
+	if ip, err := netip.ParseAddr(host); err != nil || !connections.Allowed(ip) {
 		return choir.E("models.connect", choir.CodeRefused, "%s is not an address of a model service", host)
 	}
 	return nil

@@ -271,6 +271,12 @@ func (h *holding) before(next http.Handler) http.Handler {
 func TestAConnectionOfThePageLeadsToNoCredentialsOfACloud(t *testing.T) {
 	for address, refused := range map[string]bool{
 		"169.254.169.254:80": true, "[fe80::1]:443": true, "0.0.0.0:80": true, "[ff02::1]:80": true, "name:80": true,
+		"[fe80::1%lo]:80": true, "[::ffff:169.254.169.254]:80": true,
+		"[fd00:ec2::254]:80": true, "[fd20:ce::254]:80": true, "[fd00:42::42]:80": true,
+		"100.100.100.200:80": true, "168.63.129.16:80": true, "192.0.0.192:80": true,
+		"[64:ff9b::a9fe:a9fe]:80": true, "[64:ff9b::6464:64c8]:80": true, "[64:ff9b:1::a9fe:a9fe]:80": true,
+		"[2002:a9fe:a9fe::1]:80": true, "[::169.254.169.254]:80": true,
+		"[64:ff9b::a00:8]:443": false, "100.100.100.201:443": false, "[fd00::8]:443": false, "[::1]:11434": false,
 		"127.0.0.1:11434": false, "10.0.0.8:443": false, "[2606:4700::1]:443": false,
 	} {
 		if err := onlyAllowed("tcp", address, nil); (err != nil) != refused {

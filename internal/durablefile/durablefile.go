@@ -4,6 +4,7 @@ package durablefile
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -14,6 +15,10 @@ import (
 
 // newPrefix is what the name of a file begins with that has not got its own yet.
 const newPrefix = ".new-"
+
+// ErrReplaced is what an error of Write is when the file has the new content, which
+// a power cut may take back. After any other error it has the old content.
+var ErrReplaced = errors.New("the file is replaced, and not for certain on disk")
 
 // Write replaces the file at path, readable by its owner alone. It returns once
 // the content and the name are on disk.
@@ -32,7 +37,10 @@ func Write(path string, raw []byte) error {
 	if err != nil {
 		return errors.Join(err, os.Remove(tmp.Name()))
 	}
-	return SyncFolder(filepath.Dir(path))
+	if err := SyncFolder(filepath.Dir(path)); err != nil {
+		return fmt.Errorf("%w: %w", ErrReplaced, err)
+	}
+	return nil
 }
 
 // Remove removes the file at path. A file that is not there is no error.

@@ -1,9 +1,13 @@
 package durablefile_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"testing"
+
+	"golang.org/x/sys/unix"
 
 	"choiros/internal/durablefile"
 )
@@ -61,5 +65,37 @@ func TestWhatAnInterruptedWriteLeftIsRemoved(t *testing.T) {
 	}
 	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 1 || entries[0].Name() != "kept" {
 		t.Errorf("left: %v %v", entries, err)
+	}
+}
+
+// Root reads a folder of any mode, so the test's thread gives that right up.
+func TestAReplacedFileWhoseNameIsNotSyncedIsSaidToBeReplaced(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "file")
+	if err := os.Chmod(dir, 0o300); err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error)
+	go func() {
+		runtime.LockOSThread() // the thread ends with the goroutine
+		var none [2]unix.CapUserData
+		if err := unix.Capset(&unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}, &none[0]); err != nil {
+			t.Error(err)
+		}
+		done <- durablefile.Write(path, []byte("new"))
+	}()
+	err := <-done
+	raw, readErr := os.ReadFile(path)
+	if !errors.Is(err, durablefile.ErrReplaced) || readErr != nil || string(raw) != "new" {
+		t.Errorf("%q: %v %v", raw, err, readErr)
+	}
+	if err := os.Chmod(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(filepath.Join(dir, "folder"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := durablefile.Write(filepath.Join(dir, "folder"), nil); err == nil || errors.Is(err, durablefile.ErrReplaced) {
+		t.Errorf("in the place of a folder: %v", err)
 	}
 }

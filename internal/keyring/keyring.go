@@ -5,6 +5,7 @@ package keyring
 
 import (
 	"context"
+	"errors"
 	"regexp"
 	"strings"
 
@@ -17,7 +18,8 @@ import (
 // unavailable when the keyring cannot be reached.
 type Keeper interface {
 	// Put keeps a key, in place of the one with that name. It returns once the key
-	// survives a crash.
+	// survives a crash. When it fails, the key from before is kept, unless the error
+	// is ErrUncertain.
 	Put(ctx context.Context, name, key string) error
 	// Delete removes a key. A name without a key is no error.
 	Delete(ctx context.Context, name string) error
@@ -29,6 +31,10 @@ type Keeper interface {
 	// Describe says where a key is and whether it can be read now.
 	Describe(ctx context.Context, name string) Description
 }
+
+// ErrUncertain is what a failed Put's error is when either key may be kept: the one
+// from before or the new one.
+var ErrUncertain = errors.New("which key is kept is not certain")
 
 // Reader reads keys, for the model gateway alone.
 type Reader interface {

@@ -5,7 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
+	"net/netip"
 	"net/url"
 	"path/filepath"
 	"slices"
@@ -137,17 +137,10 @@ func checkAddress(address string) error {
 	case u.User != nil || u.RawQuery != "" || u.Fragment != "":
 		return choir.Invalid("address", "the address must not hold a password, a query or a fragment").WithRemedy("give the key in its own field")
 	}
-	if ip := net.ParseIP(u.Hostname()); ip != nil && !Allowed(ip) {
+	if ip, err := netip.ParseAddr(u.Hostname()); err == nil && !Allowed(ip) {
 		return choir.Invalid("address", "%s is not an address of a model service", ip)
 	}
 	return nil
-}
-
-// Allowed reports whether a connection that was made on the page may lead to an
-// address. Link-local ones are where clouds give a machine's credentials away;
-// those of this machine and of its network are where people run models.
-func Allowed(ip net.IP) bool {
-	return !ip.IsLinkLocalUnicast() && !ip.IsMulticast() && !ip.IsUnspecified() && !ip.Equal(net.IPv4bcast)
 }
 
 func (c *Connections) test(ctx context.Context, route modelgw.Route, prices map[string]modelgw.Price, try Try) (api.Connected, error) {
@@ -174,31 +167,60 @@ func sameService(a, b config.Service) bool {
 	return a.Kind == b.Kind && a.BaseURL == b.BaseURL && a.Region == b.Region
 }
 
-// saveAndApply makes a change durable, the key before what names it, and puts it
-// in force. A service that becomes another is removed first: a call under way, and a
-// choir that was killed in between, must not send the new key to the old address.
+// saveAndApply makes a change durable and puts it in force. A service that becomes
+// another is removed first: a call under way, and a choir that was killed in between,
+// must not send the new key to the old address. When the rest fails it is put back.
 func (c *Connections) saveAndApply(ctx context.Context, next config.Connected, s config.Service, key string) error {
-	ctx = context.WithoutCancel(ctx)
-	page := c.now.Load().page
-	if old, known := page.Service(s.Name); known && !sameService(old, s) {
-		if err := c.removeService(page, s.Name); err != nil {
-			return err
-		}
-	}
+	before := c.now.Load()
 	ready, err := c.resolve(next)
 	if err != nil {
 		return err
 	}
-	if key != "" {
-		if err := c.cfg.Keys.Put(ctx, s.Name, key); err != nil {
+	old, known := before.page.Service(s.Name)
+	moves := known && !sameService(old, s)
+	if moves {
+		if err := c.removeService(before.page, s.Name); err != nil {
 			return err
 		}
 	}
-	if err := c.write(next); err != nil {
+	newKey, err := c.save(context.WithoutCancel(ctx), next, s.Name, key)
+	switch {
+	case err != nil && moves:
+		return c.putBack(before, s.Name, newKey, err)
+	case err != nil:
 		return err
 	}
 	c.now.Store(ready)
 	return nil
+}
+
+// save makes a change durable, the key before what names it. newKey reports whether
+// the keyring may have the new key, also when it fails.
+func (c *Connections) save(ctx context.Context, next config.Connected, name, key string) (newKey bool, err error) {
+	if key != "" {
+		if err := c.cfg.Keys.Put(ctx, name, key); err != nil {
+			return errors.Is(err, keyring.ErrUncertain), err
+		}
+	}
+	return key != "", c.write(next)
+}
+
+// putBack puts in force what was before a change that failed, and returns why it
+// failed. With a new key in the keyring nothing is put back, since the old address
+// would get it; then, and when this fails too, the error says what is removed.
+func (c *Connections) putBack(before *inForce, name string, newKey bool, why error) error {
+	if !newKey {
+		err := c.write(before.page)
+		if err == nil {
+			c.now.Store(before)
+			return why
+		}
+		why = fmt.Errorf("%w; %w", why, err)
+	}
+	gone := choir.E("models.connect", choir.CodeUnavailable, "the former connection of %s is removed, and the new one could not be saved", name).
+		WithRemedy("connect it again")
+	gone.Err = why
+	return gone
 }
 
 func (c *Connections) write(next config.Connected) error {
@@ -211,22 +233,32 @@ func (c *Connections) write(next config.Connected) error {
 }
 
 // Disconnect removes a service of the page, and its key. Where it was in force,
-// choir.toml's model is again, or none. Code not_found when the page has no such
-// service.
+// choir.toml's model is again, or none. A removal whose key stayed can be repeated.
+// Code not_found when the page has no such service and the keyring no such key.
 func (c *Connections) Disconnect(ctx context.Context, name string) error {
 	if !c.changing.TryLock() {
 		return errChanging
 	}
 	defer c.changing.Unlock()
+	ctx = context.WithoutCancel(ctx)
 	page := c.now.Load().page
-	if _, ok := page.Service(name); !ok {
+	if _, ok := page.Service(name); ok {
+		if err := c.removeService(page, name); err != nil {
+			return err
+		}
+	} else if keys, err := c.cfg.Keys.Names(ctx); err != nil {
+		return err
+	} else if !slices.Contains(keys, name) {
 		return choir.E("models.disconnect", choir.CodeNotFound, "no model service %q was connected here", name).
 			WithRemedy("those of choir.toml are removed there")
 	}
-	if err := c.removeService(page, name); err != nil {
-		return err
+	if err := c.cfg.Keys.Delete(ctx, name); err != nil {
+		stays := choir.E("models.disconnect", choir.CodeUnavailable, "the service %s is removed, but its key is not", name).
+			WithRemedy("remove %s, or start choir again, which removes it", c.cfg.Keys.Describe(ctx, name).Where)
+		stays.Err = err
+		return stays
 	}
-	return c.cfg.Keys.Delete(context.WithoutCancel(ctx), name)
+	return nil
 }
 
 // removeService puts in force what is connected without a service; its key stays.
@@ -251,10 +283,14 @@ func (c *Connections) removeService(page config.Connected, name string) error {
 }
 
 // Sweep removes the keys that no service has, which a crash in the middle of a
-// change leaves.
+// change leaves. It reads the services again, as Reload does: a key of a service that
+// another choir connected meanwhile must stay.
 func (c *Connections) Sweep(ctx context.Context) error {
 	c.changing.Lock()
 	defer c.changing.Unlock()
+	if err := c.reload(); err != nil {
+		return err
+	}
 	var names []string
 	for _, s := range c.now.Load().page.Services {
 		if !s.Keyless {

@@ -71,16 +71,28 @@ type part struct {
 // that is wrong.
 func Open(cfg Config) (*Connections, error) {
 	c := &Connections{cfg: cfg, made: map[config.Provider]model.Provider{}}
-	page, err := config.LoadConnected(cfg.Data)
+	return c, c.Reload()
+}
+
+// Reload reads again what was connected on the page and puts it in force. Who comes
+// to own the data folder calls it: until then another choir may have changed it.
+func (c *Connections) Reload() error {
+	c.changing.Lock()
+	defer c.changing.Unlock()
+	return c.reload()
+}
+
+func (c *Connections) reload() error {
+	page, err := config.LoadConnected(c.cfg.Data)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	next, err := c.resolve(page)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	c.now.Store(next)
-	return c, nil
+	return nil
 }
 
 // Routing is where model calls lead now, and what they cost.

@@ -98,8 +98,12 @@ func (s *System) open(ctx context.Context) (err error) {
 	if s.auth, err = auth.NewLocal(filepath.Join(s.cfg.Data, "keys", "sessions.json"), s.cfg.Now); err != nil {
 		return err
 	}
-	if err = s.cfg.Connections.Sweep(ctx); err != nil {
+	if err = s.cfg.Connections.Reload(); err != nil {
 		return err
+	}
+	// A key too many does not keep computers from being opened; the next start tries again.
+	if err := s.cfg.Connections.Sweep(ctx); err != nil {
+		s.cfg.Log.Warn("models: keys without a service are left", "err", err)
 	}
 	if s.guest, err = s.folder.installGuest(); err != nil {
 		return err

@@ -1,8 +1,11 @@
 package supervisor_test
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -41,6 +44,32 @@ func TestASecondOneIsRefused(t *testing.T) {
 	}
 	if err := open(t, data); err != nil {
 		t.Errorf("after the first was closed: %v", err)
+	}
+}
+
+func TestKeysThatCannotBeSweptDoNotKeepChoirFromStarting(t *testing.T) {
+	data := newData(t)
+	if err := open(t, data); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"a-folder", ".new-1"} { // choir removes its unfinished files, and can not remove this
+		inside := filepath.Join(data, "keys", "models", name, "file")
+		if err := errors.Join(os.MkdirAll(filepath.Dir(inside), 0o700), os.WriteFile(inside, nil, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var said bytes.Buffer
+	cfg := controltest.Config(t, data)
+	cfg.Log = slog.New(slog.NewTextHandler(&said, nil))
+	sys, err := supervisor.Open(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := sys.Close(); err != nil {
+		t.Error(err)
+	}
+	if !strings.Contains(said.String(), "keys without a service are left") || !strings.Contains(said.String(), ".new-1") {
+		t.Errorf("the log says %s", said.String())
 	}
 }
 

@@ -4,6 +4,7 @@ package files
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -38,6 +39,9 @@ func (k *Keyring) Put(_ context.Context, name, key string) error {
 	if err == nil {
 		err = durablefile.Write(k.path(name), []byte(key+"\n"))
 	}
+	if errors.Is(err, durablefile.ErrReplaced) {
+		err = fmt.Errorf("%w: %w", keyring.ErrUncertain, err)
+	}
 	return choir.Wrap("keyring.put", choir.CodeUnavailable, err, "keep the key of %s", name)
 }
 
@@ -53,7 +57,8 @@ func (k *Keyring) Delete(_ context.Context, name string) error {
 	return choir.Wrap("keyring.delete", choir.CodeUnavailable, err, "delete the key of %s", name)
 }
 
-// Names implements keyring.Keeper.
+// Names implements keyring.Keeper. What is no regular file is no key: choir put
+// none there.
 func (k *Keyring) Names(context.Context) ([]string, error) {
 	entries, err := os.ReadDir(k.dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -61,7 +66,7 @@ func (k *Keyring) Names(context.Context) ([]string, error) {
 	}
 	var names []string
 	for _, e := range entries {
-		if keyring.CheckName(e.Name()) == nil {
+		if e.Type().IsRegular() && keyring.CheckName(e.Name()) == nil {
 			names = append(names, e.Name())
 		}
 	}
@@ -105,9 +110,12 @@ func (k *Keyring) Read(_ context.Context, name string) (string, error) {
 	return ReadFile(k.path(name))
 }
 
+// longestFile is the length of a file with the longest key and the end of its line.
+const longestFile = keyring.MaxKey + 2
+
 // ReadFile returns the key that a file holds, without the white space around it.
 // Errors are *choir.Error: not_found, refused when others can read the file,
-// unavailable when it cannot be read or holds no key.
+// unavailable when it cannot be read, holds no key or more than the longest one.
 func ReadFile(path string) (string, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK, 0)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -126,11 +134,14 @@ func ReadFile(path string) (string, error) {
 	case info.Mode().Perm()&0o077 != 0:
 		return "", choir.E("models.key", choir.CodeRefused, "others can read the key file %s", path).WithRemedy("chmod 600 %s", path)
 	}
-	raw, err := io.ReadAll(io.LimitReader(f, keyring.MaxKey+2))
+	raw, err := io.ReadAll(io.LimitReader(f, longestFile+1))
 	if err != nil {
 		return "", choir.Wrap("models.key", choir.CodeUnavailable, err, "cannot read the key file")
 	}
 	key := strings.TrimSpace(string(raw))
+	if len(raw) > longestFile || len(key) > keyring.MaxKey {
+		return "", choir.E("models.key", choir.CodeUnavailable, "the key file %s holds more than %d bytes, which is no key", path, keyring.MaxKey).WithRemedy("put the key alone into %s", path)
+	}
 	if key == "" {
 		return "", choir.E("models.key", choir.CodeUnavailable, "the key file %s is empty", path).WithRemedy("put the key into %s", path)
 	}

@@ -1,8 +1,10 @@
 package files_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -69,5 +71,46 @@ func TestASweepRemovesAKeyThatWasHalfPut(t *testing.T) {
 	}
 	if _, err := os.Stat(half); !os.IsNotExist(err) {
 		t.Errorf("the half of a key is still there: %v", err)
+	}
+}
+
+func TestAFolderBesideTheKeysIsNoKey(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "models")
+	k := files.New(dir)
+	if err := k.Put(t.Context(), "one", "sk-secret"); err != nil {
+		t.Fatal(err)
+	}
+	inside := filepath.Join(dir, "backup", "file")
+	if err := errors.Join(os.Mkdir(filepath.Dir(inside), 0o700), os.WriteFile(inside, nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if names, err := k.Names(t.Context()); err != nil || !slices.Equal(names, []string{"one"}) {
+		t.Errorf("names %v: %v", names, err)
+	}
+	if err := k.Sweep(t.Context(), nil); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(inside); err != nil {
+		t.Errorf("a sweep took what is no key: %v", err)
+	}
+}
+
+func TestAKeyFileThatIsTooLongIsRefusedAndNotCut(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "key")
+	longest := strings.Repeat("k", keyring.MaxKey)
+	for content, fits := range map[string]bool{
+		longest: true, longest + "\r\n": true,
+		longest + "k": false, longest + "kk": false, longest + longest: false, longest + "\n\nk": false,
+	} {
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		key, err := files.ReadFile(path)
+		if fits && (err != nil || key != longest) {
+			t.Errorf("of %d bytes %d were read: %v", len(content), len(key), err)
+		}
+		if !fits && (key != "" || choir.CodeOf(err) != choir.CodeUnavailable || !strings.Contains(err.Error(), "put the key alone into "+path)) {
+			t.Errorf("of %d bytes %d were read: %.300v", len(content), len(key), err)
+		}
 	}
 }
