@@ -38,7 +38,8 @@ type bound struct {
 	max     Used     // zero fields have no bound
 }
 
-// bounds lists what bounds a call.
+// bounds lists what bounds a call. The caller releases their accounts, also when it
+// fails.
 func (g *Gateway) bounds(ctx context.Context, a *asked) ([]bound, error) {
 	computer, err := g.ledger.account(ctx, "", func(ctx context.Context) (Used, error) { return g.books.Spent(ctx, "") })
 	if err != nil {
@@ -48,7 +49,7 @@ func (g *Gateway) bounds(ctx context.Context, a *asked) ([]bound, error) {
 	if a.info.Run != "" {
 		run, err := g.ledger.account(ctx, "run "+string(a.info.Run), func(ctx context.Context) (Used, error) { return g.loadRun(ctx, a.info.Run) })
 		if err != nil {
-			return nil, err
+			return all, err
 		}
 		l := g.cfg.Budget.Run
 		all = append(all, bound{run, "run", a.info.Run, Used{int64(l.Calls), l.Tokens, l.CostUSD}})
@@ -56,7 +57,7 @@ func (g *Gateway) bounds(ctx context.Context, a *asked) ([]bound, error) {
 	if b := a.allowed; b != nil {
 		task, err := g.ledger.account(ctx, "task "+string(a.info.Task), func(ctx context.Context) (Used, error) { return g.loadTask(ctx, a.info) })
 		if err != nil {
-			return nil, err
+			return all, err
 		}
 		all = append(all, bound{task, "task", a.info.Task, Used{int64(b.Calls), b.Tokens, b.CostUSD}})
 	}
@@ -74,10 +75,11 @@ func (g *Gateway) boundByDesktop(ctx context.Context, a *asked, all []bound) ([]
 		return all, choir.Wrap("modelgw.budget", "", err, "see who began run %s", a.info.Run)
 	}
 	desktop, err := g.ledger.account(ctx, "desktop", g.books.SpentByDesktop)
-	if err == nil {
-		err = g.ledger.refresh(ctx, desktop, g.books.SpentByDesktop)
+	if err != nil {
+		return all, err
 	}
-	return append(all, bound{desktop, "desktop", g.cfg.Computer, Used{CostUSD: most}}), err
+	all = append(all, bound{desktop, "desktop", g.cfg.Computer, Used{CostUSD: most}})
+	return all, g.ledger.refresh(ctx, desktop, g.books.SpentByDesktop)
 }
 
 // costError is how far apart two sums of the same costs may be.
@@ -105,6 +107,7 @@ func (b *bound) lacking(base, amount Used) *choir.BudgetReached {
 // when that does not fit, and says so in the log, once for each limit.
 func (g *Gateway) reserve(ctx context.Context, a *asked, most Used) (*reservation, error) {
 	all, err := g.bounds(ctx, a)
+	defer g.ledger.release(all)
 	if err != nil {
 		return nil, err
 	}

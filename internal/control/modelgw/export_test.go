@@ -12,3 +12,13 @@ func ParseCompletions(raw []byte) (model.Request, error) {
 	req, _, err := parseCompletions(raw)
 	return req, err
 }
+
+// Accounts counts the accounts that a gateway holds.
+func (g *Gateway) Accounts() int {
+	g.ledger.mu.Lock()
+	defer g.ledger.mu.Unlock()
+	return len(g.ledger.accounts)
+}
+
+// MaxAccounts is how many accounts a gateway holds beside those in use.
+const MaxAccounts = maxAccounts

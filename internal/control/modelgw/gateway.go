@@ -104,7 +104,7 @@ func New(books Books, cfg Config) *Gateway {
 		waits:   map[flightKey]wait{},
 	}
 	g.ctx, g.stop = context.WithCancel(context.Background())
-	g.ledger = newLedger(cfg.Now)
+	g.ledger = newLedger(g.ctx, cfg.Now)
 	g.mux.HandleFunc("POST "+model.CallPath, g.serveCall)
 	g.mux.HandleFunc("POST /anthropic/v1/messages", g.serveMessages)
 	g.mux.HandleFunc("POST /openai/v1/chat/completions", g.serveCompletions)
@@ -126,6 +126,7 @@ func (g *Gateway) Close() error {
 	g.mu.Unlock()
 	g.stop()
 	g.work.Wait()
+	g.ledger.loads.Wait()
 	return nil
 }
 

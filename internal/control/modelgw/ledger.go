@@ -28,12 +28,23 @@ const DesktopSpan = 24 * time.Hour
 // log when it is first needed, so that a restart forgets nothing. It calls
 // nobody while it holds its lock.
 type ledger struct {
-	now func() choir.Time
+	now   func() choir.Time
+	ctx   context.Context // of the gateway; ends the loads
+	loads sync.WaitGroup
 
 	mu       sync.Mutex // guards what follows and the accounts
 	accounts map[string]*account
+	asked    uint64        // how often an account was asked for
 	changed  chan struct{} // closed and made anew when a reservation ends
 }
+
+// maxAccounts is how many accounts are held at most, unless more are in use. Those of
+// runs and tasks that have ended are the first to be dropped, because nobody asks for
+// them.
+const maxAccounts = 256
+
+// loadTimeout bounds the reading of one account.
+const loadTimeout = time.Minute
 
 // account is what one run, task, desktop or computer spent and reserved.
 type account struct {
@@ -42,40 +53,87 @@ type account struct {
 	used  Used
 	held  Used // reserved by the open calls
 	open  int  // calls
+	pins  int  // callers that were given it and have not released it
 	ended int  // calls since it was loaded
 	read  choir.Time
+	last  uint64 // asked of the ledger when it was last asked for
 }
 
-func newLedger(now func() choir.Time) *ledger {
-	return &ledger{now: now, accounts: map[string]*account{}, changed: make(chan struct{})}
+func newLedger(ctx context.Context, now func() choir.Time) *ledger {
+	return &ledger{now: now, ctx: ctx, accounts: map[string]*account{}, changed: make(chan struct{})}
 }
 
-// account returns an account, loaded by the first caller that asks for it. An
-// account that could not be loaded is forgotten, so that the next call tries
+// account returns an account, which the caller has to release. The first caller has
+// it loaded, for all who ask meanwhile: the load goes on when that caller's context
+// ends. An account that could not be loaded is forgotten, so that the next call tries
 // again.
 func (l *ledger) account(ctx context.Context, name string, load func(context.Context) (Used, error)) (*account, error) {
 	l.mu.Lock()
 	a, found := l.accounts[name]
 	if !found {
+		l.dropUnused()
 		a = &account{ready: make(chan struct{})}
 		l.accounts[name] = a
+		l.loads.Go(func() { l.load(name, a, load) })
 	}
+	l.asked++
+	a.last = l.asked
+	a.pins++
 	l.mu.Unlock()
-	if !found {
-		used, err := load(ctx)
-		l.mu.Lock()
-		a.used, a.read, a.err = used, l.now(), choir.Wrap("modelgw.ledger", "", err, "read what was spent")
-		if err != nil {
-			delete(l.accounts, name)
-		}
-		l.mu.Unlock()
-		close(a.ready)
-	}
+	var err error
 	select {
 	case <-a.ready:
-		return a, a.err
+		err = a.err
 	case <-ctx.Done():
-		return nil, choir.Wrap("modelgw.ledger", choir.CodeCancelled, ctx.Err(), "wait for what was spent")
+		err = choir.Wrap("modelgw.ledger", choir.CodeCancelled, ctx.Err(), "wait for what was spent")
+	}
+	if err != nil {
+		l.release([]bound{{account: a}})
+		return nil, err
+	}
+	return a, nil
+}
+
+func (l *ledger) load(name string, a *account, load func(context.Context) (Used, error)) {
+	ctx, cancel := context.WithTimeout(l.ctx, loadTimeout)
+	defer cancel()
+	used, err := load(ctx)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	a.used, a.read, a.err = used, l.now(), choir.Wrap("modelgw.ledger", "", err, "read what was spent")
+	if err != nil && l.accounts[name] == a {
+		delete(l.accounts, name)
+	}
+	close(a.ready)
+}
+
+// release gives accounts back that account returned.
+func (l *ledger) release(all []bound) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, b := range all {
+		b.account.pins--
+	}
+}
+
+// unused reports whether an account can be dropped and read from the log again.
+func (a *account) unused() bool { return a.open == 0 && a.pins == 0 }
+
+// dropUnused makes room for one more account: those that nobody has asked for longest
+// go first. The caller holds the lock.
+func (l *ledger) dropUnused() {
+	for len(l.accounts) >= maxAccounts {
+		var oldest *account
+		var named string
+		for name, a := range l.accounts {
+			if a.unused() && (oldest == nil || a.last < oldest.last) {
+				oldest, named = a, name
+			}
+		}
+		if oldest == nil {
+			return // the calls in flight are bounded, and so are these
+		}
+		delete(l.accounts, named)
 	}
 }
 
@@ -108,7 +166,7 @@ func (l *ledger) forget() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for name, a := range l.accounts {
-		if a.open == 0 {
+		if a.unused() {
 			delete(l.accounts, name)
 		}
 	}

@@ -105,9 +105,16 @@ func payload[P any](t *testing.T, e choir.Event) P {
 type memBooks struct {
 	*memLog
 	desktop map[choir.ID]bool // the runs that a desktop began
+	// reads is called before a run's account is read; nil for nothing.
+	reads func(ctx context.Context) error
 }
 
-func (b memBooks) Spent(_ context.Context, run choir.ID) (modelgw.Used, error) {
+func (b memBooks) Spent(ctx context.Context, run choir.ID) (modelgw.Used, error) {
+	if b.reads != nil && run != "" {
+		if err := b.reads(ctx); err != nil {
+			return modelgw.Used{}, err
+		}
+	}
 	return b.sum(func(e choir.Event) bool { return run == "" || e.Run == run }), nil
 }
 
@@ -175,7 +182,7 @@ func newRig(t testing.TB, change func(*modelgw.Config)) *rig {
 		t.Fatal(err)
 	}
 	r := &rig{log: &memLog{}, blobs: blobs}
-	r.books = memBooks{r.log, map[choir.ID]bool{}}
+	r.books = memBooks{memLog: r.log, desktop: map[choir.ID]bool{}}
 	work := modelgw.Work{Run: id(t), Task: id(t), Allowed: &choir.ModelBudget{Calls: 1000}}
 	r.cfg = modelgw.Config{
 		Computer: id(t), Routing: modelgw.Fixed(nil, nil), Log: r.log, Blobs: r.blobs, NewID: newID,
