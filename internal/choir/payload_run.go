@@ -194,6 +194,14 @@ type ModelCalled struct {
 	Provider string `json:"provider" choir:"len=1..64" doc:"Which provider."`
 	Model    string `json:"model" choir:"len=1..200" doc:"Which model."`
 	Request  Digest `json:"request" choir:"digest" doc:"The exact request, a blob."`
+	// Price serves the choir that finds the call without an end.
+	Price *CallPrice `json:"price,omitempty" doc:"The price it was made at; calls of an older choir have none."`
+}
+
+// CallPrice is the price of a model call, in US dollars per million tokens.
+type CallPrice struct {
+	Input  float64 `json:"input" choir:"range=0..1000000000" doc:"Of an input token, the dearest kind, in US dollars per million."`
+	Output float64 `json:"output" choir:"range=0..1000000000" doc:"Of an output token, in US dollars per million."`
 }
 
 // ModelReturned says that a model call ended.

@@ -7,10 +7,13 @@ import (
 	"runtime"
 	"testing"
 
+	"go.uber.org/goleak"
 	"golang.org/x/sys/unix"
 
 	"choiros/internal/durablefile"
 )
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func TestAFileIsReplacedWholeAndForItsOwnerAlone(t *testing.T) {
 	dir := t.TempDir()

@@ -103,6 +103,26 @@ func TellWaiting(ctx context.Context, why error, pause time.Duration) {
 	}
 }
 
+// Again is asked by a provider before it calls the service once more for a call whose
+// answer broke: used is what the broken answers used so far, why how the last one
+// broke. An error ends the call with it.
+type Again func(ctx context.Context, used Usage, why error) error
+
+type againKey struct{}
+
+// WithAgain hands down who is asked before a service is called once more.
+func WithAgain(ctx context.Context, again Again) context.Context {
+	return context.WithValue(ctx, againKey{}, again)
+}
+
+// AskAgain asks whom WithAgain handed down; nil without it.
+func AskAgain(ctx context.Context, used Usage, why error) error {
+	if again, ok := ctx.Value(againKey{}).(Again); ok {
+		return again(ctx, used, why)
+	}
+	return nil
+}
+
 // KeySource gives the key a provider is called with. It is asked for every
 // call, so that a key can be changed while the computer runs. The key is never
 // logged and never part of an error.

@@ -21,9 +21,11 @@ type terms struct {
 
 // most is what a call may spend at most.
 func (t *terms) most() Used {
-	dearest := max(t.price.Input, t.price.CacheWrite)
-	return Used{1, t.input + t.output, (float64(t.input)*dearest + float64(t.output)*t.price.Output) / 1e6}
+	return Used{1, t.input + t.output, (float64(t.input)*t.price.dearest() + float64(t.output)*t.price.Output) / 1e6}
 }
+
+// dearest is the highest price of an input token.
+func (p Price) dearest() float64 { return max(p.Input, p.CacheWrite) }
 
 // cost is the price of a usage in US dollars.
 func (p Price) cost(u model.Usage) float64 {

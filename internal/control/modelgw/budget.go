@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"choiros/internal/choir"
+	"choiros/internal/model"
 )
 
 // Used is what was spent, or what a call may spend at most.
@@ -16,6 +17,10 @@ type Used struct {
 
 func (u Used) plus(x Used) Used {
 	return Used{u.Calls + x.Calls, u.Tokens + x.Tokens, u.CostUSD + x.CostUSD}
+}
+
+func (u Used) minus(x Used) Used {
+	return Used{u.Calls - x.Calls, u.Tokens - x.Tokens, u.CostUSD - x.CostUSD}
 }
 
 // Budget bounds spending. Before a call leaves, the most it may spend is
@@ -119,6 +124,27 @@ func (g *Gateway) reserve(ctx context.Context, a *asked, most Used) (*reservatio
 		return nil, err
 	}
 	return nil, overBudget(a, over, most)
+}
+
+// reserveAgain makes room for one more attempt of a call beside what those that broke
+// used. It fails with code budget when that fits no more, and with why, how the last
+// one broke, when it does not fit beside the open calls: waiting for them with a
+// reservation could be waiting for each other.
+func (g *Gateway) reserveAgain(ctx context.Context, a *asked, t terms, held *reservation, used model.Usage, why error) error {
+	u, _ := t.bill(model.Response{Usage: used}, true, 0)
+	most := t.most().plus(usedBy(u))
+	most.Calls = 1
+	over, crowded := held.raise(most)
+	switch {
+	case over != nil:
+		if err := g.tellReached(ctx, a, over); err != nil {
+			return err
+		}
+		return overBudget(a, over, most)
+	case crowded:
+		return why
+	}
+	return nil
 }
 
 // lacked is a limit that a call did not fit under.

@@ -221,6 +221,31 @@ func fit(all []bound, most Used) (over *lacked, wait bool) {
 	return nil, wait
 }
 
+// raise puts a higher amount aside in the place of the one before, without waiting. It
+// returns the limit that the amount does not fit under, or says that it does not fit
+// beside what others reserved; nothing changes then.
+func (r *reservation) raise(most Used) (over *lacked, crowded bool) {
+	l := r.ledger
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for i := range r.bounds {
+		b := &r.bounds[i]
+		if reached := b.lacking(b.account.used, most); reached != nil {
+			return &lacked{*reached, b.of}, false
+		}
+		others := b.account.held.minus(r.most)
+		crowded = crowded || b.lacking(b.account.used.plus(others), most) != nil
+	}
+	if crowded {
+		return nil, true
+	}
+	for _, b := range r.bounds {
+		b.account.held = b.account.held.minus(r.most).plus(most)
+	}
+	r.most = most
+	return nil, false
+}
+
 // commitUsage counts what the call used in the place of what it reserved. Only the
 // first call counts.
 func (r *reservation) commitUsage(used Used) {
@@ -234,7 +259,7 @@ func (r *reservation) commitUsage(used Used) {
 	for _, b := range r.bounds {
 		a := b.account
 		a.used = a.used.plus(used)
-		a.held = a.held.plus(Used{-r.most.Calls, -r.most.Tokens, -r.most.CostUSD})
+		a.held = a.held.minus(r.most)
 		a.open--
 		a.ended++
 		if a.open == 0 {

@@ -38,7 +38,7 @@ func (g *Gateway) makeCall(ctx context.Context, a *asked, on func(model.Delta)) 
 	case <-ctx.Done():
 		return model.Response{}, choir.Wrap("modelgw.call", choir.CodeCancelled, ctx.Err(), "wait for a free slot")
 	}
-	r := &record{g: g, info: a.info, route: route, attempt: past.attempts + 1, before: past.last, began: g.cfg.Now()}
+	r := &record{g: g, info: a.info, route: route, price: price, attempt: past.attempts + 1, before: past.last, began: g.cfg.Now()}
 	return g.ask(ctx, r, a, t, held, on)
 }
 
@@ -67,7 +67,10 @@ func (g *Gateway) ask(ctx context.Context, r *record, a *asked, t terms, held *r
 		return model.Response{}, recorded()
 	}
 	defer g.answers(r.info)
-	resp, err := r.route.Provider.Stream(g.noting(model.WithInfo(ctx, r.info), r.info), r.route.routed(a.req), func(d model.Delta) {
+	asking := model.WithAgain(g.noting(model.WithInfo(ctx, r.info), r.info), func(ctx context.Context, used model.Usage, why error) error {
+		return g.reserveAgain(ctx, a, t, held, used, why)
+	})
+	resp, err := r.route.Provider.Stream(asking, r.route.routed(a.req), func(d model.Delta) {
 		if r.heard(d) {
 			g.answers(r.info)
 		}

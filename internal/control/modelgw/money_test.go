@@ -232,6 +232,68 @@ func TestProgramsThatHangUpPayForTheirCalls(t *testing.T) {
 	}
 }
 
+// Each attempt is billed for its input. Reserved was one of them, and five were made.
+func TestAttemptsThatBreakStayWithinTheBound(t *testing.T) {
+	for _, wire := range []wiretest.Wire{wiretest.Anthropic, wiretest.OpenAI} {
+		t.Run(string(wire), func(t *testing.T) {
+			const most = 10_000 // the estimate of an attempt is about 4,100, its bill 3,000
+			b := wiretest.NewBiller(20)
+			t.Cleanup(b.Close)
+			b.Break = func(int) int { return 0 }
+			run := id(t)
+			r := newRig(t, func(c *modelgw.Config) { billed(b, wire)(c); c.Budget.Run.CostUSD = most })
+			req := ask(strings.Repeat("words, words", 1000))
+			req.MaxTokens = 3
+			_, err := r.client(t, choir.RoleDirector).Call(t.Context(), gateway.CallInfo{Call: id(t), Run: run, Caller: "director"}, req, nil)
+			wantCode(t, err, choir.CodeBudget)
+			r.settled(b)
+			bills, exact, estimated := sums(t, r, b)
+			if bills > most || b.Asked() != 2 || exact != 0 || estimated < bills {
+				t.Errorf("%d attempts were billed %v of %v; the log says %v and %v as an estimate", b.Asked(), bills, float64(most), exact, estimated)
+			}
+			if n := len(r.log.of("budget.reached")); n != 1 {
+				t.Errorf("the log says %d times that the limit was reached", n)
+			}
+		})
+	}
+}
+
+// The room that an attempt needs may be reserved by calls that are open: it is not
+// made then, and the budget is not said to be reached.
+func TestAnAttemptThatFitsOnlyWithoutTheOpenCallsIsNotMade(t *testing.T) {
+	asked, goOn := make(chan struct{}), make(chan struct{})
+	broke := choir.E("stub", choir.CodeProvider, "the stream was cut")
+	p := &stub{stream: func(ctx context.Context, req model.Request, on func(model.Delta)) (model.Response, error) {
+		if req.MaxTokens == 1 {
+			close(asked)
+			<-goOn
+			return saysHello(ctx, req, on)
+		}
+		broken := model.Usage{Uncounted: 1, Broken: true}
+		return model.Response{Usage: broken}, model.AskAgain(ctx, broken, broke)
+	}}
+	text := strings.Repeat("words, words", 1000)
+	r := newRig(t, func(c *modelgw.Config) {
+		c.Routing = modelgw.Fixed(map[string]modelgw.Route{"director": {Provider: p, Model: "m"}}, map[string]modelgw.Price{"m": billedPrice})
+		c.Budget.Run.CostUSD = 10_000 // a call reserves about 4,100
+	})
+	run, open := id(t), make(chan error, 1)
+	call := func(maxTokens int) error {
+		req := ask(text)
+		req.MaxTokens = maxTokens
+		_, err := r.client(t, choir.RoleDirector).Call(t.Context(), gateway.CallInfo{Call: id(t), Run: run, Caller: "director"}, req, nil)
+		return err
+	}
+	go func() { open <- call(1) }()
+	<-asked
+	err := call(2)
+	close(goOn)
+	wantCode(t, err, choir.CodeProvider)
+	if err := <-open; err != nil || len(r.log.of("budget.reached")) > 0 {
+		t.Errorf("the open call: %v; reached: %v", err, r.log.of("budget.reached"))
+	}
+}
+
 func TestCallsThatStartTogetherStayWithinTheBound(t *testing.T) {
 	const most = 20_000 // each call reserves about 3,040 and is billed about 3,010
 	for name, bound := range map[string]func(*modelgw.Config){

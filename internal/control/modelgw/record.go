@@ -30,6 +30,7 @@ type record struct {
 	g       *Gateway
 	info    model.CallInfo
 	route   Route
+	price   Price
 	attempt int
 	began   choir.Time
 	first   choir.Time // of the first piece; zero before it
@@ -45,6 +46,7 @@ func (r *record) called(ctx context.Context, canonical []byte, digest choir.Dige
 	}
 	draft, err := choir.NewDraft(calledID(r.info.Call, r.attempt), choir.ModelCalled{
 		Call: r.info.Call, Caller: r.info.Caller, Provider: r.route.Provider.Name(), Model: r.route.Model, Request: digest,
+		Price: &choir.CallPrice{Input: r.price.dearest(), Output: r.price.Output},
 	})
 	if err != nil {
 		return err

@@ -35,6 +35,35 @@ func TestATriedModelCostsTheComputerAndIsInItsLog(t *testing.T) {
 	wantCode(t, err, choir.CodeBudget)
 }
 
+// The routing in force knows neither the model nor its price.
+func TestATryThatAKillLeftOpenCostsWhatItWasMadeWith(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		free bool
+		cost bool
+	}{{"house-1", false, true}, {"gpt-4o", true, false}} {
+		r := newRig(t, routes(&stub{stream: saysHello}))
+		route := modelgw.Route{Provider: &stub{stream: saysHello}, Model: c.name, Free: c.free}
+		if _, err := r.gw.Try(t.Context(), route, map[string]modelgw.Price{"house-1": {Input: 3, Output: 15}}); err != nil {
+			t.Fatal(err)
+		}
+		r.log.events = r.log.events[:len(r.log.events)-1] // as if it had been killed before the end
+		r.close()
+		r.open(t)
+		if err := r.gw.CloseUnreturned(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		ends := r.log.of("model.returned")
+		if len(ends) != 1 {
+			t.Fatalf("%s has %d ends", c.name, len(ends))
+		}
+		end := payload[choir.ModelReturned](t, ends[0])
+		if most := (float64(end.InputTokens)*3 + float64(end.OutputTokens)*15) / 1e6; !end.Estimated || c.cost != (end.CostUSD > 0) || c.cost && end.CostUSD != most {
+			t.Errorf("%s cost %v of %v: %+v", c.name, end.CostUSD, most, end)
+		}
+	}
+}
+
 func TestWhyACallWaitsIsKnownUntilItIsAnswered(t *testing.T) {
 	told, goOn := make(chan struct{}), make(chan struct{})
 	p := &stub{stream: func(ctx context.Context, req model.Request, on func(model.Delta)) (model.Response, error) {

@@ -49,7 +49,7 @@ func (g *Gateway) closeCall(ctx context.Context, e choir.Event, p *choir.ModelCa
 	req, size, err := g.request(ctx, p.Request)
 	switch choir.CodeOf(err) {
 	case "":
-		t := terms{input: tokensIn(size), output: int64(req.MaxTokens), price: g.cfg.Routing().priceOnce(p.Provider, p.Model)}
+		t := terms{input: tokensIn(size), output: int64(req.MaxTokens), price: g.priceOf(p)}
 		most := t.most()
 		enterUsage(&end, model.Usage{Input: t.input, Output: t.output, CostUSD: most.CostUSD}, true)
 	case choir.CodeNotFound, choir.CodeCorrupt:
@@ -67,6 +67,15 @@ func (g *Gateway) closeCall(ctx context.Context, e choir.Event, p *choir.ModelCa
 		return nil // it has returned meanwhile
 	}
 	return choir.Wrap("modelgw.close", "", err, "record the end of model call %s", p.Call)
+}
+
+// priceOf is the price that a call was made with: that of the routing in force where
+// an older choir did not write it down.
+func (g *Gateway) priceOf(p *choir.ModelCalled) Price {
+	if p.Price == nil {
+		return g.cfg.Routing().priceOnce(p.Provider, p.Model)
+	}
+	return Price{Input: p.Price.Input, Output: p.Price.Output}
 }
 
 // closedID is the id that the attempt's own end would have had.

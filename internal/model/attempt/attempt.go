@@ -59,7 +59,8 @@ type Try func(ctx context.Context, on func(model.Delta)) (model.Response, error)
 // them. Nothing is tried again once a piece was delivered. Silence longer than
 // the policy's Idle ends an attempt with code timeout, as long as the attempt's
 // HTTP client is one of Client. The usage holds the attempts that broke too, and
-// comes with the error when all did.
+// comes with the error when all did. After one that broke, whoever answers
+// model.AskAgain may refuse the next.
 func Do(ctx context.Context, p Policy, on func(model.Delta), try Try) (model.Response, error) {
 	p = p.withDefaults()
 	delivered := false
@@ -70,9 +71,17 @@ func Do(ctx context.Context, p Policy, on func(model.Delta), try Try) (model.Res
 		}
 	}
 	var broken model.Usage
+	var broke error // why the attempt before broke; nil when it cost nothing
 	once := func() (model.Response, error) {
+		if broke != nil {
+			if err := model.AskAgain(ctx, broken, final(ctx, broke)); err != nil {
+				return model.Response{}, backoff.Permanent(err)
+			}
+		}
 		resp, began, err := watched(ctx, p.Idle, deliver, try)
+		broke = nil
 		if err != nil && began {
+			broke = err
 			broken.AddBroken(resp.Usage)
 		}
 		return resp, p.judge(ctx, err, delivered)

@@ -239,6 +239,25 @@ func testFaults(t *testing.T, h Harness) {
 		}
 		wantCode(t, told[0], choir.CodeOverloaded)
 	})
+	t.Run("an attempt after one that broke can be refused", func(t *testing.T) {
+		cut := wiretest.Step{Answer: Answer(), Cut: wiretest.CutBroken}
+		p, s := h.serving(t, Quick, wiretest.Step{Status: 529}, cut, cut, cut)
+		asked, refused := 0, choir.E("test", choir.CodeBudget, "no more")
+		resp, err := p.Stream(model.WithAgain(t.Context(), func(_ context.Context, used model.Usage, why error) error {
+			if asked++; !used.Broken || why == nil {
+				t.Errorf("asked for %+v after %v", used, why)
+			}
+			if asked == 2 {
+				return refused
+			}
+			return nil
+		}), Request(), nil)
+		wantCode(t, err, choir.CodeBudget)
+		if asked != 2 || !resp.Usage.Broken {
+			t.Errorf("asked %d times, used %+v", asked, resp.Usage)
+		}
+		wantRequests(t, s, 3)
+	})
 }
 
 func testCancel(t *testing.T, h Harness) {

@@ -248,6 +248,16 @@ export interface ModelCalled {
   model: string;
   /** The exact request, a blob. */
   request: Digest;
+  /** The price it was made at; calls of an older choir have none. */
+  price?: CallPrice;
+}
+
+/** CallPrice is the price of a model call, in US dollars per million tokens. */
+export interface CallPrice {
+  /** Of an input token, the dearest kind, in US dollars per million. */
+  input: number;
+  /** Of an output token, in US dollars per million. */
+  output: number;
 }
 
 /** ModelReturned says that a model call ended. */
