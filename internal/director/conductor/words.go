@@ -3,6 +3,7 @@ package conductor
 import (
 	_ "embed" // the system prompt
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -151,12 +152,16 @@ func writeCommands(b *strings.Builder, a *attempt) {
 
 func oneLine(s string) string { return clipHead(strings.Join(strings.Fields(s), " "), maxOutput) }
 
+// markEnd is the end of a mark as a model may read it: in any letters, with white
+// space and invisible characters in between.
+var markEnd = regexp.MustCompile(`(?i)(<[\s\p{Z}\p{C}\p{M}]*)(/[\s\p{Z}\p{C}\p{M}]*data)`)
+
 // writeData marks words that came out of the sandbox. They cannot end the mark.
 func writeData(b *strings.Builder, name, text string) {
 	if text = strings.TrimSpace(text); text == "" {
 		return
 	}
-	text = strings.ReplaceAll(text, "</data", "<\\/data")
+	text = markEnd.ReplaceAllString(text, `${1}\${2}`)
 	fmt.Fprintf(b, "<data name=%q>\n%s\n</data>\n", name, text)
 }
 
