@@ -72,7 +72,7 @@ func (t TypeInfo) MayAppend(role Role) bool { return hasRole(t.Roles, role) }
 var (
 	owner     = []Role{RoleShell, RoleCLI}
 	person    = []Role{RoleShell, RoleDesktop, RoleCLI}
-	bringer   = []Role{RoleShell, RoleCLI, RoleControl}
+	bringer   = []Role{RoleShell, RoleDesktop, RoleCLI, RoleControl}
 	director  = []Role{RoleDirector}
 	associate = []Role{RoleAssociate}
 	control   = []Role{RoleControl}
@@ -137,7 +137,7 @@ var types = []TypeInfo{
 	{Type: "desktop.broke", Class: ClassFact, Roles: anyWriter, Sample: DesktopBroke{}, Doc: "The desktop's source, as it was changed, does not work; of the run whose change of it came last, if one did."},
 	{Type: "terminal.opened", Class: ClassFact, Roles: person, Sample: TerminalOpened{}, Doc: "A shell runs behind a terminal."},
 	{Type: "terminal.closed", Class: ClassFact, Roles: control, Sample: TerminalClosed{}, Doc: "A terminal is gone, with everything that was started in it."},
-	{Type: "repo.added", Class: ClassFact, Roles: bringer, Sample: RepoAdded{}, Doc: "A person brought a project of their own, or the control plane that of the demo."},
+	{Type: "repo.added", Class: ClassFact, Roles: bringer, Sample: RepoAdded{}, Doc: "A person brought a project of their own, or the control plane that of the demo, for a desktop that asked."},
 	{Type: "repo.exported", Class: ClassFact, Roles: owner, Sample: RepoExported{}, Doc: "Verified work left the computer as a branch or a patch."},
 	{Type: "egress.refused", Class: ClassFact, Roles: control, Sample: EgressRefused{}, Doc: "Something in a sandbox wanted a host its profile does not allow."},
 	{Type: "budget.reached", Class: ClassFact, Roles: []Role{RoleDirector, RoleControl}, Sample: BudgetReached{}, Doc: "A limit on steps, tokens, time or cost was reached."},

@@ -259,11 +259,13 @@ func (w *markWalk) closeGroup() error {
 	m := markOf(g.event, MarkOutside, "changed outside of any task: "+timeline.Paths([]string{g.first}, g.count))
 	m.Files = g.count
 	switch {
+	case g.taken.Reason == "repo_added":
+		return nil // it has a mark of its own
 	case g.by != "":
 		m.Kind, m.Source, m.Text = MarkFiles, g.by, "you changed "+timeline.Paths([]string{g.first}, g.count)
 	case g.taken.Reason == "tool_returned":
 		return w.call(g, m)
-	case g.taken.Reason == "undo" || g.taken.Reason == "taken" || g.taken.Reason == "repo_added":
+	case g.taken.Reason == "undo" || g.taken.Reason == "taken":
 		return nil // these have marks of their own
 	case g.event.Task != "":
 		return nil // its task's mark tells of it

@@ -5,6 +5,7 @@ import (
 	"io"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -51,6 +52,9 @@ func (c *Computer) layOut(ctx context.Context, client *guest.Client) error {
 type NewRepo struct {
 	Name    string
 	Replace bool // a project of that name is replaced, else it is code conflict
+	// Of, when given, are the sources whose project may be replaced, by the newest
+	// repo.added of that name. Anything else at its place is code conflict.
+	Of []choir.Source
 	// Commit, when given, makes a repository of the project with one commit of
 	// everything in it at that time.
 	Commit *FirstCommit
@@ -64,7 +68,8 @@ type FirstCommit struct {
 
 // AddRepo unpacks a tar stream as a project under workspace/ and records it. It
 // is refused while a task works, because that task's rollback would take the
-// project away again. Whatever fails leaves the workspace as it was.
+// project away again. What it replaces is in the moment before; what no moment
+// holds goes to the trash. Whatever fails leaves the workspace as it was.
 func (c *Computer) AddRepo(ctx context.Context, role choir.Role, r NewRepo, tar io.Reader) (choir.RepoAdded, error) {
 	added := choir.RepoAdded{Name: r.Name}
 	if !choir.ValidRepoName(r.Name) {
@@ -91,23 +96,105 @@ func (c *Computer) AddRepo(ctx context.Context, role choir.Role, r NewRepo, tar 
 	if err != nil {
 		return added, err
 	}
+	if err := c.mayReplace(ctx, client, r); err != nil {
+		return added, err
+	}
 	// What nobody recorded yet is recorded first: it is where a failure goes back
 	// to, and what a rewind finds.
 	if err := c.recordFor(ctx, before, "changed_outside", nil); err != nil {
 		return added, err
 	}
-	if err := c.bringIn(ctx, client, r, body, &added); err != nil {
-		return added, errorsJoin(err, c.undo(ctx, before.Root, path.Join(projects, r.Name)))
+	aside, err := c.clearPlace(ctx, client, r, before)
+	if err == nil {
+		err = c.bringIn(ctx, client, role, r, body, &added)
+	}
+	if err != nil {
+		return added, errorsJoin(err, c.undo(ctx, before.Root, r.place(), aside))
 	}
 	_, err = c.append(ctx, role, added)
 	return added, err
 }
 
-// undo puts a path, and what is below it, back to what it was, even when whoever
-// asked for the change has gone. The caller holds the tree.
-func (c *Computer) undo(ctx context.Context, before choir.Digest, dest string) error {
+// place is the folder of the project.
+func (r *NewRepo) place() string { return path.Join(projects, r.Name) }
+
+// mayReplace refuses a project at whose place is something that it may not replace.
+func (c *Computer) mayReplace(ctx context.Context, client *guest.Client, r NewRepo) error {
+	if !r.Replace || r.Of == nil {
+		return nil
+	}
+	if _, err := client.Stat(ctx, r.place()); err != nil {
+		return ignore(err, choir.CodeNotFound)
+	}
+	by, err := c.store.BroughtBy(ctx, r.Name)
+	if err != nil || slices.Contains(r.Of, by) {
+		return err
+	}
+	return choir.E("computer.repo", choir.CodeConflict, "there is a %s already, which would be replaced", r.place()).
+		WithRemedy("rename or move %s, and try again", r.place())
+}
+
+// clearPlace moves to the trash what no moment holds, by a look, at or below the
+// place of a project that is to be replaced. What was moved is returned with an error
+// too; code conflict when something cannot be moved. The caller holds the tree.
+func (c *Computer) clearPlace(ctx context.Context, client *guest.Client, r NewRepo, seen snapshot.Result) ([]Aside, error) {
+	if !r.Replace {
+		return nil, nil
+	}
+	paths := leftBelow(seen.Left, r.place())
+	out, err := c.moveAside(ctx, client, paths)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range paths {
+		_, err := client.Stat(ctx, p)
+		if err == nil {
+			err = choir.E("computer.repo", choir.CodeConflict, "%s cannot be moved to the trash, and no moment holds it", p).
+				WithRemedy("move it out of %s, and try again", r.place())
+		}
+		if choir.CodeOf(err) != choir.CodeNotFound {
+			return out, err
+		}
+	}
+	return out, nil
+}
+
+// leftBelow lists what a look left out at or below a path: the path itself when a
+// folder above it was left out.
+func leftBelow(left []string, dest string) (out []string) {
+	for _, p := range left {
+		if below(dest, []string{p}) {
+			return []string{dest}
+		}
+		if below(p, []string{dest}) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// undo puts a path, and what is below it, back to what it was, with what was moved
+// aside, even when whoever asked for the change has gone. The caller holds the tree.
+func (c *Computer) undo(ctx context.Context, before choir.Digest, dest string, aside []Aside) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
 	defer cancel()
+	err := c.restoreBelow(ctx, before, dest)
+	if err != nil || len(aside) == 0 {
+		return err
+	}
+	client, err := c.seats[choir.RoleAssociate].guest(ctx)
+	if err != nil {
+		return err
+	}
+	if err := putBack(ctx, client, aside); err != nil {
+		return err
+	}
+	// Once more, for the times of the folders that they went back to.
+	return c.restoreBelow(ctx, before, dest, trashDir)
+}
+
+// restoreBelow puts paths, and what is below them, back to what they were.
+func (c *Computer) restoreBelow(ctx context.Context, before choir.Digest, paths ...string) error {
 	now, client, err := c.scan(ctx)
 	if err != nil {
 		return err
@@ -119,7 +206,8 @@ func (c *Computer) undo(ctx context.Context, before choir.Digest, dest string) e
 	var only []string
 	for _, ch := range snapshot.Apart(changes) {
 		// The folder above is part of it: its time moved.
-		if below(ch.Path, []string{dest}) || ch.Path == parent(dest) {
+		above := func(p string) bool { return ch.Path == parent(p) }
+		if below(ch.Path, paths) || slices.ContainsFunc(paths, above) {
 			only = append(only, ch.Path)
 		}
 	}
@@ -130,8 +218,8 @@ func (c *Computer) undo(ctx context.Context, before choir.Digest, dest string) e
 	return err
 }
 
-// bringIn unpacks the project and records what that changed.
-func (c *Computer) bringIn(ctx context.Context, client *guest.Client, r NewRepo, tar io.Reader, added *choir.RepoAdded) error {
+// bringIn unpacks the project and records what that changed, as changed by the role.
+func (c *Computer) bringIn(ctx context.Context, client *guest.Client, role choir.Role, r NewRepo, tar io.Reader, added *choir.RepoAdded) error {
 	if err := c.unpack(ctx, client, r, tar, added); err != nil {
 		return err
 	}
@@ -143,11 +231,11 @@ func (c *Computer) bringIn(ctx context.Context, client *guest.Client, r NewRepo,
 	if err != nil {
 		return err
 	}
-	return c.appendAll(ctx, choir.RoleControl, drafts)
+	return c.appendChanges(ctx, role, drafts)
 }
 
 func (c *Computer) unpack(ctx context.Context, client *guest.Client, r NewRepo, tar io.Reader, added *choir.RepoAdded) (err error) {
-	dest := path.Join(projects, r.Name)
+	dest := r.place()
 	if r.Replace {
 		if err := client.Remove(ctx, dest, true); err != nil && choir.CodeOf(err) != choir.CodeNotFound {
 			return err

@@ -74,6 +74,15 @@ func (c *Computer) SpentByDesktop(ctx context.Context, span time.Duration) (even
 	}
 }
 
+// MayPrompt refuses a role whose new prompts would be refused, code budget, for who
+// has something else to do first.
+func (c *Computer) MayPrompt(ctx context.Context, role choir.Role) error {
+	if role != choir.RoleDesktop {
+		return nil
+	}
+	return c.desktopMayPrompt(ctx, "")
+}
+
 // desktopMayPrompt refuses a prompt of the desktop when the runs that it began
 // have used up their budget. A prompt that is in the log already stays accepted.
 func (c *Computer) desktopMayPrompt(ctx context.Context, key choir.ID) error {

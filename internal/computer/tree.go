@@ -199,6 +199,27 @@ func (c *Computer) appendAll(ctx context.Context, role choir.Role, drafts []choi
 	return nil
 }
 
+// appendChanges appends drafts of record in their order: those of files as the
+// role's, the others as the control plane's.
+func (c *Computer) appendChanges(ctx context.Context, role choir.Role, drafts []choir.Draft) error {
+	ofFiles := func(d choir.Draft) bool { return d.Type == "file.written" || d.Type == "file.removed" }
+	for len(drafts) > 0 {
+		as, files := choir.RoleControl, ofFiles(drafts[0])
+		if files {
+			as = role
+		}
+		n := slices.IndexFunc(drafts, func(d choir.Draft) bool { return ofFiles(d) != files })
+		if n < 0 {
+			n = len(drafts)
+		}
+		if err := c.appendAll(ctx, as, drafts[:n]); err != nil {
+			return err
+		}
+		drafts = drafts[n:]
+	}
+	return nil
+}
+
 func inGit(path string) bool {
 	return path == ".git" || strings.HasPrefix(path, ".git/") || strings.Contains(path, "/.git/") || strings.HasSuffix(path, "/.git")
 }

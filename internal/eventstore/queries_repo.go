@@ -21,13 +21,43 @@ func (s *Store) Projects(ctx context.Context, seq uint64) ([]string, error) {
 	}
 	var names []string
 	for _, e := range events {
-		p, err := choir.DecodePayload(e.Type, e.Payload)
+		added, err := repoAdded(&e)
 		if err != nil {
-			return nil, choir.Wrap("eventstore.read", choir.CodeCorrupt, err, "event %d", e.Seq)
+			return nil, err
 		}
-		if name := p.(*choir.RepoAdded).Name; !slices.Contains(names, name) {
-			names = append(names, name)
+		if !slices.Contains(names, added.Name) {
+			names = append(names, added.Name)
 		}
 	}
 	return names, nil
+}
+
+// BroughtBy is the source of the newest repo.added of a project; empty when there
+// is none.
+func (s *Store) BroughtBy(ctx context.Context, name string) (choir.Source, error) {
+	var events []choir.Event
+	err := s.read(ctx, func(conn *sqlite.Conn) error {
+		return query(conn, "SELECT event FROM events WHERE type = 'repo.added' ORDER BY seq DESC", decoded(&events))
+	})
+	if err != nil {
+		return "", err
+	}
+	for _, e := range events {
+		added, err := repoAdded(&e)
+		if err != nil {
+			return "", err
+		}
+		if added.Name == name {
+			return e.Source, nil
+		}
+	}
+	return "", nil
+}
+
+func repoAdded(e *choir.Event) (*choir.RepoAdded, error) {
+	p, err := choir.DecodePayload(e.Type, e.Payload)
+	if err != nil {
+		return nil, choir.Wrap("eventstore.read", choir.CodeCorrupt, err, "event %d", e.Seq)
+	}
+	return p.(*choir.RepoAdded), nil
 }

@@ -304,7 +304,7 @@ func demo(ctx context.Context, s *socket, key string) (reply, error) {
 		Run string `json:"run"`
 	}
 	if err := s.call(ctx, "POST", "/demo", key, struct{}{}, &started); err != nil {
-		return reply{}, err
+		return reply{}, errors.Join(err, s.makeWay(ctx, err))
 	}
 	for {
 		var run struct {
@@ -322,6 +322,22 @@ func demo(ctx context.Context, s *socket, key string) (reply, error) {
 		case <-time.After(10 * time.Millisecond):
 		}
 	}
+}
+
+// makeWay moves away what a choir that was killed while it brought the demo's project
+// left of it, when that is why the demo was refused: nobody knows whose it is.
+func (s *socket) makeWay(ctx context.Context, why error) error {
+	var no *refusal
+	if !errors.As(why, &no) || !strings.Contains(no.Detail, "would be replaced") {
+		return nil
+	}
+	type item struct {
+		From string `json:"from"`
+		To   string `json:"to"`
+		If   string `json:"if_match"`
+	}
+	to := fmt.Sprintf("workspace/tally-%d", time.Now().UnixNano())
+	return s.call(ctx, "POST", "/moves", "", map[string][]item{"items": {{"workspace/tally", to, "*"}}}, nil)
 }
 
 func verify(ctx context.Context, s *socket, _ string) (reply, error) {

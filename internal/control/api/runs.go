@@ -166,10 +166,15 @@ func (a *API) submitPrompt(ctx context.Context, r *struct {
 		return nil, ProblemOf(e)
 	}
 	if wait := a.prompts.allow(c.ID()); wait > 0 {
-		return nil, tooOften(wait, choir.E("api.prompt", choir.CodeRateLimited, "more than %d prompts in %s", a.cfg.PromptBurst, a.cfg.PromptWindow))
+		return nil, a.tooManyPrompts(wait)
 	}
 	run, receipt, err := c.Prompt(ctx, p.Role, choir.PromptSubmitted{Text: r.Body.Text, Repo: r.Body.Repo, Proposal: r.Body.Proposal, After: r.Body.After}, keyID(p, c.ID(), "prompt", r.Key))
 	return answer(Accepted{run, receipt.Seq}, err)
+}
+
+// tooManyPrompts refuses a prompt, or a demo, which is one.
+func (a *API) tooManyPrompts(wait time.Duration) error {
+	return tooOften(wait, choir.E("api.prompt", choir.CodeRateLimited, "more than %d prompts in %s", a.cfg.PromptBurst, a.cfg.PromptWindow))
 }
 
 // keyID turns an Idempotency-Key into an id, the same for the same key; empty

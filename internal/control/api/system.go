@@ -102,7 +102,7 @@ func (a *API) system(h huma.API) {
 			token, err := a.sys.NewLink()
 			return answer(Link{token}, err)
 		})
-	demo := op("startDemo", http.MethodPost, "/api/computers/{computer}/demo", "Start the recorded demo", 202)
+	demo := op("startDemo", http.MethodPost, "/api/computers/{computer}/demo", "Start the recorded demo; it counts as a prompt", 202)
 	demo.MaxBodyBytes = maxReplayed // the CLI may bring a project
 	huma.Register(h, demo, a.startDemo)
 }
@@ -119,6 +119,9 @@ func (a *API) startDemo(ctx context.Context, r *struct {
 		if err := onlyCLI(ctx); err != nil {
 			return nil, err
 		}
+	}
+	if wait := a.prompts.allow(c.ID()); wait > 0 {
+		return nil, a.tooManyPrompts(wait)
 	}
 	return answer(a.sys.StartDemo(ctx, c, p.Role, r.Body))
 }

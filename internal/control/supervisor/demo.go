@@ -6,7 +6,6 @@ import (
 	"sync"
 	"time"
 
-	"choiros/internal/blob"
 	"choiros/internal/choir"
 	"choiros/internal/computer"
 	"choiros/internal/control/api"
@@ -28,20 +27,52 @@ type DemoConfig struct {
 // error is that of the context.
 type Wait func(ctx context.Context, d time.Duration) error
 
-// maxPlayed bounds the runs whose recording, or having none, is remembered.
-const maxPlayed = 256
-
 // maxRecording bounds a recording, in bytes.
 const maxRecording = 16 << 20
 
+// demos are the recordings that play in each computer.
+type demos struct {
+	mu sync.Mutex // guards of
+	of map[choir.ID]*recordings
+}
+
+// recordings are those that play in a computer. There is one for each computer, so
+// that none waits for another's.
+func (s *System) recordings(c *computer.Computer) *recordings {
+	s.demos.mu.Lock()
+	defer s.demos.mu.Unlock()
+	if known, ok := s.demos.of[c.ID()]; ok {
+		return known
+	}
+	if s.demos.of == nil {
+		s.demos.of = map[choir.ID]*recordings{}
+	}
+	r := newRecordings(c.Store(), c.Blobs(), s.cfg.Demo.Play)
+	s.demos.of[c.ID()] = r
+	return r
+}
+
+// demoBrought are who a project of the demo's came from: the control plane, or it for
+// a desktop, which can bring no other.
+var demoBrought = []choir.Source{choir.SourceSystem, choir.SourceDesktop}
+
 // StartDemo brings the demo's project in, anew, and prompts with a recording in
-// the model's place. Everything but the model's words is real.
+// the model's place. Everything but the model's words is real. Code conflict while a
+// run works on the project, and when the owner has something of their own at its
+// place; whatever is refused has changed nothing.
 func (s *System) StartDemo(ctx context.Context, c *computer.Computer, role choir.Role, other api.DemoParts) (api.Demo, error) {
-	if !s.demos.TryLock() {
+	playing := s.recordings(c)
+	if !playing.starting.TryLock() {
 		return api.Demo{}, choir.E("demo", choir.CodeBusy, "a demo is being started already")
 	}
-	defer s.demos.Unlock()
+	defer playing.starting.Unlock()
 	d := s.cfg.Demo
+	if err := playing.mustBeFree(ctx, d.Name); err != nil {
+		return api.Demo{}, err
+	}
+	if err := c.MayPrompt(ctx, role); err != nil {
+		return api.Demo{}, err
+	}
 	if other.Recording != nil {
 		d.Recording = other.Recording
 	}
@@ -61,122 +92,23 @@ func (s *System) StartDemo(ctx context.Context, c *computer.Computer, role choir
 		}
 		prompt.Recording, prompt.Paced = string(recording), other.Paced
 	}
-	repo := computer.NewRepo{Name: d.Name, Replace: true, Commit: &computer.FirstCommit{Message: "Begin " + d.Name, At: d.At}}
-	if _, err := c.AddRepo(ctx, choir.RoleControl, repo, bytes.NewReader(d.Repo)); err != nil {
+	brings := choir.RoleControl
+	if role == choir.RoleDesktop {
+		brings = role
+	}
+	repo := computer.NewRepo{Name: d.Name, Replace: true, Of: demoBrought, Commit: &computer.FirstCommit{Message: "Begin " + d.Name, At: d.At}}
+	if _, err := c.AddRepo(ctx, brings, repo, bytes.NewReader(d.Repo)); err != nil {
 		return api.Demo{}, err
 	}
 	run, _, err := c.Prompt(ctx, role, prompt, "")
 	return api.Demo{Run: run, Repo: d.Name, Notice: d.Notice}, err
 }
 
-// recordings are the recordings that play in the model's place, by run. They
-// are loaded from the blob that the run's prompt names, so that they are the
-// same after a restart.
-type recordings struct {
-	c     *computer.Computer
-	play  func(recording []byte, wait Wait) (map[string]modelgw.Route, error)
-	paces *paces
-
-	mu  sync.Mutex // guards all
-	all map[choir.ID]map[string]modelgw.Route
-}
-
-// routes lead a run that plays a recording to it; nil for any other run.
-func (r *recordings) routes(ctx context.Context, run choir.ID) (map[string]modelgw.Route, error) {
-	r.mu.Lock()
-	routes, known := r.all[run]
-	r.mu.Unlock()
-	if known {
-		return routes, nil
-	}
-	routes, err := r.load(ctx, run)
-	if err != nil {
-		return nil, err
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if first, raced := r.all[run]; raced {
-		return first, nil
-	}
-	if len(r.all) >= maxPlayed {
-		clear(r.all) // what still plays is loaded again
-	}
-	r.all[run] = routes
-	return routes, nil
-}
-
-// load is nil for a run without a recording.
-func (r *recordings) load(ctx context.Context, run choir.ID) (map[string]modelgw.Route, error) {
-	events, err := r.c.Store().EventsOfRun(ctx, run, 0, 1)
-	if err != nil || len(events) == 0 || events[0].Type != "prompt.submitted" {
-		return nil, err
-	}
-	p, err := choir.ReadPayload(events[0].Type, events[0].Payload)
-	if err != nil {
-		return nil, err
-	}
-	asked := p.(*choir.PromptSubmitted)
-	digest := choir.Digest(asked.Recording)
-	if digest == "" {
-		return nil, nil
-	}
-	raw, err := blob.ReadAll(ctx, r.c.Blobs(), digest, maxRecording)
-	if err != nil {
-		return nil, err
-	}
-	if !asked.Paced {
-		return r.play(raw, nil)
-	}
-	return r.play(raw, r.paces.of(run).sleepUnlessHurried)
-}
-
 // HurryRun plays the rest of a paced run at full speed.
 func (s *System) HurryRun(ctx context.Context, c *computer.Computer, run choir.ID) error {
 	known, err := c.Store().Run(ctx, run)
-	if err == nil && known.Paced {
-		s.paces.of(run).hurry()
+	if err == nil && known.Paced && known.State.Open() {
+		s.recordings(c).of(ctx, run).pace.hurry()
 	}
 	return err
-}
-
-// paces are the paces of runs that play a recording. After a restart each is slow
-// again.
-type paces struct {
-	mu  sync.Mutex // guards all
-	all map[choir.ID]*pace
-}
-
-// of is the pace of a run, the same each time.
-func (p *paces) of(run choir.ID) *pace {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if known, ok := p.all[run]; ok {
-		return known
-	}
-	if len(p.all) >= maxPlayed || p.all == nil {
-		p.all = map[choir.ID]*pace{} // what still plays stays as it is
-	}
-	p.all[run] = &pace{hurried: make(chan struct{})}
-	return p.all[run]
-}
-
-// pace is slow until somebody hurries it.
-type pace struct {
-	once    sync.Once
-	hurried chan struct{} // closed by hurry
-}
-
-func (p *pace) hurry() { p.once.Do(func() { close(p.hurried) }) }
-
-// sleepUnlessHurried implements Wait: it returns after d, or at once when the run is hurried.
-func (p *pace) sleepUnlessHurried(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-p.hurried:
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-	return nil
 }

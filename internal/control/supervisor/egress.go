@@ -103,9 +103,8 @@ func (s *System) drainCalls(c *computer.Computer) error {
 
 func (s *System) newGateway(c *computer.Computer) *modelgw.Gateway {
 	l := s.cfg.File.Limits
-	played := &recordings{c: c, play: s.cfg.Demo.Play, paces: &s.paces, all: map[choir.ID]map[string]modelgw.Route{}}
 	return modelgw.New(books{c}, modelgw.Config{
-		Computer: c.ID(), Routing: s.cfg.Connections.Routing, RunRoutes: played.routes, Log: c.Store(), Blobs: c.Blobs(),
+		Computer: c.ID(), Routing: s.cfg.Connections.Routing, RunRoutes: s.recordings(c).routes, Log: c.Store(), Blobs: c.Blobs(),
 		Budget:  modelgw.Budget{Run: l.Run(), ComputerCostUSD: l.CostUSD, DesktopCostUSD: l.DesktopCost},
 		Caller:  computer.Caller,
 		MayCall: c.MayCall,

@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"sync"
 	"time"
 
 	"github.com/thejerf/suture/v4"
@@ -63,9 +62,7 @@ type System struct {
 	gateways  gateways
 	desktops  desktops
 	guest     string // folder of the guest binaries
-	// demos guards the start of a demo: one at a time.
-	demos sync.Mutex
-	paces paces
+	demos     demos
 }
 
 // Open takes the data folder, starts the bus and opens every computer. What

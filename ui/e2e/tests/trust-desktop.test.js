@@ -222,7 +222,7 @@ describe("a hostile desktop", () => {
     assert.deepEqual(statuses, [200, 403, 403, 403, 403, 403]);
   });
 
-  test("it starts the demo as it is shipped only, which costs nothing and replaces nothing but its project", {
+  test("it starts the demo as it is shipped only, once at a time, which costs nothing and replaces nothing but its project", {
     skip,
   }, async () => {
     const got = await inside(async () => {
@@ -235,10 +235,15 @@ describe("a hostile desktop", () => {
       await send("PUT", "/files/workspace/mine/bin/tally", own, "mine");
       await send("PUT", "/files/workspace/tally/mine", own, "mine");
       const refused = [];
-      for (const part of [{ live: true }, { recording: "eA==" }, { repo: "eA==" }, { name: "mine" }])
+      for (const part of [{ live: true }, { recording: "eA==" }, { repo: "eA==" }, { name: "mine" }, {}])
         refused.push((await demo(part)).status);
+      const items = [{ from: "workspace/tally", to: "workspace/other", if_match: "*" }];
+      await send("POST", "/moves", json, JSON.stringify({ items }));
       const { seq } = await (await fetch(`${base}/desktop`)).json();
-      const { run, repo } = await (await demo({})).json();
+      const { run, repo } = await (await demo({ paced: true })).json();
+      const more = [];
+      for (let i = 0; i < 10; i++) more.push((await demo({})).status);
+      await send("POST", `/runs/${run}/faster`);
       let end;
       do end = await (await fetch(`${base}/runs/${run}`)).json();
       while (["planning", "running", "waiting"].includes(end.state));
@@ -248,22 +253,24 @@ describe("a hostile desktop", () => {
         .flatMap((e) => e.payload.paths ?? e.payload.files.map((f) => f.path));
       return {
         refused,
+        playing: [...new Set(more)].sort(),
         repo,
         end: [end.state, end.usage.cost_usd],
+        brought: events.find((e) => e.type === "repo.added").source,
         beside: touched.filter((path) => !path.startsWith("workspace/tally")),
         touched: touched.length > 0,
-        mine: await read("workspace/mine/bin/tally"),
-        replaced: (await fetch(`${base}/files/workspace/tally/mine`)).status,
+        mine: [await read("workspace/mine/bin/tally"), await read("workspace/other/mine")],
       };
     });
     assert.deepEqual(got, {
-      refused: [403, 403, 403, 422],
+      refused: [403, 403, 403, 422, 409],
+      playing: [409, 429],
       repo: "tally",
       end: ["done", 0],
+      brought: "desktop",
       beside: [],
       touched: true,
-      mine: "mine",
-      replaced: 404,
+      mine: ["mine", "mine"],
     });
   });
 

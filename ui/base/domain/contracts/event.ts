@@ -114,7 +114,7 @@ export interface PayloadByType {
   "terminal.opened": TerminalOpened;
   /** A terminal is gone, with everything that was started in it. */
   "terminal.closed": TerminalClosed;
-  /** A person brought a project of their own, or the control plane that of the demo. */
+  /** A person brought a project of their own, or the control plane that of the demo, for a desktop that asked. */
   "repo.added": RepoAdded;
   /** Verified work left the computer as a branch or a patch. */
   "repo.exported": RepoExported;

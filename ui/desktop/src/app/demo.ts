@@ -1,6 +1,7 @@
 import type { ID } from "#base/domain/contracts.ts";
 import { Refusal } from "#base/domain/problem.ts";
 import type { Story } from "#base/domain/story.ts";
+import { isOpen } from "#base/domain/views.ts";
 import { notifyProblem } from "#base/kit/notify.ts";
 import { type Cue, cuesOf, demoTerminal, isFresh, isLed, placesOf, seenOf, sliderOf } from "../domain/demo";
 import { useStore } from "../state/store";
@@ -25,9 +26,9 @@ export class Demo {
     this.windows = windows;
   }
 
-  /** Begins it, once the windows of those before are gone. */
+  /** Begins it, once the windows of those that are over are gone. While one plays the server refuses another. */
   async start(): Promise<void> {
-    const before = state().runs.filter((r) => r.paced && !r.dismissed);
+    const before = state().runs.filter((r) => r.paced && !r.dismissed && !isOpen(r.state));
     await Promise.all(before.map((r) => this.clear(r.id)));
     await api.demo(true);
   }

@@ -1,4 +1,5 @@
 import { type RefObject, useEffect, useRef, useState } from "react";
+import { notifyProblem } from "#base/kit/notify.ts";
 import { commands, matching } from "../actions/commands";
 import { useSession } from "../app/session";
 import { deskWords } from "../i18n/desk";
@@ -23,7 +24,8 @@ export function Commands({ typed, input, onDone }: Props) {
     const fit = fits[i];
     if (!fit) return;
     onDone();
-    void fit.command.run(session, fit.rest);
+    const done = async () => fit.command.run(session, fit.rest);
+    done().catch(notifyProblem);
   };
   useEffect(() => {
     const box = input.current;
