@@ -203,6 +203,7 @@ func TestALogFromBeforeTheTableOfFirstsKeepsItsRules(t *testing.T) {
 	}
 	for _, stamp := range []string{"PRAGMA application_id = 0", "PRAGMA application_id = 7"} {
 		sqlIn(t, dir, "DROP TABLE firsts")
+		sqlIn(t, dir, "DROP TABLE undos") // which came later
 		sqlIn(t, dir, "PRAGMA user_version = 6")
 		sqlIn(t, dir, stamp)
 		s = open(t, dir)

@@ -113,7 +113,7 @@ func TestACopyOfAnotherChoirIsMadeAnew(t *testing.T) {
 	for name, script := range map[string]string{
 		"a newer schema": "PRAGMA user_version = 999; DROP TABLE windows",
 		"other reducers": "PRAGMA application_id = 77; DELETE FROM runs",
-		"before stamps":  "PRAGMA application_id = 0; PRAGMA user_version = 6; DROP TABLE firsts",
+		"before stamps":  "PRAGMA application_id = 0; PRAGMA user_version = 6; DROP TABLE firsts; DROP TABLE undos",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
