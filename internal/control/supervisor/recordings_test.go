@@ -91,7 +91,7 @@ func (p *players) append(role choir.Role, run choir.ID, payload choir.Payload) {
 	}
 }
 
-func (p *players) begin(name string, prompt choir.PromptSubmitted) choir.ID {
+func (p *players) submitPrompt(name string, prompt choir.PromptSubmitted) choir.ID {
 	p.t.Helper()
 	prompt.Text = name
 	p.append(choir.RoleCLI, idOf(name), prompt)
@@ -113,16 +113,16 @@ func (p *players) call(run choir.ID) string {
 func TestARunThatPlaysIsNotForgottenHoweverManyOthersThereAre(t *testing.T) {
 	p := newPlayers(t)
 	recorded := choir.PromptSubmitted{Recording: string(p.blob), Paced: true}
-	long := p.begin("long", recorded)
+	long := p.submitPrompt("long", recorded)
 	player := p.call(long)
 	p.of(t.Context(), long).pace.hurry()
 	for i := range 300 {
 		name := strconv.Itoa(i)
-		if model := p.call(p.begin("ordinary "+name, choir.PromptSubmitted{})); model != "" {
+		if model := p.call(p.submitPrompt("ordinary "+name, choir.PromptSubmitted{})); model != "" {
 			t.Fatalf("a run without a recording is led to %q", model)
 		}
 		if i%10 == 0 { // and some that play, each after the one before
-			short := p.begin("short "+name, recorded)
+			short := p.submitPrompt("short "+name, recorded)
 			p.call(short)
 			p.append(choir.RoleControl, short, choir.RunFinished{Outcome: choir.OutcomeDone, Answer: "Done."})
 		}

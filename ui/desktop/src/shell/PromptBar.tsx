@@ -1,5 +1,14 @@
 import { ArrowUp } from "lucide-react";
-import { type FormEvent, type KeyboardEvent, type RefObject, useCallback, useEffect, useRef, useState } from "react";
+import {
+  type FormEvent,
+  type KeyboardEvent,
+  type RefObject,
+  useCallback,
+  useEffect,
+  useLayoutEffect,
+  useRef,
+  useState,
+} from "react";
 import { Refusal } from "#base/domain/problem.ts";
 import { promptKey, room } from "#base/domain/prompt.ts";
 import { notifyProblem } from "#base/kit/notify.ts";
@@ -32,7 +41,8 @@ export function PromptBar() {
   const blank = text.trim() === "";
   const size = room(text);
   const commanding = text.startsWith("?");
-  useEffect(() => {
+  // Before other effects, which fetch what is shown later: the prompt takes keys first.
+  useLayoutEffect(() => {
     const open = session.windows.focused();
     if (open) useStore.getState().want(open.id);
     else box.current?.focus();
@@ -145,7 +155,7 @@ const PROMPT_READY = "prompt-ready";
 
 /** The shell hands over what was typed before, and says when the keys are ours. */
 function useShell(change: (text: string) => void, box: RefObject<HTMLTextAreaElement | null>): void {
-  useEffect(() => {
+  useLayoutEffect(() => {
     const end = hearShell((message) => {
       if (message.kind === "draft") change(message.text);
       else if (document.activeElement !== document.body && document.activeElement?.id !== SKIP) return;

@@ -112,7 +112,7 @@ export function upload(
   return new Promise((done, failed) => {
     const request = new XMLHttpRequest();
     const stop = () => request.abort();
-    const end = (settle: () => void) => {
+    const detachAndSettle = (settle: () => void) => {
       stopped.removeEventListener("abort", stop);
       settle();
     };
@@ -120,11 +120,11 @@ export function upload(
     request.setRequestHeader("If-None-Match", "*");
     request.setRequestHeader("Content-Type", "application/octet-stream");
     request.upload.onprogress = (e) => e.lengthComputable && onProgress(e.loaded / e.total);
-    request.onerror = () => end(() => void whyUnsent(content).then(failed));
-    request.onabort = () => end(() => failed(stopped.reason));
-    request.onload = () => end(() => (request.status < 300 ? done() : failed(refusalOf(request))));
+    request.onerror = () => detachAndSettle(() => void whyUnsent(content).then(failed));
+    request.onabort = () => detachAndSettle(() => failed(stopped.reason));
+    request.onload = () => detachAndSettle(() => (request.status < 300 ? done() : failed(refusalOf(request))));
     stopped.addEventListener("abort", stop);
-    if (stopped.aborted) end(() => failed(stopped.reason));
+    if (stopped.aborted) detachAndSettle(() => failed(stopped.reason));
     else request.send(content);
   });
 }

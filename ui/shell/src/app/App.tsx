@@ -37,14 +37,14 @@ export function App({ arrival }: { arrival: Arrival }) {
   const open = useCallback(({ login, computers }: Asked) => {
     const justLoggedIn = login !== undefined;
     const fail = (error: unknown) => setStage(stageOf(error, justLoggedIn));
-    const enter = () => {
+    const showSession = () => {
       // The page of the login has done its work.
       if (justLoggedIn) history.replaceState(null, "", "/");
       if (justLoggedIn) useStore.getState().setRoute({ page: "desktop" });
       openSession(computers, fail).then(setStage, fail);
     };
-    if (login) login.then(enter, (refused) => setStage({ is: "login", refused }));
-    else enter();
+    if (login) login.then(showSession, (refused) => setStage({ is: "login", refused }));
+    else showSession();
   }, []);
   useEffect(() => open(arrival), [open, arrival]);
   // The desktop is in the page with its own page only.
