@@ -42,3 +42,21 @@ export async function dropDrafts(page) {
       method: "DELETE",
     });
 }
+
+/** Types keys that were pressed so many milliseconds after each other, whatever time the page takes over them. */
+export async function typeAfter(page, ms, keys) {
+  const session = await page.context().newCDPSession(page);
+  const began = Date.now() / 1000;
+  for (const [i, text] of [...keys].entries()) {
+    const key = {
+      key: text,
+      text,
+      code: text === " " ? "Space" : `Key${text.toUpperCase()}`,
+      timestamp: began + (i * ms) / 1000,
+    };
+    const windowsVirtualKeyCode = text.toUpperCase().charCodeAt(0);
+    await session.send("Input.dispatchKeyEvent", { type: "keyDown", windowsVirtualKeyCode, ...key });
+    await session.send("Input.dispatchKeyEvent", { type: "keyUp", windowsVirtualKeyCode, ...key });
+  }
+  await session.detach();
+}

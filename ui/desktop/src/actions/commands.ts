@@ -1,4 +1,5 @@
 import { notifyProblem } from "#base/kit/notify.ts";
+import { openNewDocument } from "../app/newDocument";
 import type { Session } from "../app/session";
 import { lastName, namedBy } from "../domain/named";
 import { deskWords } from "../i18n/desk";
@@ -18,7 +19,7 @@ export interface Command {
 
 /** All commands of the prompt. */
 export const commands: readonly Command[] = [
-  { id: "new", word: "new", title: "commandNew", run: ({ windows }, rest) => windows.open("writer", "", rest) },
+  { id: "new", word: "new", title: "commandNew", run: ({ windows }, rest) => openNewDocument(windows, rest) },
   { id: "open", word: "open", title: "commandOpen", run: ({ windows }, rest) => openNamed(windows, rest) },
   {
     id: "search",

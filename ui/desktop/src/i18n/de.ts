@@ -193,6 +193,7 @@ export const de: { [K in keyof typeof en]: Text } = {
   checkpointMade: "Sicherungspunkt {id} angelegt",
   openApps: "Ein Programm öffnen",
   commandNew: "Neues Dokument",
+  untitled: "Ohne Titel",
   commandOpen: "Datei oder Dokument öffnen",
   commandSearch: "Dateien durchsuchen",
   commandSettings: names.settings.de,

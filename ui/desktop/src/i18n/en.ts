@@ -191,6 +191,7 @@ export const en = {
   checkpointMade: "Checkpoint {id} made",
   openApps: "Open an app",
   commandNew: "New document",
+  untitled: "Untitled",
   commandOpen: "Open a file or document",
   commandSearch: "Search files",
   commandSettings: names.settings.en,

@@ -6,6 +6,7 @@ import { notifyProblem } from "#base/kit/notify.ts";
 import { actions } from "../actions/registry";
 import { hereOf, usePerform } from "../actions/useActions";
 import { goBackBy } from "../app/goback";
+import { openNewDocument } from "../app/newDocument";
 import { useSession } from "../app/session";
 import { useThemes } from "../app/themes";
 import { wear } from "../app/wear";
@@ -138,7 +139,7 @@ function useActionEntries(): Entry[] {
         const text = t("stopNamed", { text: r.prompt.slice(0, 120) });
         return act(`stop.${r.id}`, text, () => api.cancel(r.id).catch(notifyProblem), <OctagonX size={17} />);
       }),
-      act("new", t("commandNew"), () => session.windows.open("writer")),
+      act("new", t("commandNew"), () => openNewDocument(session.windows)),
       ...themes.map(({ theme }) => act(`theme.${theme.name}`, named(theme.title), () => wear(theme))),
       act("back", t("goBackMinutes"), () => goBackBy(TEN_MINUTES_MS).catch(notifyProblem)),
       ...actions

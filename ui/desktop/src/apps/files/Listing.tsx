@@ -2,10 +2,11 @@ import { useVirtualizer } from "@tanstack/react-virtual";
 import { FolderOpen } from "lucide-react";
 import { type KeyboardEvent, type MouseEvent, useEffect, useRef, useState } from "react";
 import { useWindow } from "../../app/useWindow";
-import type { SortBy } from "../../domain/path";
+import { nameOf, type SortBy } from "../../domain/path";
 import { choose, type How, type Selection } from "../../domain/selection";
 import { useWords } from "../../i18n/words";
 import { Empty } from "../../kit/States";
+import { useTypeAhead } from "../../kit/typeahead";
 import { open, type Shown } from "./Actions";
 import { Entry } from "./Entry";
 import { words } from "./i18n";
@@ -47,6 +48,10 @@ export function Listing({ place, items, ids, look, sort, onSort, selection, onSe
     onSelect(choose(ids, selection, place, how));
     rows.scrollToIndex(Math.floor(Math.max(0, place) / lanes));
   };
+  const typeAhead = useTypeAhead(
+    () => items.map((i) => nameOf(i.file.path)),
+    (place) => to(place, "only"),
+  );
   const press = (e: KeyboardEvent) => {
     const page = Math.max(1, Math.floor((box.current?.clientHeight ?? 400) / ROW)) * lanes;
     const moves: Record<string, number> = {
@@ -67,21 +72,8 @@ export function Listing({ place, items, ids, look, sort, onSort, selection, onSe
     } else if (mod && e.key.toLowerCase() === "a") onSelect({ ...selection, chosen: new Set(ids) });
     else if (mod && e.key === " ") to(selection.at, "toggle");
     else if (e.key === "Escape") onSelect({ ...selection, chosen: new Set() });
-    else return void typeAhead(e);
+    else return void typeAhead.press(e);
     e.preventDefault();
-  };
-  const typed = useRef({ text: "", at: 0 });
-  const typeAhead = (e: KeyboardEvent) => {
-    if (e.key.length !== 1 || e.key === " " || e.ctrlKey || e.metaKey || e.altKey) return;
-    const fresh = e.timeStamp - typed.current.at > 800;
-    typed.current = { text: (fresh ? "" : typed.current.text) + e.key.toLowerCase(), at: e.timeStamp };
-    const found = items.findIndex((i) =>
-      i.file.path
-        .slice(i.file.path.lastIndexOf("/") + 1)
-        .toLowerCase()
-        .startsWith(typed.current.text),
-    );
-    if (found >= 0) to(found, "only");
   };
   const point = (e: MouseEvent, i: number) => {
     const many = e.ctrlKey || e.metaKey;

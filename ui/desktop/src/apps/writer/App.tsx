@@ -1,12 +1,13 @@
 import { useQuery } from "@tanstack/react-query";
 import { FilePlus2, FileText } from "lucide-react";
-import { useEffect, useRef } from "react";
+import { type KeyboardEvent, useMemo, useRef } from "react";
 import { Button } from "#base/kit/Button.tsx";
-import { notifyProblem } from "#base/kit/notify.ts";
+import { beginDocument } from "../../app/newDocument";
 import { useWindow } from "../../app/useWindow";
 import { ago } from "../../domain/time";
 import { useWords } from "../../i18n/words";
 import { Empty, Loading, Trouble } from "../../kit/States";
+import { useTypeAhead } from "../../kit/typeahead";
 import { useStore } from "../../state/store";
 import { documents } from "../../transport/documents";
 import { words } from "./i18n";
@@ -22,31 +23,29 @@ export default function Writer() {
 
 /** All documents, and the way to begin one. */
 function Start() {
-  const { title, show } = useWindow();
+  const { show } = useWindow();
   const t = useWords(words);
   const language = useStore((s) => s.language);
   const { data, error, refetch } = useQuery({ queryKey: ["documents"], queryFn: documents.list });
-  const begin = async (called: string) => {
-    try {
-      const doc = await documents.create(called || t("untitled"));
-      show(`document:${doc.id}`, doc.title);
-    } catch (refused) {
-      notifyProblem(refused);
-    }
+  const docs = useMemo(() => [...(data ?? [])].sort((a, b) => b.at.localeCompare(a.at)), [data]);
+  const list = useRef<HTMLUListElement>(null);
+  const rows = () => [...(list.current?.querySelectorAll("button") ?? [])];
+  const typeAhead = useTypeAhead(
+    () => docs.map((d) => d.title),
+    (place) => rows()[place]?.focus(),
+  );
+  const press = (e: KeyboardEvent) => {
+    const by = e.key === "ArrowDown" ? 1 : e.key === "ArrowUp" ? -1 : 0;
+    if (!by) return void typeAhead.press(e);
+    const all = rows();
+    all[all.indexOf(document.activeElement as HTMLButtonElement) + by]?.focus();
+    e.preventDefault();
   };
-  // ?new and a title in the prompt have said all that is needed.
-  const wanted = useRef(title);
-  const begun = useRef(false);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: once, when the window opens
-  useEffect(() => {
-    if (!wanted.current || begun.current) return;
-    begun.current = true;
-    void begin(wanted.current);
-  }, []);
+  const begin = () => beginDocument().then((doc) => doc && show(`document:${doc.id}`, doc.title));
   if (error && !data) return <Trouble error={error} onAgain={() => void refetch()} />;
   if (!data) return <Loading />;
   const button = (
-    <Button look="primary" data-autofocus={data.length === 0 || undefined} onClick={() => void begin("")}>
+    <Button look="primary" data-autofocus={data.length === 0 || undefined} onClick={() => void begin()}>
       <FilePlus2 size={15} aria-hidden /> {t("newDocument")}
     </Button>
   );
@@ -65,24 +64,22 @@ function Start() {
         <span className="spread" />
         {button}
       </div>
-      <ul className="writer-list scroll">
-        {[...data]
-          .sort((a, b) => b.at.localeCompare(a.at))
-          .map((doc, i) => (
-            <li key={doc.id}>
-              <button
-                type="button"
-                data-autofocus={i === 0 || undefined}
-                onClick={() => show(`document:${doc.id}`, doc.title)}
-              >
-                <FileText size={18} strokeWidth={1.5} aria-hidden />
-                <span className="writer-name">{doc.title}</span>
-                <span className="writer-when">
-                  {t("versionBy", { who: t(doc.by ?? "system"), when: ago(doc.at, Date.now(), language) })}
-                </span>
-              </button>
-            </li>
-          ))}
+      <ul ref={list} className="writer-list scroll" onKeyDown={press} onKeyUp={typeAhead.release}>
+        {docs.map((doc, i) => (
+          <li key={doc.id}>
+            <button
+              type="button"
+              data-autofocus={i === 0 || undefined}
+              onClick={() => show(`document:${doc.id}`, doc.title)}
+            >
+              <FileText size={18} strokeWidth={1.5} aria-hidden />
+              <span className="writer-name">{doc.title}</span>
+              <span className="writer-when">
+                {t("versionBy", { who: t(doc.by ?? "system"), when: ago(doc.at, Date.now(), language) })}
+              </span>
+            </button>
+          </li>
+        ))}
       </ul>
     </div>
   );

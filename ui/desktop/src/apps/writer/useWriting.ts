@@ -26,6 +26,11 @@ import { type Doc, documents } from "../../transport/documents";
 
 /** After this long without a key the text is saved by itself. */
 const IDLE_MS = 1200;
+/**
+ * A text that was left unsaved is saved by itself once nobody changed it for so long. Another browser that still types
+ * it saves it before that, or says with each letter that it goes on.
+ */
+const LEFT_MS = 4000;
 /** A save that did not arrive is tried again after this long. */
 const AGAIN_MS = 3000;
 
@@ -48,7 +53,7 @@ export function useWriting(id: ID) {
   const change = useCallback((to: (w: Writing) => Writing) => now.current && set(to(now.current)), [set]);
   const { data } = newest;
   const { drafts } = useSession();
-  // The text is what was left, and nothing was typed since: it is not saved by itself.
+  // The text is what was left, and nothing was typed since: it is not saved as soon.
   const resting = useRef(false);
   // What was typed and left before it was saved; null for nothing, undefined until that is known.
   const [left, setLeft] = useState<Typed | null | undefined>(past ? null : undefined);
@@ -108,8 +113,9 @@ export function useWriting(id: ID) {
   );
 
   useEffect(() => {
-    if (!writing || !maySave(writing) || resting.current) return;
-    const timer = setTimeout(() => void save(), writing.away ? AGAIN_MS : IDLE_MS);
+    if (past || !writing || !maySave(writing)) return;
+    const rest = resting.current ? LEFT_MS : writing.away ? AGAIN_MS : IDLE_MS;
+    const timer = setTimeout(() => void save(), rest);
     const back = () => void save();
     window.addEventListener("online", back);
     return () => {

@@ -1,0 +1,29 @@
+import { notifyProblem } from "#base/kit/notify.ts";
+import { bodyOf } from "../apps/bodies";
+import { deskWords } from "../i18n/desk";
+import { say } from "../i18n/words";
+import { useStore } from "../state/store";
+import { type Doc, documents } from "../transport/documents";
+
+/** Begins an empty document; without a title it has the name of one without. Gives undefined once a refusal was told. */
+export async function beginDocument(title = ""): Promise<Doc | undefined> {
+  try {
+    return await documents.create(title || say(deskWords, useStore.getState().language, "untitled"));
+  } catch (refused) {
+    notifyProblem(refused);
+    return undefined;
+  }
+}
+
+/** Begins an empty document and opens its page, where the cursor is in the text. */
+export async function openNewDocument(
+  windows: { open(app: string, subject: string, title: string): Promise<void> },
+  title = "",
+): Promise<void> {
+  // The page's code is fetched meanwhile; what fails is told where the page would be.
+  void bodyOf("writer")
+    ?.load()
+    .catch(() => undefined);
+  const doc = await beginDocument(title);
+  if (doc) await windows.open("writer", `document:${doc.id}`, doc.title);
+}
