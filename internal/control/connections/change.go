@@ -19,6 +19,7 @@ import (
 	"choiros/internal/durablefile"
 	"choiros/internal/keyring"
 	"choiros/internal/model"
+	"choiros/internal/model/attempt"
 )
 
 // testTimeout bounds the test of a service. A model that reasons needs a few
@@ -56,16 +57,19 @@ func (c *Connections) connect(ctx context.Context, r api.ConnectRequest, try Try
 	}
 	route := modelgw.Route{Model: r.Model, Free: r.Free}
 	prices := pricesOf(c.cfg.File.Prices, next.Prices)
-	if _, known := modelgw.PriceOf(prices, route); !known {
-		return out, choir.Invalid("price", "the price of the model %s is not known", r.Model).WithRemedy("say what a million tokens cost, or that it is free")
-	}
+	_, priced := modelgw.PriceOf(prices, route)
 	if route.Provider, err = c.cfg.Tester(p, source); err != nil {
 		return out, err
 	}
 	if !r.Untested {
+		// The few tokens of a test count as free where nobody knows what they cost.
+		route.Free = route.Free || !priced
 		if out, err = c.test(ctx, route, prices, try); err != nil {
-			return out, err
+			return out, inForm(err)
 		}
+	}
+	if !priced {
+		return out, priceMissing(r, out)
 	}
 	return out, c.saveAndApply(ctx, next, service, r.Key)
 }
@@ -155,6 +159,28 @@ func (c *Connections) test(ctx context.Context, route modelgw.Route, prices map[
 		Model: cmp.Or(resp.Model, route.Model), DurationMS: c.cfg.Now().Sub(began).Milliseconds(),
 		InputTokens: resp.Usage.Input, OutputTokens: resp.Usage.Output, CostUSD: resp.Usage.CostUSD,
 	}, err
+}
+
+// priceMissing refuses a model whose price is not known, which only a test may go without.
+func priceMissing(r api.ConnectRequest, tested api.Connected) error {
+	refused := choir.Invalid("price", "choir does not know what the model %s costs", r.Model)
+	if !r.Untested {
+		refused = choir.Invalid("price", "the model %s answered in %.1f s, and choir does not know what it costs", r.Model, float64(tested.DurationMS)/1000)
+	}
+	return refused.WithRemedy("to connect it, say what a million tokens cost, or that it is free")
+}
+
+// inForm says what helps in the words of the form that is being filled in.
+func inForm(err error) error {
+	problem := choir.ProblemOf(err)
+	remedy := map[string]string{
+		attempt.CheckKey:     "check the key in this form",
+		attempt.CheckAddress: "start it there, or correct the address in this form",
+	}[problem.Remedy]
+	if remedy == "" {
+		return err
+	}
+	return choir.E("models.test", problem.Code, "%s", problem.Message).WithRemedy("%s", remedy)
 }
 
 var errChanging = choir.E("models.connect", choir.CodeBusy, "another connection is being tested").WithRemedy("try again when its test has ended")

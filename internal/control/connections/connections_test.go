@@ -290,7 +290,7 @@ func TestWhatAPageMayNotConnect(t *testing.T) {
 		{"the same, of Amazon", "address", func(r *api.ConnectRequest) { r.Address = "http://[fd00:ec2::254]/latest" }},
 		{"a key in the clear", "models.provider[0].base_url", func(r *api.ConnectRequest) { r.Address = "http://10.0.0.1/v1" }},
 		{"bedrock without a region", "region", func(r *api.ConnectRequest) { r.Kind = "bedrock" }},
-		{"a model without a known price", "price", func(r *api.ConnectRequest) { r.Model = "house-1" }},
+		{"a model without a known price, untested", "price", func(r *api.ConnectRequest) { r.Model, r.Untested = "house-1", true }},
 		{"a price below nothing", "models.price[0].input", func(r *api.ConnectRequest) { r.Model, r.Price = "house-1", &api.ModelPrice{Input: -1} }},
 	} {
 		d := open(t, t.TempDir(), config.Models{})
@@ -303,6 +303,45 @@ func TestWhatAPageMayNotConnect(t *testing.T) {
 		var e *choir.Error
 		if !errors.As(err, &e) || e.Code != choir.CodeInvalid || e.Path != c.field || strings.Contains(err.Error(), secret) {
 			t.Errorf("%s: %v", c.name, err)
+		}
+	}
+}
+
+func TestAModelIsTestedBeforeItsPriceIsAskedFor(t *testing.T) {
+	server := serves(t, wiretest.Anthropic, good)
+	d := open(t, t.TempDir(), config.Models{})
+	r := claude(server.URL)
+	r.Model = "house-1"
+	_, err := d.Connect(t.Context(), r, func(ctx context.Context, route modelgw.Route, prices map[string]modelgw.Price) (model.Response, error) {
+		if _, known := modelgw.PriceOf(prices, route); !known {
+			t.Error("the test's own call would be refused for its price")
+		}
+		return try(ctx, route, prices)
+	})
+	var e *choir.Error
+	if !errors.As(err, &e) || e.Path != "price" || !strings.Contains(e.Msg, "house-1 answered in") {
+		t.Errorf("a model that answers, without a price: %v", err)
+	}
+	if d.Models().Connected {
+		t.Error("it was connected without a price")
+	}
+}
+
+func TestAFailedTestSaysWhatHelpsInTheForm(t *testing.T) {
+	refusing := serves(t, wiretest.Anthropic, wiretest.Step{Status: 401, Message: "invalid x-api-key"})
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ln.Close()
+	for address, want := range map[string]string{
+		refusing.URL:                   "check the key in this form",
+		"http://" + ln.Addr().String(): "start it there, or correct the address in this form",
+	} {
+		d := open(t, t.TempDir(), config.Models{})
+		_, err := d.Connect(t.Context(), claude(address), try)
+		if got := choir.ProblemOf(err); got == nil || got.Remedy != want {
+			t.Errorf("at %s: %+v", address, got)
 		}
 	}
 }

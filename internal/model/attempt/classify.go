@@ -13,6 +13,14 @@ import (
 	"time"
 
 	"choiros/internal/choir"
+	"choiros/internal/names"
+)
+
+// What helps against a refused key and against a dead address, wherever the
+// model was connected. Who connects one in a form says it in the form's words.
+const (
+	CheckKey     = "check the provider's key under " + names.ModelsPlace
+	CheckAddress = "start it there, or correct its address under " + names.ModelsPlace
 )
 
 // Status is the failure that an HTTP status means. message is the provider's
@@ -24,7 +32,7 @@ func Status(status int, header http.Header, kind, message string) *Failure {
 	case status == 402 || kind == "insufficient_quota" || kind == "billing_error":
 		code, remedy = choir.CodeRefused, "the account of the key has no credit left"
 	case status == 401 || status == 403:
-		code, remedy = choir.CodeRefused, "check the provider's key in the configuration"
+		code, remedy = choir.CodeRefused, CheckKey
 	case status == 429 || status == 529 || status == 503:
 		code, f.Retry = choir.CodeOverloaded, true
 	case status == 404:
@@ -73,7 +81,7 @@ func Broken(ctx context.Context, err error) *Failure {
 	}
 	if why := certain(err); why != "" {
 		return &Failure{Err: choir.E("model.stream", choir.CodeUnavailable, "the provider cannot be reached: %s", why).
-			WithRemedy("start it there, or correct its address; choir doctor tries it")}
+			WithRemedy("%s", CheckAddress)}
 	}
 	return &Failure{Retry: ctx.Err() == nil, Err: choir.E("model.stream", choir.CodeProvider,
 		"the connection to the provider broke: %s", err)}

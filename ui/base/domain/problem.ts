@@ -36,6 +36,9 @@ export class Refusal extends Error {
 /** Whether a refusal says that there is no such thing. */
 export const isGone = (error: unknown) => error instanceof Refusal && error.problem.code === "not_found";
 
+/** Whether a refusal is about one field of what was sent. */
+export const isAbout = (error: unknown, field: string) => error instanceof Refusal && error.problem.field === field;
+
 /** What happened and what to do next, for people. */
 export function explain(error: unknown): { title: string; remedy?: string } {
   if (error instanceof Refusal) {

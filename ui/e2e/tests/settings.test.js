@@ -170,6 +170,50 @@ test("a model is connected by hand, and its key is nowhere but in its file", { s
     assert.ok(!text.includes(key), `the key is in ${what}`);
 });
 
+test("a form shows the arrow of its lists, and brings what failed into sight with words that fit it", {
+  skip,
+}, async () => {
+  const { page, choir } = it;
+  await page.setViewportSize({ width: 1200, height: 500 });
+  await page.goto(`${choir.address}/models`);
+  for (const label of ["Service", "Used by"]) {
+    const arrow = await form()
+      .getByLabel(label)
+      .evaluate((select) => getComputedStyle(select).backgroundImage);
+    assert.match(arrow, /gradient/, `${label} has no arrow`);
+  }
+  await form().getByLabel("Service").selectOption("compatible");
+  await form()
+    .getByLabel("Address")
+    .fill(`http://127.0.0.1:${await freePort()}/v1`);
+  await form().getByLabel("Model", { exact: true }).fill("scripted-2");
+  await form().getByRole("button", { name: "Test and connect" }).click();
+  const alert = form().getByRole("alert").and(page.locator(":focus"));
+  await alert.getByText("correct the address in this form").waitFor();
+  const { y, height } = await alert.boundingBox();
+  assert.ok(y >= 0 && y + height <= 500, `the failure stands from ${y} to ${y + height} of 500`);
+});
+
+test("a model is tried before its price is asked for, and connected with it", { skip }, async () => {
+  const { page } = it;
+  await form().getByLabel("Address").fill(model.url);
+  await form().getByRole("button", { name: "Test and connect" }).click();
+  const price = form().getByLabel("US dollars per million tokens of input");
+  await price.and(page.locator(":focus")).waitFor();
+  await form()
+    .getByRole("alert")
+    .getByText(/scripted.* answered in .* s, and choir does not know what it costs/)
+    .waitFor();
+  await page.keyboard.type("2");
+  await form().getByLabel("US dollars per million tokens of output").fill("4");
+  await form().getByRole("button", { name: "Test and connect" }).click();
+  await form()
+    .getByRole("status")
+    .getByText(/answered in .* s/)
+    .waitFor();
+  await page.setViewportSize(size);
+});
+
 test("a connection survives a restart, and is removed with its key", { skip }, async () => {
   const { page, choir } = it;
   await choir.kill();

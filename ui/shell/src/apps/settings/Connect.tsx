@@ -1,6 +1,6 @@
 import { CircleAlert, CircleCheck } from "lucide-react";
-import { type FormEvent, useState } from "react";
-import { explain } from "#base/domain/problem.ts";
+import { type FormEvent, useEffect, useRef, useState } from "react";
+import { explain, isAbout } from "#base/domain/problem.ts";
 import { Button } from "#base/kit/Button.tsx";
 import {
   type Connected,
@@ -51,6 +51,9 @@ export function Connect({ settings, onConnected }: { settings: Settings; onConne
     void connect(false);
   };
   const service = serviceOf(form.service);
+  const failed = outcome && "failed" in outcome;
+  const asksPrice = priceAsked(form, settings.known);
+  const priceless = failed && asksPrice && isAbout(outcome.failed, "price") ? words(outcome.failed) : undefined;
   const old = settings.providers.find((p) => p.set === "page" && p.name === nameFor(form));
   return (
     <form className="connect" onSubmit={submit} aria-label="Connect a model" autoComplete="off">
@@ -75,7 +78,8 @@ export function Connect({ settings, onConnected }: { settings: Settings; onConne
         keyGiven={key}
         keyKept={Boolean(old?.key.present && old.key.kind === "kept")}
         models={modelsOf(form.service, settings.known)}
-        asksPrice={priceAsked(form, settings.known)}
+        asksPrice={asksPrice}
+        priceless={priceless}
         disabled={busy}
         onChange={change}
         onKey={(given) => {
@@ -87,32 +91,38 @@ export function Connect({ settings, onConnected }: { settings: Settings; onConne
         <Button type="submit" look="primary" disabled={busy}>
           {busy ? "Testing…" : "Test and connect"}
         </Button>
-        {outcome && "failed" in outcome && (
+        {failed && !priceless && (
           <Button disabled={busy} onClick={() => void connect(true)}>
             Connect without the test
           </Button>
         )}
         <small>A test asks the model for a few tokens. When it answers, it is in force at once.</small>
       </div>
-      <Told outcome={outcome} />
+      {!priceless && <Told outcome={outcome} />}
     </form>
   );
 }
 
+/** What was refused and what helps, in sentences. */
+function words(failed: unknown): string {
+  const { title, remedy } = explain(failed);
+  return `${title}${remedy ? `. ${remedy}` : ""}. Nothing was changed.`;
+}
+
 function Told({ outcome }: { outcome: Outcome | undefined }) {
+  const alert = useRef<HTMLParagraphElement>(null);
+  // It stands below the form, which may be taller than the page.
+  useEffect(() => {
+    if (outcome && "failed" in outcome) alert.current?.focus();
+  }, [outcome]);
   if (!outcome) return null;
-  if ("failed" in outcome) {
-    const { title, remedy } = explain(outcome.failed);
+  if ("failed" in outcome)
     return (
-      <p className="connect-told connect-failed" role="alert">
+      <p ref={alert} className="connect-told connect-failed" role="alert" tabIndex={-1}>
         <CircleAlert size={16} aria-hidden />
-        <span>
-          {title}
-          {remedy && `. ${remedy}`}. Nothing was changed.
-        </span>
+        <span>{words(outcome.failed)}</span>
       </p>
     );
-  }
   return (
     <p className="connect-told connect-done" role="status">
       <CircleCheck size={16} aria-hidden />

@@ -1,3 +1,4 @@
+import { useEffect, useRef } from "react";
 import type { Form, serviceOf } from "../../domain/connect";
 import type { KnownModel } from "../../domain/settings";
 
@@ -9,6 +10,8 @@ interface Props {
   keyKept: boolean;
   models: readonly KnownModel[];
   asksPrice: boolean;
+  /** Why it is not connected without a price, once that was tried. */
+  priceless: string | undefined;
   disabled: boolean;
   onChange(part: Partial<Form>): void;
   onKey(key: string): void;
@@ -124,7 +127,11 @@ function KeyField({ service, keyGiven, keyKept, onKey }: Props) {
 }
 
 /** Asks what a model costs whose list price is not known: without it no budget could hold. */
-function PriceFields({ form, onChange }: Props) {
+function PriceFields({ form, priceless, onChange }: Props) {
+  const fields = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (priceless) fields.current?.querySelector("input")?.focus();
+  }, [priceless]);
   const amount = (of: "input" | "output", title: string) => (
     <label>
       <span>{title}</span>
@@ -134,7 +141,8 @@ function PriceFields({ form, onChange }: Props) {
         max="1000000"
         step="any"
         inputMode="decimal"
-        required={!form.free}
+        aria-invalid={Boolean(priceless)}
+        aria-describedby="connect-priceless"
         disabled={form.free}
         value={form[of]}
         onChange={(e) => onChange({ [of]: e.target.value })}
@@ -142,8 +150,11 @@ function PriceFields({ form, onChange }: Props) {
     </label>
   );
   return (
-    <div className="connect-price">
-      <p>choir does not know what this model costs. Budgets count with it.</p>
+    <div ref={fields} className="connect-price">
+      <p id="connect-priceless" className={priceless && "connect-told connect-failed"} role={priceless && "alert"}>
+        {priceless ??
+          "choir does not know what this model costs. It can be tested without; to connect it, say the price, with which budgets count."}
+      </p>
       {amount("input", "US dollars per million tokens of input")}
       {amount("output", "US dollars per million tokens of output")}
       <label className="connect-free">
