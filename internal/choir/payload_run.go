@@ -29,6 +29,7 @@ type RunFinished struct {
 	Code      Code    `json:"code,omitempty" choir:"len=1..40" doc:"Stable reason when not done."`
 	Answer    string  `json:"answer" choir:"len=0..20000" doc:"The Director's answer to the user."`
 	Signature string  `json:"signature,omitempty" choir:"len=1..200" doc:"Ed25519, base64, by the key in sandbox.started."`
+	Said      string  `json:"said,omitempty" choir:"len=1..2000" doc:"What a model said that ended the run in plain words, without one of its tools. Nobody answers for it."`
 }
 
 // RunDismissed says that a person has read how a run ended and put its card away.

@@ -113,6 +113,16 @@ const (
 
 func rules(list ...string) string { return `{"rules":[` + strings.Join(list, ",") + `]}` }
 
+func TestARunWhoseModelOnlyTalksEndsWithWhatItSaid(t *testing.T) {
+	t.Parallel()
+	d := sit(t, rules(`{"match":{"first":"capital"},"respond":{"text":"Paris is the capital."}}`), nil)
+	d.submit(run(1), &choir.PromptSubmitted{Text: "capital"})
+	end := d.finished(run(1))
+	if end.Outcome != choir.OutcomeFailed || end.Said != "Paris is the capital." || strings.Contains(end.Answer, "Paris") {
+		t.Errorf("the run ended with %+v", end)
+	}
+}
+
 func TestARunThatWaitsForTheUserHoldsUpNoOther(t *testing.T) {
 	t.Parallel()
 	d := sit(t, rules(toast, question), func(c *conductor.Config) { c.MaxActive = 1 })

@@ -91,7 +91,7 @@ func (r *run) finish(end ending, before ...effect) error {
 	end.answer = clipRunes(end.answer, maxAnswer)
 	done := &choir.RunFinished{
 		Outcome: end.outcome, Code: end.code, Answer: end.answer,
-		Signature: r.sign("run.finished", end.answer),
+		Signature: r.sign("run.finished", end.answer), Said: clipRunes(r.said, maxSaid),
 	}
 	return r.commit(append(before, effect{id: r.id("run.finished"), cause: r.rec.cause, payload: done})...)
 }
@@ -126,6 +126,9 @@ func (r *run) soFar() string {
 
 // maxAnswer bounds an answer, in characters, as run.finished does.
 const maxAnswer = 20_000
+
+// maxSaid bounds plain words that led to nothing, in characters, as run.finished does.
+const maxSaid = 2000
 
 // shown is the effect of a toast, if the run ends with one.
 func (r *run) shown() []effect {

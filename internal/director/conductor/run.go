@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"runtime/debug"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/thejerf/suture/v4"
@@ -88,6 +90,7 @@ type run struct {
 	questionID map[string]bool
 	pending    *attempt // the result the model is to judge
 	toast      string   // shown instead of a document
+	said       string   // plain words of the model that led to nothing
 	ending     *ending  // how the run ends, once that is decided
 }
 
@@ -166,6 +169,7 @@ func (r *run) execute(ctx context.Context) error {
 		return err
 	}
 	messages := []model.Message{agentloop.Say(model.User, opening(r.rec, talk))}
+	var said []string
 	for reminders := 0; r.ending == nil; reminders++ {
 		out, err := agentloop.Run(ctx, r.loop(ctx, messages))
 		switch {
@@ -174,9 +178,14 @@ func (r *run) execute(ctx context.Context) error {
 		case err != nil:
 			return err
 		case r.ending != nil:
+			return nil
+		}
+		said = append(said, strings.TrimSpace(out.Final))
+		switch {
 		case out.Stopped == agentloop.Done && reminders < maxReminders:
 			messages = append(out.Messages, agentloop.Say(model.User, reminder))
 		default:
+			r.said = strings.TrimSpace(strings.Join(slices.Compact(said), "\n\n"))
 			return &modelError{choir.E("director.run", choir.CodeProvider, "the model ended without one of its tools: %s", stopReason(out.Stopped))}
 		}
 	}

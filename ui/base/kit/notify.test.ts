@@ -1,6 +1,6 @@
 import { toast } from "sonner";
-import { afterEach, beforeAll, expect, it } from "vitest";
-import { notifyDone, notifyProblem, notifyTrouble, showMessages } from "./notify";
+import { afterEach, beforeAll, expect, it, vi } from "vitest";
+import { notifyDone, notifyProblem, notifyTrouble, showMessages, withdrawOffers } from "./notify";
 
 beforeAll(() => {
   notifyTrouble("Said before there was a place for it");
@@ -34,4 +34,13 @@ it("says the same failure once, and offers the last of many steps", () => {
     notifyDone("Moved", { label: "Undo", run: () => {}, id: "files" });
   }
   expect(toast.getToasts()).toHaveLength(before + 2);
+});
+
+it("withdraws what is offered, and leaves failures", () => {
+  // The page takes a message away before it draws the next picture.
+  vi.stubGlobal("requestAnimationFrame", (draw: () => void) => draw());
+  notifyDone("You went back", { label: "Undo", run: () => {} });
+  notifyTrouble("It failed");
+  withdrawOffers();
+  expect([stays("You went back"), stays("It failed")]).toEqual([undefined, Number.POSITIVE_INFINITY]);
 });

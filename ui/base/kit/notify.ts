@@ -34,10 +34,22 @@ export interface Offer {
   id?: string;
 }
 
-/** Says that something went well; with an offer it stays until it is closed. */
+/** The names of the messages that offer something and were not withdrawn. */
+const offered = new Set<string>();
+
+/** Says that something went well; with an offer it stays until it is closed, or withdrawn. */
 export function notifyDone(text: string, undo?: Offer): void {
-  const offer = undo && { action: { label: undo.label, onClick: undo.run }, duration: STAYS, id: undo.id };
-  showOrQueue((toast) => toast.success(visible(text), offer));
+  if (!undo) return showOrQueue((toast) => toast.success(visible(text)));
+  const id = undo.id ?? crypto.randomUUID();
+  offered.add(id);
+  const action = { label: undo.label, onClick: undo.run };
+  showOrQueue((toast) => toast.success(visible(text), { action, duration: STAYS, id }));
+}
+
+/** Takes away what is offered: the person went on to something else. */
+export function withdrawOffers(): void {
+  for (const id of offered) showOrQueue((toast) => toast.dismiss(id));
+  offered.clear();
 }
 
 /** Says what happened and what to do next. */

@@ -34,6 +34,7 @@ const plan = (over) => [{ name: "submit_plan", input: step(over) }];
 /** By the prompt's first word: what the Director does at each of its turns. */
 const scripts = {
   hello: [{ calls: toast("Hello! What shall we do?") }],
+  chat: [{ text: "Paris, **of** <b>course</b>." }],
   linger: [
     {
       text: "First a command that takes its time.",

@@ -92,3 +92,55 @@ test("a space in the middle of a file's name shows no preview; it goes on to the
   assert.equal(await win.locator(".files-preview").count(), 0, "the preview was opened");
   await closeAll(it.page);
 });
+
+test("Code without a file leads to one by its name, which takes the empty window, and to a new one", {
+  skip,
+}, async () => {
+  await writeFile(it.page, "workspace/lily/pads.py", "pads = 3\n");
+  await launch("Code", "kindApp");
+  await app("code").getByRole("button", { name: "Open a file" }).click();
+  const launcher = desk().getByRole("dialog", { name: "Launcher" });
+  await launcher.waitFor();
+  await it.page.keyboard.type("pads.py");
+  await launcher.locator('[data-kind="kindFile"][aria-selected="true"]').waitFor();
+  await it.page.keyboard.press("Enter");
+  await app("code").locator(".cm-content").filter({ hasText: "pads = 3" }).waitFor();
+  assert.equal(await app("code").count(), 1, "the empty window stayed beside it");
+
+  await launch("Code", "kindApp");
+  const empty = app("code").filter({ has: it.page.locator('[data-state="empty"]') });
+  await empty.getByRole("button", { name: "New file" }).click();
+  await desk().locator(".ask-name input").fill("lily/roots.py");
+  await it.page.keyboard.press("Enter");
+  await app("code").locator(".code-path").getByText("workspace/lily/roots.py").waitFor();
+  await focused(".cm-content");
+  await closeAll(it.page);
+});
+
+test("the words of a model that only talks stand on the card; words that are in the prompt are not offered", {
+  skip,
+}, async () => {
+  const prompt = desk().locator("#prompt");
+  await prompt.fill("chat about France");
+  await prompt.press("Enter");
+  const card = desk().locator('.card[data-state="failed"]').filter({ hasText: "chat about France" });
+  await card.locator("blockquote").getByText("Paris, **of** <b>course</b>.", { exact: true }).waitFor();
+  const again = card.getByRole("button", { name: "Put my words back" });
+  await again.waitFor({ state: "detached" });
+  assert.equal(await prompt.inputValue(), "chat about France");
+  await prompt.fill("something else");
+  await again.click();
+  await again.waitFor({ state: "detached" });
+  assert.equal(await prompt.inputValue(), "chat about France");
+  await prompt.fill("");
+});
+
+test("how long ago a file was changed goes on while the list is looked at", { skip }, async () => {
+  await writeFile(it.page, "workspace/clock/tick.txt", "x");
+  await it.page.clock.install();
+  await open("workspace/clock/");
+  const time = app("files").locator(".files-time");
+  await time.waitFor();
+  await it.page.clock.fastForward(61_000);
+  await time.getByText(/\dm ago/).waitFor();
+});

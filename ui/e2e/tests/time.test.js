@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { describe, test } from "node:test";
+import { goToPage } from "../lib/desktop.js";
 import { inspect, shoot } from "../lib/inspect.js";
 import { api, ask, rig, skip } from "../lib/rig.js";
 
@@ -226,6 +227,11 @@ describe("going back", () => {
     assert.equal(await onDisk(page, `${tally}/bin/tally`), state.now);
     const kinds = (await marksOf(page)).map((m) => m.kind);
     assert.deepEqual(kinds.slice(0, 2), ["rewind", "rewind"]);
+    // What is offered here goes with the page.
+    await goToPage(page, "Models & keys");
+    await toast(page, /Undone/).waitFor({ state: "detached" });
+    await page.goBack();
+    await shows(page, "Now");
   });
 
   test("one step is taken back, and what came after it is kept", { skip }, async () => {

@@ -42,6 +42,8 @@ export interface RunFinished {
   answer: string;
   /** Ed25519, base64, by the key in sandbox.started. */
   signature?: string;
+  /** What a model said that ended the run in plain words, without one of its tools. Nobody answers for it. */
+  said?: string;
 }
 
 /** RunDismissed says that a person has read how a run ended and put its card away. */

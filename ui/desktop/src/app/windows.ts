@@ -59,7 +59,10 @@ export class Windows {
   async open(app: string, subject = "", title = ""): Promise<void> {
     const manifest = appOf(app);
     if (!manifest) return;
-    const there = state().windows.find((w) => w.app === app && (manifest.single || (subject && w.subject === subject)));
+    const { windows, desktop } = state();
+    const there =
+      windows.find((w) => w.app === app && (manifest.single || (subject && w.subject === subject))) ??
+      (manifest.blank ? onDesktop(windows, desktop).findLast((w) => w.app === app && !w.subject) : undefined);
     if (there) {
       if (subject && there.subject !== subject) this.retitle(there.id, title, subject);
       return this.focus(there.id);

@@ -24,6 +24,8 @@ export interface Manifest {
   opens?(subject: string): number;
   /** Only one window of it, whatever the subject. */
   single?: boolean;
+  /** A window of it without a subject shows nothing: what is opened next takes it. */
+  blank?: boolean;
   /** Not among the apps of dock and launcher: it only opens things. */
   hidden?: boolean;
   /** Shows what was there at an earlier moment, when that is looked at. */

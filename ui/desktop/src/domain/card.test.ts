@@ -40,6 +40,13 @@ function card(...events: Event[]) {
   return cardOf(run, story);
 }
 
+it("has the plain words of a model that ended a run without a tool", () => {
+  const answer = "It only talked.";
+  const failed = event(3, "run.finished", { outcome: "failed", answer, said: "Paris." }, { run: RUN });
+  expect(card(failed)).toMatchObject({ answer, said: "Paris." });
+  expect(card(finished(3)).said).toBeUndefined();
+});
+
 it("says that what it changed was taken back", () => {
   const undone = event(4, "timeline.undone", { of: RUN, snapshot: "", before: "", files: 1 });
   const rewound = event(5, "timeline.rewound", { to_seq: 3, snapshot: "", before: "", files: 1 });

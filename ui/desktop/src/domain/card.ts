@@ -42,6 +42,8 @@ export interface Card {
   now?: Now;
   question?: Question;
   answer: string;
+  /** What a model said that ended the run in plain words: nobody answers for it. */
+  said?: string;
   document?: ID;
   /** The document over which its answer lies as a proposal. */
   proposedOver?: ID;
@@ -75,6 +77,7 @@ export function cardOf(run: Run, story?: Story): Card {
   if (run.finished_at) card.finishedAt = run.finished_at;
   if (open && story) card.now = nowOf(story);
   if (question) card.question = question;
+  if (story?.finished?.said) card.said = story.finished.said;
   if (document) card.document = document;
   if (run.undone) card.undone = run.undone;
   if (story?.proposedOver) card.proposedOver = story.proposedOver;

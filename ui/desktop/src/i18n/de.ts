@@ -89,6 +89,7 @@ export const de: { [K in keyof typeof en]: Text } = {
   yourAnswer: "Deine Antwort",
   answerOtherwise: "Oder antworte in eigenen Worten",
   answer: "Antworten",
+  modelSaid: "Das Modell sagte, ungeprüft:",
   noAnswer: "Es endete ohne Antwort.",
   filesChanged: "Geänderte Dateien",
   filesChangedCount: { one: "{n} Datei geändert", other: "{n} Dateien geändert" },

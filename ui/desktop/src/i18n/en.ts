@@ -87,6 +87,7 @@ export const en = {
   yourAnswer: "Your answer",
   answerOtherwise: "Or answer in your words",
   answer: "Answer",
+  modelSaid: "The model said, unchecked:",
   noAnswer: "It ended without an answer.",
   filesChanged: "Files changed",
   filesChangedCount: { one: "{n} file changed", other: "{n} files changed" },

@@ -69,6 +69,7 @@ export function PromptBar() {
     );
     return unwatch;
   }, [session]);
+  useEffect(() => useStore.getState().setTyped(text), [text]);
   useShell(change, box);
   useWordsPut(text, change, box);
   const pasting = usePasting(change);

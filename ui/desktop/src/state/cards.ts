@@ -17,12 +17,15 @@ export interface CardsSlice {
   unfolded: Readonly<Record<ID, boolean>>;
   /** Undefined once the prompt has them. */
   words: Words | undefined;
+  /** What stands in the prompt. */
+  typed: string;
   /** The project that prompts are about; empty for the whole workspace. */
   repo: string;
   setStory(run: ID, story: Story): void;
   /** Shows all of a card, or only its line. */
   unfold(run: ID, unfolded: boolean): void;
   putWords(words: Words | undefined): void;
+  setTyped(text: string): void;
   setRepo(repo: string): void;
 }
 
@@ -30,9 +33,11 @@ export const cardsSlice: StateCreator<State, [], [], CardsSlice> = (set) => ({
   stories: {},
   unfolded: {},
   words: undefined,
+  typed: "",
   repo: "",
   setStory: (run, story) => set((s) => ({ stories: { ...s.stories, [run]: story } })),
   unfold: (run, unfolded) => set((s) => ({ unfolded: { ...s.unfolded, [run]: unfolded } })),
   putWords: (words) => set({ words }),
+  setTyped: (typed) => set({ typed }),
   setRepo: (repo) => set({ repo }),
 });

@@ -1,5 +1,6 @@
 import { lazy, Suspense, useEffect } from "react";
 import { LiveRegion } from "#base/kit/LiveRegion.tsx";
+import { withdrawOffers } from "#base/kit/notify.ts";
 import { useHotkeys } from "../actions/hotkeys";
 import { DesktopFrame } from "../apps/desktop/DesktopFrame";
 import { LinkAsked, useLinks } from "../apps/desktop/LinkAsked";
@@ -26,6 +27,7 @@ export function Desk() {
   useHotkeys();
   useHistory();
   useTitle();
+  useOffers();
   useLinks();
   const route = useStore((s) => s.route);
   const panel = useStore((s) => s.panel);
@@ -90,6 +92,11 @@ function useHistory(): void {
     addEventListener("popstate", moved);
     return () => removeEventListener("popstate", moved);
   }, [session]);
+}
+
+/** What a page offers is about that page. */
+function useOffers(): void {
+  useEffect(() => useStore.subscribe((now, before) => now.route.page !== before.route.page && withdrawOffers()), []);
 }
 
 function useTitle(): void {

@@ -214,10 +214,12 @@ export class Session {
     useStore.getState().setRoute(seq === undefined ? { page: "time" } : { page: "time", seq });
   }
 
-  /** Puts the computer back to what it was after event `seq`; the toast offers the way back. */
-  async rewind(seq: number, said: string): Promise<void> {
+  /** Puts the computer back to what it was after event `seq`; the toast offers the way back, over the page that `then` goes to. */
+  async rewind(seq: number, said: string, then?: () => void): Promise<void> {
     const done = await this.api.rewind(seq, false);
     this.changed();
+    // Another page withdraws what was offered before.
+    then?.();
     const n = done.files.length;
     notifyDone(n > 0 ? `${said}: ${count(n, "file")} changed` : said, this.wayBack(done.seq && done.seq - 1));
   }

@@ -1,4 +1,4 @@
-import { FileCode, GitCompare, RotateCcw, Save } from "lucide-react";
+import { GitCompare, RotateCcw, Save } from "lucide-react";
 import { useEffect, useState } from "react";
 import { Button } from "#base/kit/Button.tsx";
 import { LARGEST, NotText, TooLong } from "../../app/useFile";
@@ -15,21 +15,14 @@ import { fileAddress } from "../../transport/files";
 import { Editor } from "./Editor";
 import { words } from "./i18n";
 import { Merge } from "./Merge";
+import { Start } from "./Start";
 import { useDraft } from "./useDraft";
 import "./code.css";
 
 /** Source files: written here, saved over what was seen and nothing else. */
 export default function Code() {
   const { subject } = useWindow();
-  const t = useWords(words);
-  if (!subject) {
-    return (
-      <Empty icon={<FileCode size={38} strokeWidth={1.4} aria-hidden />} title={t("nothing")}>
-        {t("nothingMore")}
-      </Empty>
-    );
-  }
-  return <File key={subject} path={subject} />;
+  return subject ? <File key={subject} path={subject} /> : <Start />;
 }
 
 function File({ path }: { path: string }) {

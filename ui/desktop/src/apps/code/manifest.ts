@@ -22,6 +22,7 @@ export const manifest: Manifest = {
     { keys: "Ctrl+Shift+D", does: { en: "Show what is different", de: "Unterschiede zeigen" } },
     { keys: "Escape Tab", does: { en: "Leave the text by Tab", de: "Den Text mit Tab verlassen" } },
   ],
+  blank: true,
   past: true,
   load: () => import("./App"),
 };

@@ -21,12 +21,29 @@ interface Props {
   chosen: boolean;
   active: boolean;
   all: readonly Item[];
+  /** The time that it is said from how long ago it was changed. */
+  now: number;
   onPoint(e: MouseEvent, place: number): void;
   onOpen(): void;
 }
 
 /** One file or folder. */
-export function Entry({ id, item, look, top, lane, lanes, place, count, chosen, active, all, onPoint, onOpen }: Props) {
+export function Entry({
+  id,
+  item,
+  look,
+  top,
+  lane,
+  lanes,
+  place,
+  count,
+  chosen,
+  active,
+  all,
+  now,
+  onPoint,
+  onOpen,
+}: Props) {
   const t = useWords(words);
   const language = useStore((s) => s.language);
   const { file } = item;
@@ -70,7 +87,7 @@ export function Entry({ id, item, look, top, lane, lanes, place, count, chosen, 
         <>
           <span className="files-size">{file.kind === "file" ? bytes(file.size, language) : "–"}</span>
           <time className="files-time" dateTime={new Date(file.mtime_ms).toISOString()}>
-            {ago(file.mtime_ms, Date.now(), language)}
+            {ago(file.mtime_ms, Math.max(now, file.mtime_ms), language)}
           </time>
         </>
       )}

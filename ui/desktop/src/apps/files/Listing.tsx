@@ -7,6 +7,7 @@ import { choose, type How, type Selection } from "../../domain/selection";
 import { useWords } from "../../i18n/words";
 import { Empty } from "../../kit/States";
 import { useTypeAhead } from "../../kit/typeahead";
+import { useMinute } from "../../kit/useMinute";
 import { open, type Shown } from "./Actions";
 import { Entry } from "./Entry";
 import { words } from "./i18n";
@@ -33,6 +34,7 @@ export function Listing({ place, items, ids, look, sort, onSort, selection, onSe
   const win = useWindow();
   const box = useRef<HTMLDivElement>(null);
   const lanes = useLanes(box, look);
+  const now = useMinute();
   // Asked once: there may be tens of thousands of rows.
   const height = look === "grid" ? CELL.height : rowHeight();
   const rows = useVirtualizer({
@@ -120,6 +122,7 @@ export function Listing({ place, items, ids, look, sort, onSort, selection, onSe
                   chosen={selection.chosen.has(item.id)}
                   active={i === selection.at}
                   all={shown.chosen}
+                  now={now}
                   onPoint={point}
                   onOpen={() => place.is !== "trash" && open(item.file, win.open, shown)}
                 />

@@ -23,6 +23,12 @@ export function Ended({ card }: { card: Card }) {
     <>
       {card.state === "failed" && <Steps card={card} />}
       <div className="card-answer">{card.answer ? <Markdown text={card.answer} /> : <p>{t("noAnswer")}</p>}</div>
+      {card.said && (
+        <figure className="card-said">
+          <figcaption>{t("modelSaid")}</figcaption>
+          <blockquote>{card.said}</blockquote>
+        </figure>
+      )}
       {card.state === "failed" && <WhatToDo card={card} />}
       {card.undone && <Undone {...card.undone} />}
       {card.files.length > 0 && <ChangedFiles files={card.files} />}
@@ -83,13 +89,16 @@ const mended: Partial<Record<Code, [page: Page, said: "toModels" | "toLimits"]>>
 function WhatToDo({ card }: { card: Card }) {
   const t = useWords(deskWords);
   const putWords = useStore((s) => s.putWords);
+  const there = useStore((s) => s.typed.trim() === card.prompt.trim());
   const [page, said] = (card.code && mended[card.code]) ?? [];
   return (
     <div className="card-acts">
       {page && said && <Button onClick={() => tellShell({ kind: "open", page })}>{t(said)}</Button>}
-      <Button onClick={() => putWords({ text: card.prompt, repo: card.repo ?? "", over: true })}>
-        {t("writeAgain")}
-      </Button>
+      {!there && (
+        <Button onClick={() => putWords({ text: card.prompt, repo: card.repo ?? "", over: true })}>
+          {t("writeAgain")}
+        </Button>
+      )}
     </div>
   );
 }

@@ -32,9 +32,8 @@ export function GoBack({
   const go = async () => {
     setBusy(true);
     try {
-      await session.rewind(seq, `You went back to ${when}`);
+      await session.rewind(seq, `You went back to ${when}`, onDone);
       onClose();
-      onDone?.();
     } catch (error) {
       setBusy(false);
       notifyProblem(error);
