@@ -159,7 +159,8 @@ func TestTwoMomentsAreComparedByWhatPeopleSee(t *testing.T) {
 	l.tell(choir.WindowOpened{Window: win, App: "files", Title: "Files", Bounds: choir.Rect{Width: 1, Height: 1}})
 	then, _ := l.store.Head()
 	l.tell(choir.WindowShown{Window: win, State: choir.WindowMinimised})
-	l.tell(choir.WindowOpened{Window: newTestID(t), App: "editor", Bounds: choir.Rect{Width: 1, Height: 1}})
+	l.tell(choir.WindowOpened{Window: newTestID(t), App: "terminal", Subject: "terminal:" + string(newTestID(t)), Bounds: choir.Rect{Width: 1, Height: 1}})
+	l.tell(choir.WindowOpened{Window: newTestID(t), App: "writer", Title: "Plan", Bounds: choir.Rect{Width: 1, Height: 1}})
 	l.tell(choir.SettingChanged{Key: "dock", Value: "left"})
 	run := newTestID(t)
 	doc := choir.DocumentCreated{Document: newTestID(t), Title: "Plan", Content: "a\n"}
@@ -168,8 +169,12 @@ func TestTwoMomentsAreComparedByWhatPeopleSee(t *testing.T) {
 	head, _ := l.store.Head()
 	got := must(l.DiffMoments(l.within(), then, 0))(t)
 	slices.Sort(got.Desktop)
-	if want := []string{"dock: the default, then left", "window Files: minimised", "window editor: opened"}; !slices.Equal(got.Desktop, want) {
+	if want := []string{"dock: the default, then left", "window Files is minimised", "window Terminal is opened", "window Writer “Plan” is opened"}; !slices.Equal(got.Desktop, want) {
 		t.Errorf("the desktop: %q", got.Desktop)
+	}
+	back := must(l.DiffMoments(l.within(), 0, then))(t)
+	if !slices.Contains(back.Desktop, "window Writer “Plan” is closed") {
+		t.Errorf("the way back: %q", back.Desktop)
 	}
 	if len(got.Documents) != 1 || got.Documents[0].From != nil || *got.Documents[0].To != 0 || got.Documents[0].Title != "Plan" || got.Documents[0].Diff == "" {
 		t.Errorf("documents: %+v", got.Documents)
@@ -178,7 +183,7 @@ func TestTwoMomentsAreComparedByWhatPeopleSee(t *testing.T) {
 	for _, c := range got.Counts {
 		n += c.Count
 	}
-	if n != int(head-then) || len(got.Events) != 3 || got.Events[0].Text != "window opened: editor" || got.EventsCut {
+	if n != int(head-then) || len(got.Events) != 4 || got.Events[0].Text != "window opened: terminal" || got.EventsCut {
 		t.Errorf("%d events are counted of %d, told are %+v", n, head-then, got.Events)
 	}
 	if same := must(l.DiffMoments(l.within(), then, then))(t); len(same.Documents)+len(same.Desktop)+len(same.Events)+len(same.Counts) != 0 {

@@ -10,6 +10,7 @@ import (
 
 	"choiros/internal/choir"
 	"choiros/internal/eventstore"
+	"choiros/internal/names"
 	"choiros/internal/timeline"
 )
 
@@ -140,21 +141,48 @@ func (c *Computer) compareDesktops(ctx context.Context, from, to uint64, out *Mo
 	return nil
 }
 
+// windowWords says what becomes of a window from one moment to another; empty
+// when nothing does.
 func windowWords(a, b *eventstore.Window) string {
-	name := func(w *eventstore.Window) string { return "window " + cmp.Or(w.Title, w.Subject, w.App) }
 	switch {
 	case a == nil:
-		return name(b) + ": opened"
+		return windowName(b) + " is opened"
 	case b == nil:
-		return name(a) + ": closed"
+		return windowName(a) + " is closed"
 	case a.Bounds != b.Bounds || a.Desktop != b.Desktop:
-		return name(b) + ": moved"
+		return windowName(b) + " is moved"
 	case a.State != b.State || a.Snap != b.Snap:
-		return name(b) + ": " + string(b.State)
+		return windowName(b) + " is " + stateWords(b)
 	case a.Title != b.Title || a.Subject != b.Subject:
-		return name(a) + ": shows " + cmp.Or(b.Title, b.Subject, "nothing") + " now"
+		return windowName(a) + " shows " + cmp.Or(quoted(b.Title), "something else") + " instead"
 	}
 	return ""
+}
+
+// windowName is a window's app and title. What an untitled window shows is an id.
+func windowName(w *eventstore.Window) string {
+	app := w.App
+	if name, known := names.Of(w.App); known {
+		app = name.EN
+	}
+	if w.Title == "" || w.Title == app {
+		return "window " + app
+	}
+	return "window " + app + " " + quoted(w.Title)
+}
+
+func quoted(title string) string {
+	if title == "" {
+		return ""
+	}
+	return "“" + title + "”"
+}
+
+func stateWords(w *eventstore.Window) string {
+	if w.State == choir.WindowNormal {
+		return "as large as before"
+	}
+	return string(w.State)
 }
 
 func settingValue(s *eventstore.Setting) string {

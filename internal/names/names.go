@@ -3,6 +3,8 @@
 // docs/CONTRACTS.md are generated from it.
 package names
 
+import "slices"
+
 // Name is what one thing is called, wherever people read it.
 type Name struct {
 	// ID is the key of the pages' copy.
@@ -62,3 +64,12 @@ var table = []Name{
 
 // All gives the whole table, in its order.
 func All() []Name { return append([]Name(nil), table...) }
+
+// Of gives the name of an id, and whether there is one.
+func Of(id string) (Name, bool) {
+	i := slices.IndexFunc(table, func(n Name) bool { return n.ID == id })
+	if i < 0 {
+		return Name{}, false
+	}
+	return table[i], true
+}

@@ -48,6 +48,7 @@ export function explain(error: unknown): { title: string; remedy?: string } {
   return { title: error instanceof Error ? capital(error.message) : "Something unexpected happened" };
 }
 
-function capital(text: string): string {
+/** Begins a sentence with a capital. */
+export function capital(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }

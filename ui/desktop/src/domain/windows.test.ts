@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { event } from "#base/domain/testing.ts";
-import { knownFrom, learn, reduceWindows, stacked, type Win } from "./windows";
+import { knownFrom, learn, placeIn, reduceWindows, stacked, type Win } from "./windows";
 
 const bounds = { x: 10, y: 20, width: 300, height: 200 };
 const win: Win = { id: "a", app: "files", bounds, state: "normal", focused_seq: 3 };
@@ -60,4 +60,18 @@ describe("what is known of windows", () => {
     const low = { ...win, id: "b", focused_seq: 1 };
     expect(stacked([win, low]).map((w) => w.id)).toEqual(["b", "a"]);
   });
+});
+
+it("gives of a subject only words that people read", () => {
+  const id = "01a2c7f4-0000-7000-8000-000000000001";
+  const subjects = [
+    `document:${id}`,
+    `run:${id}`,
+    `terminal:${id}`,
+    `demo-seen:${id}`,
+    "workspace/a.go",
+    "search:a",
+    "",
+  ];
+  expect(subjects.map(placeIn)).toEqual(["", "", "", "", "workspace/a.go", "search:a", ""]);
 });

@@ -22,6 +22,11 @@ export interface Win {
   focused_seq: number;
 }
 
+/** The part of a subject that people read: a path, a search, a port; "" for one that is only an id. */
+export function placeIn(subject: string): string {
+  return /^(document|run|terminal|moment|demo|demo-seen):/.test(subject) ? "" : subject;
+}
+
 /**
  * Windows by id, with the event each is known up to. A closed one stays known
  * as such, or a late answer about it would bring it back.

@@ -3,7 +3,7 @@ import { type KeyboardEvent, useEffect, useRef, useState } from "react";
 import { Dialog } from "#base/kit/Dialog.tsx";
 import { useSession } from "../app/session";
 import { appOf } from "../apps/registry";
-import type { Win } from "../domain/windows";
+import { placeIn, type Win } from "../domain/windows";
 import { neighbour, onDesktop } from "../domain/wmorder";
 import { overviewOf } from "../domain/wmplace";
 import { deskWords } from "../i18n/desk";
@@ -24,7 +24,7 @@ export function OverviewPanel() {
   const setPanel = useStore((s) => s.setPanel);
   const narrow = useNarrow();
   const here = onDesktop(all, desktop).reverse();
-  const space = { width: area.width - (narrow ? 0 : 80), height: area.height - (narrow ? 60 : 90) };
+  const space = { width: area.width - (narrow ? 24 : 80), height: area.height - (narrow ? 60 : 90) };
   const cells = overviewOf(here.length, space, narrow ? 12 : 24);
   const [at, setAt] = useState(0);
   const grid = useRef<HTMLUListElement>(null);
@@ -72,6 +72,7 @@ function Cell({ win, cell, onChoose, onClose }: CellProps) {
   const named = useNamed();
   const app = appOf(win.app);
   const title = win.title || (app ? named(app.title) : win.app);
+  const place = placeIn(win.subject ?? "");
   const Icon = app?.icon;
   return (
     <li
@@ -82,7 +83,7 @@ function Cell({ win, cell, onChoose, onClose }: CellProps) {
       <button type="button" data-cell className="overview-choose" onClick={onChoose}>
         {Icon && <Icon size={30} aria-hidden />}
         <span>{title}</span>
-        {win.subject && win.subject !== title && <small>{win.subject}</small>}
+        {place && place !== title && <small>{place}</small>}
       </button>
       <button
         type="button"

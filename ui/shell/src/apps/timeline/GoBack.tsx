@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
+import { capital } from "#base/domain/problem.ts";
 import { Button } from "#base/kit/Button.tsx";
 import { Dialog } from "#base/kit/Dialog.tsx";
 import { notifyProblem } from "#base/kit/notify.ts";
@@ -86,9 +87,10 @@ function Effects({
   const session = useSession();
   const runs = useStore((s) => s.runs);
   const head = useStore((s) => s.marksHead);
-  const { data: since } = useQuery({
-    queryKey: ["diff", seq, 0, head],
-    queryFn: () => session.api.moments.diff(seq, 0),
+  // From now to then: the way that is gone.
+  const { data: way } = useQuery({
+    queryKey: ["diff", 0, seq, head],
+    queryFn: () => session.api.moments.diff(0, seq),
   });
   const prompt = (id: string) => runs.find((r) => r.id === id)?.prompt.split("\n")[0] ?? id;
   return (
@@ -98,13 +100,14 @@ function Effects({
           ? "No file of yours will change."
           : `${more ? "More than " : ""}${count(files, "file")} will change.`}
       </li>
-      {since?.documents.map((d) => (
+      {way?.documents.map((d) => (
         <li key={d.id}>
-          The document “{d.title}” {d.from === undefined ? "will be gone" : `goes back to v${d.from}`}.
+          The document “{d.title}” {d.to === undefined ? "will be gone" : `goes back to v${d.to}`}.
         </li>
       ))}
-      {since?.desktop.map((words) => (
-        <li key={words}>{words}</li>
+      {way?.desktop.map((words, i) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: two windows may have one name
+        <li key={i}>{capital(words)}</li>
       ))}
       <li>Permissions, costs and the record of runs stay as they are.</li>
       {stopped.map((id) => (
