@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/pelletier/go-toml/v2"
 
@@ -230,6 +231,9 @@ func refusal(err error) error {
 	var dec *toml.DecodeError
 	if errors.As(err, &dec) {
 		line, col := dec.Position()
+		if wrong := wrongKind(dec.Key(), line); wrong != nil && isKindError(dec) {
+			return wrong
+		}
 		path := key(dec.Key())
 		if path == "" {
 			path = fmt.Sprintf("line %d", line)
@@ -237,6 +241,12 @@ func refusal(err error) error {
 		return choir.Invalid(path, "%s (line %d, column %d)", dec.Error(), line, col)
 	}
 	return choir.Invalid("$", "%v", err)
+}
+
+// isKindError reports whether a value is of another kind than its key takes. The
+// decoder says so in its message alone, with Go's names of types.
+func isKindError(err *toml.DecodeError) bool {
+	return strings.Contains(err.Error(), "cannot decode") || strings.Contains(err.Error(), "cannot store")
 }
 
 func key(k toml.Key) string {

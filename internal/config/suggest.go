@@ -40,18 +40,12 @@ type knownKey struct {
 // keysAt lists the keys of the table that a path leads to; none for a path that
 // leads to no table.
 func keysAt(path []string) []knownKey {
-	t := reflect.TypeFor[Config]()
-	for _, part := range path {
-		i := slices.IndexFunc(reflect.VisibleFields(t), func(f reflect.StructField) bool { return f.Tag.Get("toml") == part })
-		if i < 0 {
-			return nil
-		}
-		if t = t.Field(i).Type; t.Kind() == reflect.Slice {
-			t = t.Elem()
-		}
-		if t.Kind() != reflect.Struct {
-			return nil
-		}
+	t := typeAt(path)
+	if t != nil && t.Kind() == reflect.Slice {
+		t = t.Elem()
+	}
+	if t == nil || t.Kind() != reflect.Struct {
+		return nil
 	}
 	var keys []knownKey
 	for _, f := range reflect.VisibleFields(t) {
@@ -60,6 +54,68 @@ func keysAt(path []string) []knownKey {
 		}
 	}
 	return keys
+}
+
+// typeAt is the type of the value that a path leads to; nil for an unknown key.
+func typeAt(path []string) reflect.Type {
+	t := reflect.TypeFor[Config]()
+	for _, part := range path {
+		if t.Kind() == reflect.Slice {
+			t = t.Elem()
+		}
+		if t.Kind() != reflect.Struct {
+			return nil
+		}
+		i := slices.IndexFunc(reflect.VisibleFields(t), func(f reflect.StructField) bool { return f.Tag.Get("toml") == part })
+		if i < 0 {
+			return nil
+		}
+		t = t.Field(i).Type
+	}
+	return t
+}
+
+// wrongKind refuses the value of a known key that is of another kind than the
+// key takes; nil where the path leads to no known key.
+func wrongKind(path []string, line int) error {
+	t := typeAt(path)
+	if t == nil || len(path) == 0 {
+		return nil
+	}
+	name := strings.Join(path, ".")
+	table := func(what, head string) error {
+		keys := keysAt(path)
+		names := make([]string, len(keys))
+		for i, k := range keys {
+			names[i] = k.name
+		}
+		return choir.Invalid(name, "must be %s (line %d)", what, line).
+			WithRemedy("write %s, and its keys in the lines below it, such as %s = ...; the known keys there are %s", head, names[0], strings.Join(names, ", "))
+	}
+	switch {
+	case t.Kind() == reflect.Struct:
+		return table("a table", "["+name+"]")
+	case t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Struct:
+		return table("a list of tables", "[["+name+"]]")
+	}
+	return choir.Invalid(name, "must be %s (line %d)", kindWords(t), line)
+}
+
+// kindWords says which kind of value a key takes.
+func kindWords(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.String:
+		return `a text in quotes`
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Float64:
+		return "a number"
+	case reflect.Slice:
+		return "a list in brackets, each entry " + kindWords(t.Elem())
+	case reflect.Int, reflect.Int64, reflect.Uint64:
+		return "a whole number"
+	}
+	return "another kind of value"
 }
 
 // nearest is the known key that somebody meant most likely; empty when none is

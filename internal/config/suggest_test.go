@@ -29,6 +29,31 @@ func TestAnUnknownKeyNamesTheNearestAndTheKnownOnes(t *testing.T) {
 	}
 }
 
+func TestAValueOfAnotherKindIsRefusedInWords(t *testing.T) {
+	for _, c := range []struct{ toml, path, says string }{
+		{"listen = '127.0.0.1:18937'", "listen", "must be a table (line 1) (write [listen], and its keys in the lines below it, such as address = ...; the known keys there are address, shell)"},
+		{"[[listen]]\naddress = 'x'", "listen", "must be a table (line 1)"},
+		{"[models]\nprovider = 'x'", "models.provider", "must be a list of tables (line 2) (write [[models.provider]], "},
+		{"[listen]\naddress = 3", "listen.address", "must be a text in quotes (line 2)"},
+		{"[listen.address]\nx = 1", "listen.address", "must be a text in quotes"},
+		{"[limits]\nprocesses = 'x'", "limits.processes", "must be a whole number"},
+		{"[limits]\nprocesses = 99999999999999999999", "limits.processes", "too large"},
+		{"[runtime]\nrequire_limits = 1", "runtime.require_limits", "must be true or false"},
+		{"[[models.provider]]\nname = 3", "models.provider.name", "must be a text in quotes"},
+	} {
+		_, err := Parse([]byte(c.toml))
+		var e *choir.Error
+		if !errors.As(err, &e) || e.Path != c.path || !strings.Contains(err.Error(), c.says) || strings.Contains(err.Error(), "struct") {
+			t.Errorf("%q: %v", c.toml, err)
+		}
+	}
+	for _, twice := range []string{"[limits]\nprocesses = 1\nprocesses = 2", "[listen]\n[listen]", "[limits]\nprocesses = "} {
+		if _, err := Parse([]byte(twice)); err == nil || strings.Contains(err.Error(), "must be") {
+			t.Errorf("%q: %v", twice, err)
+		}
+	}
+}
+
 func TestDistance(t *testing.T) {
 	for _, c := range []struct {
 		a, b string
