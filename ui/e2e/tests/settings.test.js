@@ -200,10 +200,15 @@ test("a model is tried before its price is asked for, and connected with it", { 
   await form().getByRole("button", { name: "Test and connect" }).click();
   const price = form().getByLabel("US dollars per million tokens of input");
   await price.and(page.locator(":focus")).waitFor();
-  await form()
+  const asks = form()
     .getByRole("alert")
-    .getByText(/scripted.* answered in .* s, and choir does not know what it costs/)
-    .waitFor();
+    .filter({ hasText: /answered in .* s, and choir does not know what it costs/ });
+  await asks.waitFor();
+  const bar = await page.locator("header").first().boundingBox();
+  assert.ok(
+    (await asks.boundingBox()).y >= bar.y + bar.height,
+    "the words stand above the part of the page that is seen",
+  );
   await page.keyboard.type("2");
   await form().getByLabel("US dollars per million tokens of output").fill("4");
   await form().getByRole("button", { name: "Test and connect" }).click();

@@ -130,7 +130,10 @@ function KeyField({ service, keyGiven, keyKept, onKey }: Props) {
 function PriceFields({ form, priceless, onChange }: Props) {
   const fields = useRef<HTMLDivElement>(null);
   useEffect(() => {
-    if (priceless) fields.current?.querySelector("input")?.focus();
+    if (!priceless) return;
+    // The words above the field come into sight with it.
+    fields.current?.scrollIntoView({ block: "nearest" });
+    fields.current?.querySelector("input")?.focus({ preventScroll: true });
   }, [priceless]);
   const amount = (of: "input" | "output", title: string) => (
     <label>
