@@ -192,7 +192,7 @@ func (s *Server) remove(ctx context.Context, w *wire, r *request) (any, error) {
 		at := w.startReports()
 		err := removeAll(ctx, dir, name, at.entries.Store)
 		at.stop()
-		return &done{}, pathError("remove", r.Path, err)
+		return &done{Files: at.entries.Load()}, pathError("remove", r.Path, err)
 	}
 	fault.Point("guest.remove")
 	err = unix.Unlinkat(dir, name, 0)

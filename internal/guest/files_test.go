@@ -66,8 +66,9 @@ func TestFilesGoInAndOut(t *testing.T) {
 	}
 	put(t, in.workspace, "d/x/y/z", "1")
 	wantCode(t, in.Remove(ctx, "d", false), choir.CodeConflict)
-	if err := in.Remove(ctx, "d", true); err != nil {
-		t.Error(err)
+	removed := int64(0)
+	if err := in.RemoveTree(ctx, "d", func(n int64) { removed = n }); err != nil || removed != 4 {
+		t.Errorf("%d paths are gone: %v", removed, err)
 	}
 	left, _ := os.ReadDir(in.workspace)
 	if len(left) != 0 {

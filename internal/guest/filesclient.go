@@ -108,7 +108,8 @@ func (c *Client) Remove(ctx context.Context, path string, all bool) error {
 }
 
 // RemoveTree deletes a path and everything below it; report, which may be nil, is
-// told how many paths are gone.
+// told how many paths are gone, now and then and at the end. A path that holds
+// nothing counts as none.
 func (c *Client) RemoveTree(ctx context.Context, path string, report func(int64)) error {
 	s, err := c.open(ctx, &request{Op: opRemove, Path: path, All: true})
 	if err != nil {
@@ -120,15 +121,21 @@ func (c *Client) RemoveTree(ctx context.Context, path string, report func(int64)
 		if err != nil {
 			return s.fail(opRemove, err)
 		}
+		var d done
+		p := progress{}
 		if t != frameAt {
-			return s.decode(opRemove, t, payload, &done{})
-		}
-		var p progress
-		if err := choir.DecodeStrict(payload, &p); err != nil {
+			if err := s.decode(opRemove, t, payload, &d); err != nil {
+				return err
+			}
+			p.Entries = d.Files
+		} else if err := choir.DecodeStrict(payload, &p); err != nil {
 			return choir.Under("progress", err)
 		}
 		if report != nil {
 			report(p.Entries)
+		}
+		if t != frameAt {
+			return nil
 		}
 	}
 }

@@ -88,6 +88,6 @@ type streamBegins struct {
 // done is the reply of operations that answer nothing else.
 type done struct {
 	PID   int   `json:"pid,omitempty"`
-	Files int64 `json:"files,omitempty"`
+	Files int64 `json:"files,omitempty"` // paths, of a removal of everything
 	Bytes int64 `json:"bytes,omitempty"`
 }
