@@ -39,7 +39,10 @@ const offered = new Set<string>();
 
 /** Says that something went well; with an offer it stays until it is closed, or withdrawn. */
 export function notifyDone(text: string, undo?: Offer): void {
-  if (!undo) return showOrQueue((toast) => toast.success(visible(text)));
+  if (!undo) {
+    showOrQueue((toast) => toast.success(visible(text)));
+    return;
+  }
   const id = undo.id ?? crypto.randomUUID();
   offered.add(id);
   const action = { label: undo.label, onClick: undo.run };
