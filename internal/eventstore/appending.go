@@ -102,17 +102,19 @@ func (a *appending) findKey(ctx context.Context, key choir.OnceKey) error {
 // findRun finds the run of the event with a key. One that is not durable yet is
 // left out: a draft that answers it may be appended again a moment later.
 func (a *appending) findRun(ctx context.Context, key choir.OnceKey) error {
-	if err := a.findKey(ctx, key); err != nil || key == "" {
-		return err
-	}
-	seq := a.firsts[key]
-	if seq == 0 {
-		seq, _ = a.store.recent.first(key)
-	}
-	if seq == 0 {
+	if key == "" {
 		return nil
 	}
-	e, err := a.store.eventAt(ctx, seq)
+	if known, ok := a.store.recent.first(key); ok {
+		if head, _ := a.store.journal.Head(); known.seq <= head {
+			a.runs[key] = known.run
+		}
+		return nil
+	}
+	if err := a.findKey(ctx, key); err != nil || a.firsts[key] == 0 {
+		return err
+	}
+	e, err := a.store.eventAt(ctx, a.firsts[key])
 	if choir.CodeOf(err) == choir.CodeNotFound {
 		return nil
 	}
@@ -194,7 +196,8 @@ func (a *appending) allowed(i int) error {
 	if own == "" || fault.NoTaskKeys {
 		return nil
 	}
-	seq, known := a.store.recent.first(own)
+	earlier, known := a.store.recent.first(own)
+	seq := earlier.seq
 	if !known {
 		seq, known = a.firsts[own]
 	}

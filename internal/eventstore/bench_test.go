@@ -61,22 +61,25 @@ func workload(t testing.TB, n int) []prepared {
 	return out[:n]
 }
 
+// benchAppend has writers append whole runs, because events answer earlier ones.
 func benchAppend(b *testing.B, writers int) {
 	s := open(b, b.TempDir())
 	load := workload(b, b.N)
-	next := make(chan prepared, len(load))
-	for _, p := range load {
-		next <- p
+	runs := make(chan []prepared, len(load))
+	for size := len(work(newID(), newID(), 0)); len(load) > 0; load = load[min(size, len(load)):] {
+		runs <- load[:min(size, len(load))]
 	}
-	close(next)
+	close(runs)
 	b.ResetTimer()
 	var wg sync.WaitGroup
 	for range writers {
 		wg.Go(func() {
-			for p := range next {
-				if _, err := s.Append(context.Background(), p.role, p.d); err != nil {
-					b.Error(err)
-					return
+			for run := range runs {
+				for _, p := range run {
+					if _, err := s.Append(context.Background(), p.role, p.d); err != nil {
+						b.Error(err)
+						return
+					}
 				}
 			}
 		})

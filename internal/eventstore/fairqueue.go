@@ -16,6 +16,7 @@ const (
 	roleBytes   = 128 << 10   // bytes of their payloads; one append may have more
 	roleQueued  = 256         // appends that wait; more are refused as busy
 	roleBacklog = 64 << 10    // bytes that the SQLite copy may lack, where others append too
+	copyBacklog = 256 << 10   // bytes that the SQLite copy may lack before a role waits for it
 	roleRecent  = time.Second // for which a role counts as appending
 )
 
@@ -136,7 +137,7 @@ func (s *Store) appendFairly(ctx context.Context, role choir.Role, drafts []choi
 	}
 	defer s.queues.release(role, bytes)
 	receipts, err := add()
-	if err == nil && s.queues.mustCatchUp(role, bytes, time.Now()) {
+	if err == nil && s.queues.mustCatchUp(role, bytes, time.Now()) && s.applier.backlog() >= copyBacklog {
 		// What is appended stays appended, whatever keeps the copy behind.
 		_ = s.applier.reach(ctx, receipts[len(receipts)-1].Seq)
 	}

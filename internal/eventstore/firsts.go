@@ -12,7 +12,8 @@ import (
 // values of the fields in choir.TypeInfo.Once, in their order. Code not_found.
 func (s *Store) First(ctx context.Context, t choir.Type, subject ...string) (choir.Event, error) {
 	key := choir.NewOnceKey(t, subject...)
-	seq, ok := s.recent.first(key)
+	known, ok := s.recent.first(key)
+	seq := known.seq
 	if !ok && !s.applier.static && s.recent.unheard(key) {
 		return choir.Event{}, notFound("event", string(t))
 	}

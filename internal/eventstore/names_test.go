@@ -3,9 +3,11 @@ package eventstore
 import (
 	"context"
 	"errors"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"choiros/internal/choir"
 )
@@ -280,4 +282,23 @@ func TestTheCopyCatchesUpBeforeItsMoment(t *testing.T) {
 		t.Error("no transaction is due")
 	}
 	s.applier.mu.Unlock()
+}
+
+// TestAnAnswerDoesNotWaitForTheCopy answers an event that the newest events in
+// memory no longer have, while the SQLite copy stands still.
+func TestAnAnswerDoesNotWaitForTheCopy(t *testing.T) {
+	t.Parallel()
+	s := open(t, t.TempDir())
+	run, task := dispatched(t, s)
+	first, _ := s.Head()
+	for text := strings.Repeat("x", 4000); ; {
+		if _, there := s.tail.at(first); !there {
+			break
+		}
+		must[[]choir.Receipt](t)(s.Append(t.Context(), choir.RoleAssociate, draft(t, choir.TaskProgressed{Kind: "progress", Text: text}, run, task)))
+	}
+	defer holdCopy(s)()
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	defer cancel()
+	must[[]choir.Receipt](t)(s.Append(ctx, choir.RoleAssociate, returned(t, run, task, "done")))
 }

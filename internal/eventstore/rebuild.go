@@ -38,6 +38,13 @@ func (s *Store) rebuild(ctx context.Context) error {
 	})
 }
 
+// backlog is how many bytes of durable events the SQLite copy lacks.
+func (a *applier) backlog() int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.bytes
+}
+
 // reached is the last event in the SQLite copy.
 func (a *applier) reached() uint64 {
 	a.mu.Lock()

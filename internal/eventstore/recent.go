@@ -14,10 +14,15 @@ const recentEvents = 1 << 14
 // recent remembers the newest events by id, and the newest of which the log has
 // one by key, also those that are sealed and not durable yet.
 type recent struct {
-	mu  lockorder.Mutex[lockorder.RecentMu] // guards the two below
-	ids generations[choir.ID, sealed]
-	// firsts are the numbers of events by their key.
-	firsts generations[choir.OnceKey, uint64]
+	mu     lockorder.Mutex[lockorder.RecentMu] // guards the two below
+	ids    generations[choir.ID, sealed]
+	firsts generations[choir.OnceKey, first]
+}
+
+// first is the event with a key, see choir.OnceKeys.
+type first struct {
+	seq uint64
+	run choir.ID
 }
 
 // sealed is what the store put into an event that is remembered: a draft is a
@@ -104,8 +109,8 @@ func (r *recent) seq(id choir.ID) (uint64, bool) {
 	return e.seq, ok
 }
 
-// first is the number of the event with a key that is remembered.
-func (r *recent) first(key choir.OnceKey) (uint64, bool) {
+// first is the event with a key that is remembered.
+func (r *recent) first(key choir.OnceKey) (first, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.firsts.find(key)
@@ -131,7 +136,7 @@ func (r *recent) add(e *choir.Event, key choir.OnceKey) {
 	defer r.mu.Unlock()
 	r.ids.add(e.ID, sealed{e.Seq, e.Time, e.PrevHash, e.Hash})
 	if key != "" {
-		r.firsts.add(key, e.Seq)
+		r.firsts.add(key, first{e.Seq, e.Run})
 	}
 }
 
