@@ -17,7 +17,8 @@ import (
 	"choiros/internal/bus/cluster"
 	"choiros/internal/bus/hub"
 	"choiros/internal/choir"
-	"choiros/internal/computer/drafts"
+	"choiros/internal/computer/appender"
+	"choiros/internal/computer/desk"
 	"choiros/internal/computer/terminals"
 	"choiros/internal/diskquota"
 	"choiros/internal/eventstore"
@@ -107,6 +108,8 @@ type Patience struct {
 type Computer struct {
 	cfg     Config
 	store   *eventstore.Store
+	events  *appender.Appender // appends to store
+	desk    *desk.Desk
 	blobs   blob.Store
 	keeper  *snapshot.Keeper
 	folders folderCache // what was listed last
@@ -118,8 +121,6 @@ type Computer struct {
 
 	// tree is a one-place queue for whoever scans or restores the workspace.
 	tree chan struct{}
-	// documents is held while a version of one is added to the newest.
-	documents sync.Mutex
 	// collecting is held by a collection, and for reading by whoever looks at the
 	// tree without holding it.
 	collecting sync.RWMutex
@@ -128,13 +129,10 @@ type Computer struct {
 	exporting atomic.Int64
 	// ids guards cfg.Random.
 	ids sync.Mutex
-	// desk is held while the desktop is looked at and changed.
-	desk sync.Mutex
 	// terminals are those that people opened, hands what they change by them.
 	terminals *terminals.Set
 	hands     *hands
-	// unsaved is what people typed and did not save, draftNews tells pages of it.
-	unsaved   *drafts.Store
+	// draftNews tells pages which drafts of the desk changed.
 	draftNews *draftNews
 	// uploads are blobs that the guests send in chunks.
 	uploads uploads
@@ -184,9 +182,11 @@ func Open(ctx context.Context, cfg Config) (*Computer, error) {
 		c.replica = cluster.New(*cfg.Cluster, cfg.ID)
 		store.Replica = c.replica
 	}
-	if c.store, err = eventstore.Open(ctx, cfg.Dir, store); err != nil {
+	log, err := eventstore.Open(ctx, cfg.Dir, store)
+	if err != nil {
 		return nil, errorsJoin(err, blob.Close(blobs))
 	}
+	c.setLog(log)
 	if err := c.mustBeOurs(ctx); err != nil {
 		return nil, errorsJoin(err, c.store.Close(), blob.Close(blobs))
 	}
@@ -212,7 +212,7 @@ func newComputer(cfg Config, blobs blob.Store) *Computer {
 	c.hands = newHands(c)
 	c.rewinds, c.remover = newRewinds(c), newRemover(c)
 	c.terminals = c.newTerminals()
-	c.unsaved, c.draftNews = drafts.New(filepath.Join(cfg.Dir, draftsFile), cfg.Now), newDraftNews(c)
+	c.draftNews = newDraftNews(c)
 	c.seats = map[choir.Role]*seat{
 		choir.RoleDirector:  newSeat(c, choir.RoleDirector),
 		choir.RoleAssociate: newSeat(c, choir.RoleAssociate),
@@ -230,11 +230,26 @@ func OpenReadOnly(ctx context.Context, cfg Config) (*Computer, error) {
 	}
 	c := newComputer(cfg, blobs)
 	c.reading = true
-	c.store, err = eventstore.OpenReadOnly(ctx, cfg.Dir)
+	log, err := eventstore.OpenReadOnly(ctx, cfg.Dir)
 	if err != nil {
 		return nil, errorsJoin(err, blob.Close(blobs))
 	}
+	c.setLog(log)
 	return c, nil
+}
+
+// draftsFile is the name of the file with the drafts, in the computer's folder. A
+// fork, an export and a rewind leave it alone: drafts are no part of the log.
+const draftsFile = "drafts.sqlite"
+
+// setLog gives the computer its log, and makes the parts that need nothing else.
+func (c *Computer) setLog(log *eventstore.Store) {
+	c.store = log
+	c.events = appender.New(log, c.cfg.ID, c.newID, c.cfg.Log)
+	c.desk = desk.New(log, c.events, c.blobs, desk.Config{
+		Themes: Source + "/" + themeFolder, Drafts: filepath.Join(c.cfg.Dir, draftsFile),
+		ReadOnly: c.reading, Now: c.cfg.Now, DraftChanged: c.draftNews.enqueue,
+	})
 }
 
 // begin makes the first event of a new log, and records repairs of an old one.
@@ -285,6 +300,9 @@ func (c *Computer) Name() string { return c.cfg.Name }
 // Store is the computer's log, for reading.
 func (c *Computer) Store() *eventstore.Store { return c.store }
 
+// Desk is the computer's windows, theme, settings, documents and drafts.
+func (c *Computer) Desk() *desk.Desk { return c.desk }
+
 // Blobs is the computer's content.
 func (c *Computer) Blobs() blob.Store { return c.blobs }
 
@@ -314,7 +332,7 @@ func (c *Computer) Close() error {
 	if c.replica != nil {
 		c.replica.Close()
 	}
-	return errorsJoin(c.unsaved.Close(), c.store.Close(), blob.Close(c.blobs))
+	return errorsJoin(c.desk.Close(), c.store.Close(), blob.Close(c.blobs))
 }
 
 // newID makes an id now.
@@ -332,33 +350,15 @@ func (c *Computer) Append(ctx context.Context, role choir.Role, drafts ...choir.
 	return c.store.Append(ctx, role, drafts...)
 }
 
-// append makes drafts of payloads that belong to no run.
+// append appends payloads that belong to no run.
 func (c *Computer) append(ctx context.Context, role choir.Role, payloads ...choir.Payload) ([]choir.Receipt, error) {
-	drafts, err := c.drafts(payloads)
-	if err != nil {
-		return nil, err
-	}
-	return c.store.Append(ctx, role, drafts...)
+	return c.events.Append(ctx, role, payloads...)
 }
 
 // drafts gives each payload a fresh id.
 func (c *Computer) drafts(payloads []choir.Payload) ([]choir.Draft, error) {
-	out := make([]choir.Draft, 0, len(payloads))
-	for _, p := range payloads {
-		d, err := c.draft(p)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, d)
-	}
-	return out, nil
+	return c.events.Drafts(payloads)
 }
 
 // draft gives a payload a fresh id.
-func (c *Computer) draft(p choir.Payload) (choir.Draft, error) {
-	id, err := c.newID()
-	if err != nil {
-		return choir.Draft{}, err
-	}
-	return choir.NewDraft(id, p)
-}
+func (c *Computer) draft(p choir.Payload) (choir.Draft, error) { return c.events.Draft(p) }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"choiros/internal/choir"
+	"choiros/internal/computer/desk"
 )
 
 // A page reads the marks again when one of the events in telling.ts arrived:
@@ -43,30 +44,30 @@ func TestPagesKnowEveryEventThatIsAMark(t *testing.T) {
 func TestWindowsAndWritingAreMarks(t *testing.T) {
 	l := newLab(t)
 	open := func(app, title string) choir.ID {
-		w, _, err := l.OpenWindow(l.within(), choir.RoleDesktop, choir.WindowOpened{App: app, Title: title, Bounds: choir.Rect{Width: 9, Height: 9}}, "")
+		w, _, err := l.desk.OpenWindow(l.within(), choir.RoleDesktop, choir.WindowOpened{App: app, Title: title, Bounds: choir.Rect{Width: 9, Height: 9}}, "")
 		if err != nil {
 			t.Fatal(err)
 		}
 		return w.ID
 	}
-	change := func(id choir.ID, how WindowChange) {
-		if _, _, err := l.ChangeWindow(l.within(), choir.RoleDesktop, id, "", how); err != nil {
+	change := func(id choir.ID, how desk.WindowChange) {
+		if _, _, err := l.desk.ChangeWindow(l.within(), choir.RoleDesktop, id, "", how); err != nil {
 			t.Fatal(err)
 		}
 	}
 	l.write("first.txt", "") // by then the sandbox has started
 	files := open("files", "home")
-	change(files, MaximiseWindow)
+	change(files, desk.MaximiseWindow)
 	l.write("a.txt", "one\n")
-	change(files, RestoreWindow)
+	change(files, desk.RestoreWindow)
 	l.write("b.txt", "two\n")
 	code := open("code", "a.txt")
-	change(files, FocusWindow)
-	change(files, MoveWindow(&choir.Rect{X: 5, Y: 5, Width: 20, Height: 20}, nil))
-	change(code, CloseWindow)
-	doc := must(l.CreateDocument(l.within(), choir.RoleDesktop, NewDocument{Title: "Notes"}))(t)
-	must(l.SaveDocument(l.within(), choir.RoleDesktop, doc.ID, Save{Content: "one"}))(t)
-	must(l.SaveDocument(l.within(), choir.RoleDesktop, doc.ID, Save{Base: 1, Content: "two"}))(t)
+	change(files, desk.FocusWindow)
+	change(files, desk.MoveWindow(&choir.Rect{X: 5, Y: 5, Width: 20, Height: 20}, nil))
+	change(code, desk.CloseWindow)
+	doc := must(l.desk.CreateDocument(l.within(), choir.RoleDesktop, desk.NewDocument{Title: "Notes"}))(t)
+	must(l.desk.SaveDocument(l.within(), choir.RoleDesktop, doc.ID, desk.Save{Content: "one"}))(t)
+	must(l.desk.SaveDocument(l.within(), choir.RoleDesktop, doc.ID, desk.Save{Base: 1, Content: "two"}))(t)
 	all := must(l.Marks(l.within(), 100, 0))(t)
 	var got []string
 	for _, m := range all {

@@ -36,21 +36,9 @@ type Moment struct {
 	Head      uint64                `json:"head" doc:"The newest event of the log now."`
 }
 
-// mustBeInLog refuses a number that no event has (yet).
-func (c *Computer) mustBeInLog(seq uint64) error {
-	head, _ := c.store.Head()
-	switch {
-	case seq == 0:
-		return choir.Invalid("seq", "must be an event's number, from 1")
-	case seq > head:
-		return choir.E("computer.moment", choir.CodeNotFound, "there is no event %d; the log ends at %d", seq, head).WithRemedy("choir timeline lists the moments there are")
-	}
-	return nil
-}
-
 // At describes the computer as it was after event seq. It reads the store only.
 func (c *Computer) At(ctx context.Context, seq uint64) (m Moment, err error) {
-	if err := c.mustBeInLog(seq); err != nil {
+	if err := c.store.MustHave(seq); err != nil {
 		return m, err
 	}
 	events, err := c.store.EventsAfter(ctx, seq-1, 1)
@@ -206,7 +194,7 @@ func (c *Computer) ReadFileAt(ctx context.Context, seq uint64, path string) (cho
 }
 
 func (c *Computer) entryAt(ctx context.Context, seq uint64, path string) (*snapshot.Entry, error) {
-	if err := c.mustBeInLog(seq); err != nil {
+	if err := c.store.MustHave(seq); err != nil {
 		return nil, err
 	}
 	root, err := c.Moment(ctx, seq)

@@ -60,7 +60,7 @@ func (c *Computer) DiffMoments(ctx context.Context, from, to uint64) (MomentsDif
 	from, to = cmp.Or(from, head), cmp.Or(to, head)
 	out := MomentsDiff{Documents: []DocumentChange{}, Desktop: []string{}, Events: []EventLine{}, Counts: []TypeCount{}}
 	for _, seq := range []uint64{from, to} {
-		if err := c.mustBeInLog(seq); err != nil {
+		if err := c.store.MustHave(seq); err != nil {
 			return out, err
 		}
 	}
@@ -89,7 +89,7 @@ func (c *Computer) compareDocuments(ctx context.Context, from, to uint64, out *M
 			if d == nil {
 				continue
 			}
-			whole, err := c.Document(ctx, d.ID, d.Version)
+			whole, err := c.desk.Document(ctx, d.ID, d.Version)
 			if err != nil {
 				return err
 			}

@@ -30,7 +30,7 @@ func (c *Computer) moment(ctx context.Context, seq uint64) (root choir.Digest, l
 	if seq == 0 {
 		seq, _ = c.store.Head()
 	}
-	if err := c.mustBeInLog(seq); err != nil {
+	if err := c.store.MustHave(seq); err != nil {
 		return "", nil, err
 	}
 	s, _, err := c.store.SnapshotAt(ctx, seq)
@@ -78,7 +78,7 @@ type Rewound struct {
 // first; what nobody recorded yet is recorded before. With dryRun it only says
 // what would change.
 func (c *Computer) Rewind(ctx context.Context, role choir.Role, seq uint64, dryRun bool) (Rewound, error) {
-	if err := c.mustBeInLog(seq); err != nil {
+	if err := c.store.MustHave(seq); err != nil {
 		return Rewound{}, choir.Under("to_seq", err)
 	}
 	seq, err := c.whole(ctx, seq)

@@ -19,7 +19,7 @@ func TestADocumentGoesBackAsANewVersion(t *testing.T) {
 	}
 	is := func(version int, content string) {
 		t.Helper()
-		got := must(l.Document(l.within(), doc, -1))(t)
+		got := must(l.desk.Document(l.within(), doc, -1))(t)
 		if got.Version != version || got.Content != content || got.Title != "Parser" {
 			t.Errorf("it is %+v, wanted %q as version %d", got, content, version)
 		}
@@ -31,7 +31,7 @@ func TestADocumentGoesBackAsANewVersion(t *testing.T) {
 
 	r := rewound(t, l, then)
 	is(3, "plan")
-	if old := must(l.Document(l.within(), doc, 2))(t); old.Content != "plan and result" {
+	if old := must(l.desk.Document(l.within(), doc, 2))(t); old.Content != "plan and result" {
 		t.Errorf("version 2 is %+v", old)
 	}
 	rewound(t, l, r.Receipt.Seq-1)

@@ -71,7 +71,7 @@ func (r *rewinds) Serve(ctx context.Context) error {
 // StartRewind begins a rewind, which goes on when the caller has gone. Code busy
 // while another is under way, invalid or not_found for a moment that is none.
 func (c *Computer) StartRewind(ctx context.Context, role choir.Role, seq uint64) (*RewindJob, error) {
-	if err := c.mustBeInLog(seq); err != nil {
+	if err := c.store.MustHave(seq); err != nil {
 		return nil, choir.Under("to_seq", err)
 	}
 	j := &RewindJob{ToSeq: seq, role: role, done: make(chan struct{})}

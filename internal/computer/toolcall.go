@@ -16,11 +16,7 @@ func (c *Computer) appendFrom(ctx context.Context, role choir.Role, drafts []cho
 			return nil, err
 		}
 	}
-	if versions(drafts) {
-		c.documents.Lock()
-		defer c.documents.Unlock()
-	}
-	return c.store.Append(ctx, role, drafts...)
+	return c.desk.Append(ctx, role, drafts...)
 }
 
 // aroundCall records what changed when the drafts begin or end a call that may

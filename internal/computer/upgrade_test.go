@@ -227,7 +227,7 @@ func (l *lab) upgradedOnce(u Upgraded) {
 	if reached := must(timeline.ReachAll(l.within(), l.store, l.keeper, e.Seq))(l.t); !slices.Contains(reached.Digests, p.Base) {
 		l.t.Error("a collection would remove what the next upgrade is merged from")
 	}
-	if settings := must(l.Desktop(l.within(), 0))(l.t).Settings; len(settings) != 0 {
+	if settings := must(l.desk.Desktop(l.within(), 0))(l.t).Settings; len(settings) != 0 {
 		l.t.Errorf("settings: %+v", settings)
 	}
 }

@@ -6,14 +6,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"slices"
 	"unicode/utf8"
 
 	"github.com/aymanbagabas/go-udiff"
 
-	"choiros/internal/blob"
 	"choiros/internal/choir"
-	"choiros/internal/eventstore"
 	"choiros/internal/sandbox"
 	"choiros/internal/snapshot"
 )
@@ -76,36 +73,6 @@ func (c *Computer) ReadTask(raw []byte) (choir.DirectorTask, error) {
 	whole = append(whole, bytes.TrimSpace(raw)[1:]...)
 	var task choir.DirectorTask
 	return task, choir.DecodeStrict(whole, &task)
-}
-
-// Document is one version of a document with its content, the newest for -1.
-func (c *Computer) Document(ctx context.Context, id choir.ID, version int) (eventstore.Document, error) {
-	d, err := c.store.Document(ctx, id, version)
-	if err != nil || d.Blob == "" {
-		return d, err
-	}
-	content, err := blob.ReadAll(ctx, c.blobs, d.Blob, 16<<20)
-	d.Content = string(content)
-	return d, err
-}
-
-// DocumentAt is a document at the version it had after event seq. Code not_found
-// when it was not there then.
-func (c *Computer) DocumentAt(ctx context.Context, seq uint64, id choir.ID) (eventstore.Document, error) {
-	if err := c.mustBeInLog(seq); err != nil {
-		return eventstore.Document{}, err
-	}
-	documents, err := c.store.Documents(ctx, seq)
-	if err != nil {
-		return eventstore.Document{}, err
-	}
-	i := slices.IndexFunc(documents, func(d eventstore.Document) bool { return d.ID == id })
-	if i < 0 {
-		return eventstore.Document{}, choir.E("computer.document", choir.CodeNotFound, "there was no document %s after event %d", id, seq)
-	}
-	d, err := c.Document(ctx, id, documents[i].Version)
-	d.Title = documents[i].Title
-	return d, err
 }
 
 // FileDiff is one changed path with its text diff, when both sides are text.

@@ -32,6 +32,19 @@ func (s *Store) read(ctx context.Context, fn func(*sqlite.Conn) error) error {
 // about to read. It does not wait.
 func (s *Store) CatchUp() { s.applier.hurry() }
 
+// MustHave refuses the number of an event that is not in the log: code invalid for 0,
+// not_found above the newest event.
+func (s *Store) MustHave(seq uint64) error {
+	head, _ := s.Head()
+	switch {
+	case seq == 0:
+		return choir.Invalid("seq", "must be an event's number, from 1")
+	case seq > head:
+		return choir.E("computer.moment", choir.CodeNotFound, "there is no event %d; the log ends at %d", seq, head).WithRemedy("choir timeline lists the moments there are")
+	}
+	return nil
+}
+
 // EventsAfter gives up to limit events after seq, in order.
 func (s *Store) EventsAfter(ctx context.Context, seq uint64, limit int) ([]choir.Event, error) {
 	limit = bounded(limit)

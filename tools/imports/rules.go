@@ -102,6 +102,13 @@ var importRules = []importRule{
 		bad: ownBut("./internal/timeline", "./internal/choir", "./internal/snapshot", "./internal/keyfile", "./internal/blob", "./internal/journal", "./internal/eventstore"),
 	},
 	{
+		why: "a desk works on the computer's log alone, so that windows and documents work while nothing runs, and are tested without it",
+		of:  below("./internal/computer/desk"), deps: true,
+		bad: func(_, imported string) bool {
+			return underAny(imported, []string{"./internal/sandbox", "./internal/guest", "./internal/bus", "./internal/snapshot"})
+		},
+	},
+	{
 		why: "a copy of the log in a cluster knows events and NATS, so that it can be used without a computer",
 		of:  func(path string) bool { return under(path, "./internal/bus/cluster") && !isTestSupport(path) },
 		bad: ownBut("./internal/bus/cluster", "./internal/choir", "./internal/fault"),

@@ -18,11 +18,11 @@ func (a *API) content(h huma.API) {
 			In
 			AsOf uint64 `query:"as_of" doc:"Event; 0 for now."`
 		}) (*body[[]eventstore.Document], error) {
-			c, _, err := a.enter(ctx, r.Computer)
+			d, _, err := a.enterDocuments(ctx, r.Computer)
 			if err != nil {
 				return nil, err
 			}
-			return listed(c.Store().Documents(ctx, r.AsOf))
+			return listed(d.Documents(ctx, r.AsOf))
 		})
 	huma.Register(h, op("getDocument", http.MethodGet, base+"/documents/{document}", "Show one version of a document", 200),
 		func(ctx context.Context, r *struct {
@@ -31,7 +31,7 @@ func (a *API) content(h huma.API) {
 			Version  int      `query:"version" default:"-1" minimum:"-1" doc:"From 0; -1 for the newest."`
 			AsOf     uint64   `query:"as_of" doc:"Event after which the newest version is wanted; 0 for now. Refused with a version."`
 		}) (*body[eventstore.Document], error) {
-			c, _, err := a.enter(ctx, r.Computer)
+			d, _, err := a.enterDocuments(ctx, r.Computer)
 			if err != nil {
 				return nil, err
 			}
@@ -39,9 +39,9 @@ func (a *API) content(h huma.API) {
 				return nil, ProblemOf(choir.Invalid("version", "is not named together with as_of, which gives the newest of then"))
 			}
 			if r.AsOf > 0 {
-				return answer(c.DocumentAt(ctx, r.AsOf, r.Document))
+				return answer(d.DocumentAt(ctx, r.AsOf, r.Document))
 			}
-			return answer(c.Document(ctx, r.Document, r.Version))
+			return answer(d.Document(ctx, r.Document, r.Version))
 		})
 	huma.Register(h, op("listFiles", http.MethodGet, base+"/files", "List files as of a moment", 200),
 		func(ctx context.Context, r *struct {

@@ -10,7 +10,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"choiros/internal/choir"
-	"choiros/internal/computer"
+	"choiros/internal/computer/desk"
 	"choiros/internal/control/auth"
 	"choiros/internal/eventstore"
 )
@@ -21,6 +21,14 @@ const (
 	deskBurst = 600
 	deskSpan  = time.Minute
 )
+
+// deskWindows is what the API needs of a desk to change windows, theme and settings.
+type deskWindows interface {
+	OpenWindow(ctx context.Context, role choir.Role, p choir.WindowOpened, key choir.ID) (eventstore.Window, uint64, error)
+	ChangeWindow(ctx context.Context, role choir.Role, id, key choir.ID, change desk.WindowChange) (eventstore.Window, uint64, error)
+	SetTheme(ctx context.Context, role choir.Role, p choir.ThemeChanged, key choir.ID) (uint64, error)
+	SetSetting(ctx context.Context, role choir.Role, p choir.SettingChanged, key choir.ID) (uint64, error)
+}
 
 // WindowRequest opens a window.
 type WindowRequest struct {
@@ -98,12 +106,12 @@ func (a *API) desktop(h huma.API) {
 		func(ctx context.Context, r *struct {
 			In
 			AsOf uint64 `query:"as_of" doc:"Event; 0 for now."`
-		}) (*body[computer.Desktop], error) {
+		}) (*body[desk.Desktop], error) {
 			c, _, err := a.enter(ctx, r.Computer)
 			if err != nil {
 				return nil, err
 			}
-			return answer(c.Desktop(ctx, r.AsOf))
+			return answer(c.Desk().Desktop(ctx, r.AsOf))
 		})
 	huma.Register(h, op("openWindow", http.MethodPost, base+"/windows", "Open a window, on top", 201), a.openWindow)
 	huma.Register(h, op("moveWindow", http.MethodPost, base+"/windows/{window}/move", "Move or resize a window, or put it on another virtual desktop", 200),
@@ -116,31 +124,31 @@ func (a *API) desktop(h huma.API) {
 				b := choir.Rect(*r.Body.Bounds)
 				bounds = &b
 			}
-			return a.changeWindow(ctx, &r.OnWindow, "move", computer.MoveWindow(bounds, r.Body.Desktop))
+			return a.changeWindow(ctx, &r.OnWindow, "move", desk.MoveWindow(bounds, r.Body.Desktop))
 		})
 	huma.Register(h, op("snapWindow", http.MethodPost, base+"/windows/{window}/snap", "Let a window fill a part of the desktop, on top", 200),
 		func(ctx context.Context, r *struct {
 			OnWindow
 			Body SnapRequest
 		}) (*body[WindowPlaced], error) {
-			return a.changeWindow(ctx, &r.OnWindow, "snap", computer.SnapWindow(r.Body.To))
+			return a.changeWindow(ctx, &r.OnWindow, "snap", desk.SnapWindow(r.Body.To))
 		})
 	huma.Register(h, op("retitleWindow", http.MethodPost, base+"/windows/{window}/title", "Say what a window shows now", 200),
 		func(ctx context.Context, r *struct {
 			OnWindow
 			Body RetitleRequest
 		}) (*body[WindowPlaced], error) {
-			return a.changeWindow(ctx, &r.OnWindow, "title", computer.RetitleWindow(r.Body.Title, r.Body.Subject))
+			return a.changeWindow(ctx, &r.OnWindow, "title", desk.RetitleWindow(r.Body.Title, r.Body.Subject))
 		})
 	for _, verb := range []struct {
 		name, summary string
-		change        computer.WindowChange
+		change        desk.WindowChange
 	}{
-		{"focus", "Bring a window to the top, and back when it was minimised", computer.FocusWindow},
-		{"minimise", "Minimise a window", computer.MinimiseWindow},
-		{"maximise", "Maximise a window, on top", computer.MaximiseWindow},
-		{"restore", "Show a minimised window as it was before, any other at its bounds, on top", computer.RestoreWindow},
-		{"close", "Close a window", computer.CloseWindow},
+		{"focus", "Bring a window to the top, and back when it was minimised", desk.FocusWindow},
+		{"minimise", "Minimise a window", desk.MinimiseWindow},
+		{"maximise", "Maximise a window, on top", desk.MaximiseWindow},
+		{"restore", "Show a minimised window as it was before, any other at its bounds, on top", desk.RestoreWindow},
+		{"close", "Close a window", desk.CloseWindow},
 	} {
 		huma.Register(h, op(verb.name+"Window", http.MethodPost, base+"/windows/{window}/"+verb.name, verb.summary, 200),
 			func(ctx context.Context, r *OnWindow) (*body[WindowPlaced], error) {
@@ -155,23 +163,23 @@ func (a *API) openWindow(ctx context.Context, r *struct {
 	Keyed
 	Body WindowRequest
 }) (*body[WindowPlaced], error) {
-	c, p, err := a.enterDesktop(ctx, r.Computer)
+	d, p, err := a.enterDesktop(ctx, r.Computer)
 	if err != nil {
 		return nil, err
 	}
 	b := &r.Body
-	w, seq, err := c.OpenWindow(ctx, p.Role, choir.WindowOpened{
+	w, seq, err := d.OpenWindow(ctx, p.Role, choir.WindowOpened{
 		App: b.App, Title: b.Title, Subject: b.Subject, Bounds: choir.Rect(b.Bounds), Desktop: b.Desktop,
-	}, keyID(p, c.ID(), "window", r.Key))
+	}, keyID(p, r.Computer, "window", r.Key))
 	return answer(WindowPlaced{seq, w}, err)
 }
 
-func (a *API) changeWindow(ctx context.Context, r *OnWindow, verb string, change computer.WindowChange) (*body[WindowPlaced], error) {
-	c, p, err := a.enterDesktop(ctx, r.Computer)
+func (a *API) changeWindow(ctx context.Context, r *OnWindow, verb string, change desk.WindowChange) (*body[WindowPlaced], error) {
+	d, p, err := a.enterDesktop(ctx, r.Computer)
 	if err != nil {
 		return nil, err
 	}
-	w, seq, err := c.ChangeWindow(ctx, p.Role, r.Window, keyID(p, c.ID(), verb+" "+string(r.Window), r.Key), change)
+	w, seq, err := d.ChangeWindow(ctx, p.Role, r.Window, keyID(p, r.Computer, verb+" "+string(r.Window), r.Key), change)
 	return answer(WindowPlaced{seq, w}, err)
 }
 
@@ -179,11 +187,11 @@ func (a *API) setTheme(ctx context.Context, r *struct {
 	Keyed
 	Body ThemeRequest
 }) (*body[DesktopChanged], error) {
-	c, p, err := a.enterDesktop(ctx, r.Computer)
+	d, p, err := a.enterDesktop(ctx, r.Computer)
 	if err != nil {
 		return nil, err
 	}
-	seq, err := c.SetTheme(ctx, p.Role, choir.ThemeChanged(r.Body), keyID(p, c.ID(), "theme", r.Key))
+	seq, err := d.SetTheme(ctx, p.Role, choir.ThemeChanged(r.Body), keyID(p, r.Computer, "theme", r.Key))
 	return answer(DesktopChanged{seq}, err)
 }
 
@@ -191,24 +199,24 @@ func (a *API) setSetting(ctx context.Context, r *struct {
 	Keyed
 	Body SettingRequest
 }) (*body[DesktopChanged], error) {
-	c, p, err := a.enterDesktop(ctx, r.Computer)
+	d, p, err := a.enterDesktop(ctx, r.Computer)
 	if err != nil {
 		return nil, err
 	}
-	seq, err := c.SetSetting(ctx, p.Role, choir.SettingChanged(r.Body), keyID(p, c.ID(), "setting", r.Key))
+	seq, err := d.SetSetting(ctx, p.Role, choir.SettingChanged(r.Body), keyID(p, r.Computer, "setting", r.Key))
 	return answer(DesktopChanged{seq}, err)
 }
 
 // enterDesktop is enter for changes of the desktop, which come only so often.
-func (a *API) enterDesktop(ctx context.Context, id choir.ID) (*computer.Computer, auth.Principal, error) {
+func (a *API) enterDesktop(ctx context.Context, id choir.ID) (deskWindows, auth.Principal, error) {
 	c, p, err := a.enter(ctx, id)
 	if err != nil {
 		return nil, p, err
 	}
-	if wait := a.desk.allow(c.ID()); wait > 0 {
+	if wait := a.desk.allow(id); wait > 0 {
 		return nil, p, tooOften(wait, choir.E("api.desktop", choir.CodeRateLimited, "more than %d changes of the desktop in %s", deskBurst, deskSpan))
 	}
-	return c, p, nil
+	return c.Desk(), p, nil
 }
 
 // tooOften says when to try again.

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"choiros/internal/choir"
-	"choiros/internal/computer"
+	"choiros/internal/computer/desk"
 	"choiros/internal/control/api"
 	"choiros/internal/control/controltest"
 )
@@ -25,7 +25,7 @@ func desktop(t *testing.T, p *controltest.Plane) {
 		}
 		return w
 	}
-	show := func(query string) (d computer.Desktop) {
+	show := func(query string) (d desk.Desktop) {
 		t.Helper()
 		res, raw := p.Do(req{Method: "GET", Path: p.Base() + "/desktop" + query})
 		if err := json.Unmarshal(raw, &d); err != nil || res.StatusCode != 200 || strings.Contains(string(raw), "null") {

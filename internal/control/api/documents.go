@@ -7,13 +7,33 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"choiros/internal/choir"
-	"choiros/internal/computer"
+	"choiros/internal/computer/desk"
+	"choiros/internal/control/auth"
 	"choiros/internal/eventstore"
 )
 
 // maxDocumentBody bounds a request with the content of a document, in bytes of
 // JSON.
 const maxDocumentBody = 32 << 20
+
+// deskDocuments is what the API needs of a desk for documents and their versions.
+type deskDocuments interface {
+	Documents(ctx context.Context, asOf uint64) ([]eventstore.Document, error)
+	Document(ctx context.Context, id choir.ID, version int) (eventstore.Document, error)
+	DocumentAt(ctx context.Context, seq uint64, id choir.ID) (eventstore.Document, error)
+	Versions(ctx context.Context, id choir.ID, before, limit int) ([]eventstore.Document, error)
+	CreateDocument(ctx context.Context, role choir.Role, n desk.NewDocument) (eventstore.Document, error)
+	SaveDocument(ctx context.Context, role choir.Role, id choir.ID, s desk.Save) (eventstore.Document, error)
+	RenameDocument(ctx context.Context, role choir.Role, id choir.ID, title string) (eventstore.Document, error)
+	RemoveDocument(ctx context.Context, role choir.Role, id choir.ID) error
+}
+
+// deskOverlays is what the API needs of a desk for overlays of documents.
+type deskOverlays interface {
+	Overlays(ctx context.Context, document choir.ID, asOf uint64) ([]eventstore.Overlay, error)
+	AddOverlay(ctx context.Context, role choir.Role, o choir.OverlayAdded) (eventstore.Overlay, error)
+	SettleOverlay(ctx context.Context, role choir.Role, s choir.OverlaySettled) (eventstore.Overlay, error)
+}
 
 // DocumentRequest begins a document.
 type DocumentRequest struct {
@@ -61,33 +81,33 @@ func (a *API) documents(h huma.API) {
 		In
 		Body DocumentRequest
 	}) (*body[eventstore.Document], error) {
-		c, p, err := a.enter(ctx, r.Computer)
+		d, p, err := a.enterDocuments(ctx, r.Computer)
 		if err != nil {
 			return nil, err
 		}
 		if err := givenID("id", r.Body.ID); err != nil {
 			return nil, err
 		}
-		return answer(c.CreateDocument(ctx, p.Role, computer.NewDocument{ID: r.Body.ID, Title: r.Body.Title, Content: r.Body.Content}))
+		return answer(d.CreateDocument(ctx, p.Role, desk.NewDocument{ID: r.Body.ID, Title: r.Body.Title, Content: r.Body.Content}))
 	})
 	huma.Register(h, op("renameDocument", http.MethodPut, base+"/{document}/title", "Give a document another title", 200),
 		func(ctx context.Context, r *struct {
 			OfDocument
 			Body RenameRequest
 		}) (*body[eventstore.Document], error) {
-			c, p, err := a.enter(ctx, r.Computer)
+			d, p, err := a.enterDocuments(ctx, r.Computer)
 			if err != nil {
 				return nil, err
 			}
-			return answer(c.RenameDocument(ctx, p.Role, r.Document, r.Body.Title))
+			return answer(d.RenameDocument(ctx, p.Role, r.Document, r.Body.Title))
 		})
 	huma.Register(h, op("removeDocument", http.MethodDelete, base+"/{document}", "Take a document away; its versions stay in the log", 204),
 		func(ctx context.Context, r *OfDocument) (*struct{}, error) {
-			c, p, err := a.enter(ctx, r.Computer)
+			d, p, err := a.enterDocuments(ctx, r.Computer)
 			if err != nil {
 				return nil, err
 			}
-			if err := c.RemoveDocument(ctx, p.Role, r.Document); err != nil {
+			if err := d.RemoveDocument(ctx, p.Role, r.Document); err != nil {
 				return nil, ProblemOf(err)
 			}
 			return nil, nil
@@ -103,11 +123,11 @@ func (a *API) versions(h huma.API, path string) {
 			Before int `query:"before" minimum:"0" doc:"Only versions before this one; 0 for all."`
 			Limit  int `query:"limit" minimum:"1" maximum:"1000" default:"200"`
 		}) (*body[[]eventstore.Document], error) {
-			c, _, err := a.enter(ctx, r.Computer)
+			d, _, err := a.enterDocuments(ctx, r.Computer)
 			if err != nil {
 				return nil, err
 			}
-			return listed(c.Store().VersionsBefore(ctx, r.Document, r.Before, r.Limit))
+			return listed(d.Versions(ctx, r.Document, r.Before, r.Limit))
 		})
 	save := op("saveVersion", http.MethodPut, path+"/{version}", "Save a version of a document, made of the one before; 409 with the newest when that is another", 200)
 	save.MaxBodyBytes = maxDocumentBody
@@ -116,11 +136,11 @@ func (a *API) versions(h huma.API, path string) {
 		Version int `path:"version" minimum:"1" doc:"One more than the version it was made of."`
 		Body    VersionRequest
 	}) (*body[eventstore.Document], error) {
-		c, p, err := a.enter(ctx, r.Computer)
+		d, p, err := a.enterDocuments(ctx, r.Computer)
 		if err != nil {
 			return nil, err
 		}
-		doc, err := c.SaveDocument(ctx, p.Role, r.Document, computer.Save{
+		doc, err := d.SaveDocument(ctx, p.Role, r.Document, desk.Save{
 			Base: r.Version - 1, Content: r.Body.Content, Note: r.Body.Note, Accepted: r.Body.Accepted,
 		})
 		if err != nil {
@@ -140,18 +160,18 @@ func (a *API) overlays(h huma.API, path string) {
 			OfDocument
 			AsOf uint64 `query:"as_of" doc:"Event; 0 for now."`
 		}) (*body[[]eventstore.Overlay], error) {
-			c, _, err := a.enter(ctx, r.Computer)
+			d, _, err := a.enterOverlays(ctx, r.Computer)
 			if err != nil {
 				return nil, err
 			}
-			return listed(c.Store().Overlays(ctx, r.Document, r.AsOf))
+			return listed(d.Overlays(ctx, r.Document, r.AsOf))
 		})
 	huma.Register(h, op("addOverlay", http.MethodPost, path, "Put a proposal or a comment over a document", 201),
 		func(ctx context.Context, r *struct {
 			OfDocument
 			Body OverlayRequest
 		}) (*body[eventstore.Overlay], error) {
-			c, p, err := a.enter(ctx, r.Computer)
+			d, p, err := a.enterOverlays(ctx, r.Computer)
 			if err == nil {
 				err = givenID("id", r.Body.ID)
 			}
@@ -161,7 +181,7 @@ func (a *API) overlays(h huma.API, path string) {
 			if err != nil {
 				return nil, err
 			}
-			return answer(c.AddOverlay(ctx, p.Role, choir.OverlayAdded{
+			return answer(d.AddOverlay(ctx, p.Role, choir.OverlayAdded{
 				Overlay: r.Body.ID, Document: r.Document, Version: r.Body.Version, Kind: r.Body.Kind,
 				Anchor: r.Body.Anchor, Text: r.Body.Text, ReplyTo: r.Body.ReplyTo,
 			}))
@@ -172,12 +192,30 @@ func (a *API) overlays(h huma.API, path string) {
 			Overlay choir.ID `path:"overlay"`
 			Body    SettleRequest
 		}) (*body[eventstore.Overlay], error) {
-			c, p, err := a.enter(ctx, r.Computer)
+			d, p, err := a.enterOverlays(ctx, r.Computer)
 			if err != nil {
 				return nil, err
 			}
-			return answer(c.SettleOverlay(ctx, p.Role, choir.OverlaySettled{Overlay: r.Overlay, Document: r.Document, Outcome: r.Body.Outcome}))
+			return answer(d.SettleOverlay(ctx, p.Role, choir.OverlaySettled{Overlay: r.Overlay, Document: r.Document, Outcome: r.Body.Outcome}))
 		})
+}
+
+// enterDocuments is enter for requests about documents.
+func (a *API) enterDocuments(ctx context.Context, id choir.ID) (deskDocuments, auth.Principal, error) {
+	c, p, err := a.enter(ctx, id)
+	if err != nil {
+		return nil, p, err
+	}
+	return c.Desk(), p, nil
+}
+
+// enterOverlays is enter for requests about overlays.
+func (a *API) enterOverlays(ctx context.Context, id choir.ID) (deskOverlays, auth.Principal, error) {
+	c, p, err := a.enter(ctx, id)
+	if err != nil {
+		return nil, p, err
+	}
+	return c.Desk(), p, nil
 }
 
 // givenID refuses an id that the caller made and that is none.

@@ -8,8 +8,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"choiros/internal/choir"
-	"choiros/internal/computer"
-	"choiros/internal/computer/drafts"
+	"choiros/internal/computer/desk/drafts"
 )
 
 // How often drafts of one computer may be changed: a page sends a few in a
@@ -18,6 +17,12 @@ const (
 	typingBurst = 1200
 	typingSpan  = time.Minute
 )
+
+// deskDrafts is what the API needs of a desk to keep and to drop drafts.
+type deskDrafts interface {
+	KeepDraft(ctx context.Context, d drafts.Draft, made int64) (drafts.Draft, error)
+	DropDraft(ctx context.Context, app, subject string, revision int64) (drafts.Draft, error)
+}
 
 // DraftRequest keeps a text that was typed and not saved.
 type DraftRequest struct {
@@ -44,7 +49,7 @@ func (a *API) drafts(h huma.API) {
 			if err != nil {
 				return nil, err
 			}
-			return listed(c.Drafts(ctx))
+			return listed(c.Desk().Drafts(ctx))
 		})
 	huma.Register(h, op("getDraft", http.MethodGet, base+"/{app}", "Show a text that was typed and not saved; of revision 0 when there is none", 200),
 		func(ctx context.Context, r *OfDraft) (*body[drafts.Draft], error) {
@@ -52,7 +57,7 @@ func (a *API) drafts(h huma.API) {
 			if err != nil {
 				return nil, err
 			}
-			d, err := c.Draft(ctx, r.App, r.Subject)
+			d, err := c.Desk().Draft(ctx, r.App, r.Subject)
 			if choir.CodeOf(err) == choir.CodeNotFound {
 				return answer(drafts.Draft{App: r.App, Subject: r.Subject}, nil)
 			}
@@ -64,11 +69,11 @@ func (a *API) drafts(h huma.API) {
 		OfDraft
 		Body DraftRequest
 	}) (*body[drafts.Draft], error) {
-		c, err := a.enterDrafts(ctx, r.Computer)
+		d, err := a.enterDrafts(ctx, r.Computer)
 		if err != nil {
 			return nil, err
 		}
-		now, err := c.KeepDraft(ctx, drafts.Draft{App: r.App, Subject: r.Subject, Base: r.Body.Base, Text: r.Body.Text, By: r.Body.By, Turn: r.Body.Turn}, r.Body.Made)
+		now, err := d.KeepDraft(ctx, drafts.Draft{App: r.App, Subject: r.Subject, Base: r.Body.Base, Text: r.Body.Text, By: r.Body.By, Turn: r.Body.Turn}, r.Body.Made)
 		if err != nil {
 			return nil, draftProblem(now, err)
 		}
@@ -80,11 +85,11 @@ func (a *API) drafts(h huma.API) {
 			OfDraft
 			Revision int64 `query:"revision" minimum:"1" doc:"Revision that was saved or discarded."`
 		}) (*struct{}, error) {
-			c, err := a.enterDrafts(ctx, r.Computer)
+			d, err := a.enterDrafts(ctx, r.Computer)
 			if err != nil {
 				return nil, err
 			}
-			now, err := c.DropDraft(ctx, r.App, r.Subject, r.Revision)
+			now, err := d.DropDraft(ctx, r.App, r.Subject, r.Revision)
 			if err != nil {
 				return nil, draftProblem(now, err)
 			}
@@ -102,13 +107,13 @@ func draftProblem(now drafts.Draft, err error) error {
 }
 
 // enterDrafts is enter for changes of drafts, which come only so often.
-func (a *API) enterDrafts(ctx context.Context, id choir.ID) (*computer.Computer, error) {
+func (a *API) enterDrafts(ctx context.Context, id choir.ID) (deskDrafts, error) {
 	c, _, err := a.enter(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	if wait := a.typing.allow(c.ID()); wait > 0 {
+	if wait := a.typing.allow(id); wait > 0 {
 		return nil, tooOften(wait, choir.E("api.drafts", choir.CodeRateLimited, "more than %d changes of drafts in %s", typingBurst, typingSpan))
 	}
-	return c, nil
+	return c.Desk(), nil
 }

@@ -5,7 +5,7 @@ import (
 	"net/url"
 	"testing"
 
-	"choiros/internal/computer/drafts"
+	"choiros/internal/computer/desk/drafts"
 	"choiros/internal/control/api"
 	"choiros/internal/control/controltest"
 )

@@ -11,7 +11,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"choiros/internal/choir"
-	"choiros/internal/computer/drafts"
+	"choiros/internal/computer/desk/drafts"
 	"choiros/internal/eventstore"
 )
 

@@ -1,6 +1,7 @@
-package computer
+package desk
 
 import (
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -11,8 +12,8 @@ import (
 
 func TestAStaleSaveLosesNothing(t *testing.T) {
 	l := newLab(t)
-	ctx := l.within()
-	id := newTestID(t)
+	ctx := t.Context()
+	id := l.newID()
 	begin := NewDocument{ID: id, Title: "Notes", Content: "zero"}
 	doc := must(l.CreateDocument(ctx, choir.RoleDesktop, begin))(t)
 	if again := must(l.CreateDocument(ctx, choir.RoleDesktop, begin))(t); again != doc || doc.By != choir.SourceDesktop || doc.Version != 0 {
@@ -29,8 +30,8 @@ func TestAStaleSaveLosesNothing(t *testing.T) {
 		t.Errorf("saved: %+v", one)
 	}
 	// The Director writes while the owner does.
-	d := must(l.draft(choir.DocumentVersioned{Document: id, Version: 2, Content: "the agent's"}))(t)
-	must(l.appendFrom(ctx, choir.RoleDirector, []choir.Draft{d}))(t)
+	d := must(l.events.Draft(choir.DocumentVersioned{Document: id, Version: 2, Content: "the agent's"}))(t)
+	must(l.Append(ctx, choir.RoleDirector, d))(t)
 	now, err := save(1, "mine")
 	l.wantCode(err, choir.CodeConflict)
 	if now.Version != 2 || now.Content != "the agent's" || now.By != choir.SourceDirector {
@@ -39,7 +40,7 @@ func TestAStaleSaveLosesNothing(t *testing.T) {
 	if three := must(save(2, "mine"))(t); three.Version != 3 {
 		t.Errorf("on top of it: %+v", three)
 	}
-	head, _ := l.Store().Head()
+	head := l.head()
 	// A save whose answer was lost comes again.
 	if again := must(save(2, "mine"))(t); again.Version != 3 {
 		t.Errorf("sent again: %+v", again)
@@ -47,7 +48,7 @@ func TestAStaleSaveLosesNothing(t *testing.T) {
 	if same := must(save(3, "mine"))(t); same.Version != 3 {
 		t.Errorf("unchanged: %+v", same)
 	}
-	if now, _ := l.Store().Head(); now != head {
+	if now := l.head(); now != head {
 		t.Errorf("nothing changed, and the log went from %d to %d", head, now)
 	}
 	large := strings.Repeat("long \"line\"\n", 100_000)
@@ -58,13 +59,13 @@ func TestAStaleSaveLosesNothing(t *testing.T) {
 	l.wantCode(err, choir.CodeTooLarge)
 	_, err = save(4, "\xff")
 	l.wantCode(err, choir.CodeInvalid)
-	_, err = l.SaveDocument(ctx, choir.RoleDesktop, newTestID(t), Save{})
+	_, err = l.SaveDocument(ctx, choir.RoleDesktop, l.newID(), Save{})
 	l.wantCode(err, choir.CodeNotFound)
 }
 
 func TestOverlays(t *testing.T) {
 	l := newLab(t)
-	ctx := l.within()
+	ctx := t.Context()
 	doc := must(l.CreateDocument(ctx, choir.RoleShell, NewDocument{Title: "Notes", Content: "a b c"}))(t)
 	comment := must(l.AddOverlay(ctx, choir.RoleShell, choir.OverlayAdded{Document: doc.ID, Kind: choir.OverlayComment, Anchor: choir.TextAnchor{Exact: "b"}, Text: "why?"}))(t)
 	proposal := must(l.AddOverlay(ctx, choir.RoleShell, choir.OverlayAdded{Document: doc.ID, Kind: choir.OverlayProposal, Anchor: choir.TextAnchor{Exact: "b"}, Text: "B"}))(t)
@@ -77,9 +78,9 @@ func TestOverlays(t *testing.T) {
 		add  choir.OverlayAdded
 		code choir.Code
 	}{
-		{choir.OverlayAdded{Document: newTestID(t), Kind: choir.OverlayComment}, choir.CodeNotFound},
+		{choir.OverlayAdded{Document: l.newID(), Kind: choir.OverlayComment}, choir.CodeNotFound},
 		{choir.OverlayAdded{Document: doc.ID, Version: 7, Kind: choir.OverlayComment}, choir.CodeNotFound},
-		{choir.OverlayAdded{Document: doc.ID, Kind: choir.OverlayComment, ReplyTo: newTestID(t)}, choir.CodeNotFound},
+		{choir.OverlayAdded{Document: doc.ID, Kind: choir.OverlayComment, ReplyTo: l.newID()}, choir.CodeNotFound},
 		{choir.OverlayAdded{Document: doc.ID, Kind: "praise"}, choir.CodeInvalid},
 	} {
 		_, err := l.AddOverlay(ctx, choir.RoleShell, bad.add)
@@ -99,13 +100,13 @@ func TestOverlays(t *testing.T) {
 		t.Errorf("reopened: %+v", got)
 	}
 	// What is accepted becomes text in the same append.
-	head, _ := l.Store().Head()
+	head := l.head()
 	saved := must(l.SaveDocument(ctx, choir.RoleShell, doc.ID, Save{Content: "a B c", Accepted: []choir.ID{proposal.ID}}))(t)
-	all := must(l.Store().Overlays(ctx, doc.ID, 0))(t)
+	all := must(l.log.Overlays(ctx, doc.ID, 0))(t)
 	if saved.Version != 1 || len(all) != 3 || all[1].Outcome != choir.OverlayAccepted {
 		t.Errorf("accepted: %+v, %+v", saved, all)
 	}
-	if before := must(l.Store().Overlays(ctx, doc.ID, head))(t); before[1].Outcome != "" {
+	if before := must(l.log.Overlays(ctx, doc.ID, head))(t); before[1].Outcome != "" {
 		t.Errorf("before: %+v", before)
 	}
 	_, err = l.SaveDocument(ctx, choir.RoleShell, doc.ID, Save{Base: 1, Content: "x", Accepted: []choir.ID{comment.ID}})
@@ -114,27 +115,6 @@ func TestOverlays(t *testing.T) {
 		t.Error(err)
 	}
 	l.wantCode(l.RemoveDocument(ctx, choir.RoleShell, doc.ID), choir.CodeNotFound)
-}
-
-func TestAPromptProposesOverADocumentThatIsThere(t *testing.T) {
-	l := newLab(t)
-	doc := must(l.CreateDocument(l.within(), choir.RoleShell, NewDocument{Title: "Plan", Content: "a b c"}))(t)
-	for name, to := range map[string]choir.ProposalTarget{
-		"document": {Document: choir.DeriveID(doc.ID, "none")}, "version": {Document: doc.ID, Version: 7},
-	} {
-		_, _, err := l.Prompt(l.within(), choir.RoleDesktop, choir.PromptSubmitted{Text: "x", Proposal: &to}, "")
-		if choir.CodeOf(err) != choir.CodeNotFound || !strings.Contains(err.Error(), "proposal") {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-	to := choir.ProposalTarget{Document: doc.ID, Anchor: choir.TextAnchor{Exact: "b"}}
-	if _, _, err := l.Prompt(l.within(), choir.RoleDesktop, choir.PromptSubmitted{Text: "x", Proposal: &to}, ""); err != nil {
-		t.Fatal(err)
-	}
-	p := payload[choir.PromptSubmitted](t, l.waitEvent(ofType("prompt.submitted")))
-	if p.Proposal == nil || *p.Proposal != to {
-		t.Errorf("%+v", p.Proposal)
-	}
 }
 
 // TestAChangeThatComesTwiceAtOnceIsMadeOnce sends the same overlay, outcome and title
@@ -169,12 +149,56 @@ func TestAChangeThatComesTwiceAtOnceIsMadeOnce(t *testing.T) {
 		return err
 	})
 	times := map[choir.Type]int{}
-	for _, e := range must(l.Store().EventsAfter(ctx, 0, choir.MaxEventsAfter))(t) {
+	for _, e := range must(l.log.EventsAfter(ctx, 0, choir.MaxEventsAfter))(t) {
 		times[e.Type]++
 	}
 	for _, typ := range []choir.Type{"overlay.added", "overlay.settled", "document.renamed"} {
 		if times[typ] != 1 {
 			t.Errorf("%s is in the log %d times", typ, times[typ])
+		}
+	}
+}
+
+// TestAVersionNamesTheOneItWasMadeOf has the Director write while a person saves:
+// each version of the person's is the next after its base.
+func TestAVersionNamesTheOneItWasMadeOf(t *testing.T) {
+	l := newLab(t)
+	ctx := t.Context()
+	doc := must(l.CreateDocument(ctx, choir.RoleShell, NewDocument{Title: "x"}))(t)
+	var director sync.WaitGroup
+	over := make(chan struct{})
+	director.Go(func() {
+		for {
+			select {
+			case <-over:
+				return
+			default:
+			}
+			d, err := l.events.Draft(choir.DocumentVersioned{Document: doc.ID, Version: 1, Content: "the agent's"})
+			if err == nil {
+				_, err = l.Append(ctx, choir.RoleDirector, d)
+			}
+			if err != nil {
+				t.Error(err)
+				return
+			}
+		}
+	})
+	saved := 0
+	for base := 0; saved < 20 && !t.Failed(); {
+		now, err := l.SaveDocument(ctx, choir.RoleShell, doc.ID, Save{Base: base, Content: fmt.Sprint("made of ", base)})
+		if err == nil {
+			saved++
+		} else if choir.CodeOf(err) != choir.CodeConflict {
+			t.Error(err)
+		}
+		base = now.Version
+	}
+	close(over)
+	director.Wait()
+	for _, v := range must(l.log.DocumentVersions(ctx, doc.ID))(t) {
+		if base, mine := strings.CutPrefix(v.Content, "made of "); mine && base != fmt.Sprint(v.Version-1) {
+			t.Errorf("version %d was made of %s", v.Version, base)
 		}
 	}
 }

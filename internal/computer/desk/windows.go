@@ -1,13 +1,16 @@
-package computer
+package desk
 
 import (
 	"context"
+	"path"
 	"regexp"
 	"slices"
 	"strconv"
+	"sync"
 	"unicode"
 
 	"choiros/internal/choir"
+	"choiros/internal/computer/appender"
 	"choiros/internal/eventstore"
 )
 
@@ -30,21 +33,31 @@ type Desktop struct {
 // defaultTheme is in force before one was chosen.
 const defaultTheme = "system"
 
-// Desktop is the desktop as of event seq, now for zero. It reads the store only.
-func (c *Computer) Desktop(ctx context.Context, seq uint64) (Desktop, error) {
+// windows is the part of a Desk for windows, theme and settings.
+type windows struct {
+	log    WindowLog
+	events *appender.Appender
+	themes string // folder with the files of the themes
+
+	mu sync.Mutex // held from when the desktop is read until its change is appended
+}
+
+// Desktop is the desktop as of event seq, now for zero. It reads the log only.
+func (ws *windows) Desktop(ctx context.Context, seq uint64) (Desktop, error) {
 	now := seq == 0
 	if now {
-		seq, _ = c.store.Head()
+		seq, _ = ws.log.Head()
 	}
-	d := Desktop{Seq: seq, Settings: []eventstore.Setting{}}
-	if err := c.mustBeInLog(seq); err != nil {
+	d := Desktop{Seq: seq, Windows: []eventstore.Window{}, Settings: []eventstore.Setting{}}
+	if err := ws.log.MustHave(seq); err != nil {
 		return d, err
 	}
-	windows, err := c.store.Windows(ctx, seq)
+	open, err := ws.log.Windows(ctx, seq)
 	if err != nil {
 		return d, err
 	}
-	settings, err := c.store.Settings(ctx, seq)
+	d.Windows = append(d.Windows, open...)
+	settings, err := ws.log.Settings(ctx, seq)
 	for _, s := range settings {
 		if s.Theme != nil {
 			d.Theme = s.Theme
@@ -52,7 +65,6 @@ func (c *Computer) Desktop(ctx context.Context, seq uint64) (Desktop, error) {
 			d.Settings = append(d.Settings, s)
 		}
 	}
-	d.Windows = orEmpty(windows)
 	if err != nil || !now {
 		return d, err
 	}
@@ -60,94 +72,94 @@ func (c *Computer) Desktop(ctx context.Context, seq uint64) (Desktop, error) {
 	if d.Theme != nil {
 		name = d.Theme.Name
 	}
-	d.ThemeOutdated, err = c.store.ThemeOutdated(ctx, Source+"/"+themeFolder+"/"+name+".json")
+	d.ThemeOutdated, err = ws.log.ThemeOutdated(ctx, path.Join(ws.themes, name+".json"))
 	return d, err
 }
 
 // OpenWindow puts a window on the desktop, on top, and gives it the id that is
 // missing. The key, when given, makes it idempotent, also over restarts.
-func (c *Computer) OpenWindow(ctx context.Context, role choir.Role, p choir.WindowOpened, key choir.ID) (eventstore.Window, uint64, error) {
+func (ws *windows) OpenWindow(ctx context.Context, role choir.Role, p choir.WindowOpened, key choir.ID) (eventstore.Window, uint64, error) {
 	if err := checkOpened(&p); err != nil {
 		return eventstore.Window{}, 0, err
 	}
 	if key == "" {
 		var err error
-		if key, err = c.newID(); err != nil {
+		if key, err = ws.events.NewID(); err != nil {
 			return eventstore.Window{}, 0, err
 		}
 	}
 	p.Window = choir.DeriveID(key, "window")
-	c.desk.Lock()
-	defer c.desk.Unlock()
-	windows, err := c.store.Windows(ctx, 0)
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	open, err := ws.log.Windows(ctx, 0)
 	if err != nil {
 		return eventstore.Window{}, 0, err
 	}
-	if len(windows) >= maxWindows && findWindow(windows, p.Window) == nil {
-		return eventstore.Window{}, 0, choir.E("computer.window", choir.CodeTooLarge, "%d windows are open already", len(windows)).WithRemedy("close some first")
+	if len(open) >= maxWindows && findWindow(open, p.Window) == nil {
+		return eventstore.Window{}, 0, choir.E("computer.window", choir.CodeTooLarge, "%d windows are open already", len(open)).WithRemedy("close some first")
 	}
-	seq, err := c.place(ctx, role, key, p)
+	seq, err := ws.appendUnderKey(ctx, role, key, p)
 	if err != nil {
 		return eventstore.Window{}, 0, err
 	}
-	return c.windowAfter(ctx, p.Window, seq)
+	return ws.windowAfter(ctx, p.Window, seq)
 }
 
 // ChangeWindow appends what the change makes of a window as it is; nothing when
 // it makes nothing, and then the event is 0. Code not_found when no such window
 // is open.
-func (c *Computer) ChangeWindow(ctx context.Context, role choir.Role, id, key choir.ID, change WindowChange) (eventstore.Window, uint64, error) {
-	c.desk.Lock()
-	defer c.desk.Unlock()
-	windows, err := c.store.Windows(ctx, 0)
+func (ws *windows) ChangeWindow(ctx context.Context, role choir.Role, id, key choir.ID, change WindowChange) (eventstore.Window, uint64, error) {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	open, err := ws.log.Windows(ctx, 0)
 	if err != nil {
 		return eventstore.Window{}, 0, err
 	}
-	w := findWindow(windows, id)
+	w := findWindow(open, id)
 	if w == nil {
 		return eventstore.Window{}, 0, &choir.Error{Op: "computer.window", Code: choir.CodeNotFound, Path: "window", Msg: "no window " + strconv.Quote(string(id)) + " is open"}
 	}
-	payloads, err := change(*w, windows[len(windows)-1].ID == id)
+	payloads, err := change(*w, open[len(open)-1].ID == id)
 	if err != nil || len(payloads) == 0 {
 		return *w, 0, err
 	}
-	seq, err := c.place(ctx, role, key, payloads...)
+	seq, err := ws.appendUnderKey(ctx, role, key, payloads...)
 	if err != nil {
 		return *w, 0, err
 	}
 	if _, closed := payloads[0].(choir.WindowClosed); closed {
 		return *w, seq, nil
 	}
-	return c.windowAfter(ctx, id, seq)
+	return ws.windowAfter(ctx, id, seq)
 }
 
 // SetTheme makes the desktop look different. The event is 0 when it looks like
 // that already.
-func (c *Computer) SetTheme(ctx context.Context, role choir.Role, p choir.ThemeChanged, key choir.ID) (uint64, error) {
+func (ws *windows) SetTheme(ctx context.Context, role choir.Role, p choir.ThemeChanged, key choir.ID) (uint64, error) {
 	if err := checkTheme(&p); err != nil {
 		return 0, err
 	}
-	c.desk.Lock()
-	defer c.desk.Unlock()
-	d, err := c.Desktop(ctx, 0)
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	d, err := ws.Desktop(ctx, 0)
 	if err != nil || d.Theme != nil && d.Theme.Name == p.Name && slices.Equal(d.Theme.Tokens, p.Tokens) {
 		return 0, err
 	}
-	return c.place(ctx, role, key, p)
+	return ws.appendUnderKey(ctx, role, key, p)
 }
 
 // SetSetting gives a setting a value, its default for the empty one. The event is
 // 0 when it has that value already.
-func (c *Computer) SetSetting(ctx context.Context, role choir.Role, p choir.SettingChanged, key choir.ID) (uint64, error) {
+func (ws *windows) SetSetting(ctx context.Context, role choir.Role, p choir.SettingChanged, key choir.ID) (uint64, error) {
 	if !settingKey.MatchString(p.Key) {
 		return 0, choir.Invalid("key", "%.80q is not the name of a setting: lower-case letters, digits, dot, dash and underscore, a letter first", p.Key)
 	}
 	if err := checkLine("value", p.Value); err != nil {
 		return 0, err
 	}
-	c.desk.Lock()
-	defer c.desk.Unlock()
-	d, err := c.Desktop(ctx, 0)
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	d, err := ws.Desktop(ctx, 0)
 	if err != nil {
 		return 0, err
 	}
@@ -158,13 +170,13 @@ func (c *Computer) SetSetting(ctx context.Context, role choir.Role, p choir.Sett
 	case i < 0 && len(d.Settings) >= maxSettings:
 		return 0, choir.E("computer.setting", choir.CodeTooLarge, "%d settings are not at their default already", len(d.Settings)).WithRemedy("put some back to their default first")
 	}
-	return c.place(ctx, role, key, p)
+	return ws.appendUnderKey(ctx, role, key, p)
 }
 
-// place appends events of the desktop, of which the first has the key as its id.
-// It gives the number of the last one.
-func (c *Computer) place(ctx context.Context, role choir.Role, key choir.ID, payloads ...choir.Payload) (uint64, error) {
-	drafts, err := c.drafts(payloads)
+// appendUnderKey appends events of the desktop, of which the first has the key as
+// its id when there is one. It returns the number of the last event.
+func (ws *windows) appendUnderKey(ctx context.Context, role choir.Role, key choir.ID, payloads ...choir.Payload) (uint64, error) {
+	drafts, err := ws.events.Drafts(payloads)
 	if err != nil {
 		return 0, err
 	}
@@ -175,27 +187,27 @@ func (c *Computer) place(ctx context.Context, role choir.Role, key choir.ID, pay
 			drafts[i].ID = choir.DeriveID(key, strconv.Itoa(i))
 		}
 	}
-	receipts, err := c.appendAs(ctx, role, drafts...)
+	receipts, err := ws.events.AppendAs(ctx, role, drafts...)
 	if err != nil {
 		return 0, err
 	}
 	return receipts[len(receipts)-1].Seq, nil
 }
 
-func (c *Computer) windowAfter(ctx context.Context, id choir.ID, seq uint64) (eventstore.Window, uint64, error) {
-	windows, err := c.store.Windows(ctx, seq)
+func (ws *windows) windowAfter(ctx context.Context, id choir.ID, seq uint64) (eventstore.Window, uint64, error) {
+	open, err := ws.log.Windows(ctx, seq)
 	if err != nil {
 		return eventstore.Window{}, seq, err
 	}
-	if w := findWindow(windows, id); w != nil {
+	if w := findWindow(open, id); w != nil {
 		return *w, seq, nil
 	}
 	return eventstore.Window{}, seq, choir.E("computer.window", choir.CodeInternal, "window %s is not there after event %d", id, seq)
 }
 
-func findWindow(windows []eventstore.Window, id choir.ID) *eventstore.Window {
-	if i := slices.IndexFunc(windows, func(w eventstore.Window) bool { return w.ID == id }); i >= 0 {
-		return &windows[i]
+func findWindow(open []eventstore.Window, id choir.ID) *eventstore.Window {
+	if i := slices.IndexFunc(open, func(w eventstore.Window) bool { return w.ID == id }); i >= 0 {
+		return &open[i]
 	}
 	return nil
 }
@@ -205,9 +217,17 @@ var (
 	settingKey = regexp.MustCompile(`^[a-z][a-z0-9._-]{0,99}$`)
 )
 
+// checkApp refuses what cannot be the name of an app.
+func checkApp(name string) error {
+	if !appName.MatchString(name) {
+		return choir.Invalid("app", "%.80q is not the name of an app: lower-case letters, digits and dash, a letter first", name)
+	}
+	return nil
+}
+
 func checkOpened(p *choir.WindowOpened) error {
-	if !appName.MatchString(p.App) {
-		return choir.Invalid("app", "%.80q is not the name of an app: lower-case letters, digits and dash, a letter first", p.App)
+	if err := checkApp(p.App); err != nil {
+		return err
 	}
 	if err := checkLine("title", p.Title); err != nil {
 		return err

@@ -1,4 +1,4 @@
-package computer
+package desk
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package computer
+package desk
 
 import (
 	"fmt"
@@ -11,7 +11,7 @@ import (
 
 func TestAWindowIsShownAsItWasBeforeItWasMinimised(t *testing.T) {
 	t.Parallel()
-	base := eventstore.Window{ID: newTestID(t), State: choir.WindowNormal, Bounds: choir.Rect{Width: 10, Height: 10}}
+	base := eventstore.Window{ID: must(newTestID())(t), State: choir.WindowNormal, Bounds: choir.Rect{Width: 10, Height: 10}}
 	for _, c := range []struct {
 		name   string
 		change []WindowChange
@@ -47,8 +47,8 @@ func ptr[V any](v V) *V { return &v }
 
 func TestTheDesktopTakesOneChangePerKeyAndOnlySoManyWindows(t *testing.T) {
 	l := newLab(t)
-	ctx, at := l.within(), choir.Rect{Width: 10, Height: 10}
-	key := newTestID(t)
+	ctx, at := t.Context(), choir.Rect{Width: 10, Height: 10}
+	key := l.newID()
 	one, seq, err := l.OpenWindow(ctx, choir.RoleShell, choir.WindowOpened{App: "files", Bounds: at}, key)
 	if err != nil {
 		t.Fatal(err)
@@ -57,11 +57,14 @@ func TestTheDesktopTakesOneChangePerKeyAndOnlySoManyWindows(t *testing.T) {
 	if err != nil || again != one || same != seq {
 		t.Errorf("%+v %d, then %+v %d %v", one, seq, again, same, err)
 	}
-	for i := range maxWindows - 1 {
-		if _, _, err := l.OpenWindow(ctx, choir.RoleDesktop, choir.WindowOpened{App: "files", Title: fmt.Sprint(i), Bounds: at}, ""); err != nil {
-			t.Fatal(err)
-		}
+	if _, _, err := l.OpenWindow(ctx, choir.RoleDesktop, choir.WindowOpened{App: "files", Bounds: at}, ""); err != nil {
+		t.Fatal(err)
 	}
+	var more []choir.Payload
+	for i := range maxWindows - 2 {
+		more = append(more, choir.WindowOpened{Window: l.newID(), App: "files", Title: fmt.Sprint(i), Bounds: at})
+	}
+	must(l.events.Append(ctx, choir.RoleDesktop, more...))(t)
 	if _, _, err := l.OpenWindow(ctx, choir.RoleShell, choir.WindowOpened{App: "files", Bounds: at}, ""); choir.CodeOf(err) != choir.CodeTooLarge {
 		t.Errorf("one more: %v", err)
 	}
@@ -82,7 +85,7 @@ func TestTheDesktopTakesOneChangePerKeyAndOnlySoManyWindows(t *testing.T) {
 		t.Errorf("then: %+v", d)
 	}
 	// Refused is nothing appended.
-	head, _ := l.store.Head()
+	head := l.head()
 	for _, key := range []string{"", "A", "a b", "a\x00"} {
 		if _, err := l.SetSetting(ctx, choir.RoleShell, choir.SettingChanged{Key: key, Value: "x"}, ""); choir.CodeOf(err) != choir.CodeInvalid {
 			t.Errorf("setting %q: %v", key, err)
@@ -93,7 +96,56 @@ func TestTheDesktopTakesOneChangePerKeyAndOnlySoManyWindows(t *testing.T) {
 			t.Errorf("%+v was opened", p)
 		}
 	}
-	if now, _ := l.store.Head(); now != head {
+	if now := l.head(); now != head {
 		t.Errorf("%d events of what was refused", now-head)
+	}
+}
+
+// TestAWindowIsOpenedWhoeverTookItsId has a guest hold the id of the event that a
+// key leads to, which anybody can work out.
+func TestAWindowIsOpenedWhoeverTookItsId(t *testing.T) {
+	l := newLab(t)
+	ctx, key := t.Context(), l.newID()
+	taken := must(choir.NewDraft(key, choir.PlanRefused{Problems: []string{"mine"}}))(t)
+	must(l.Append(ctx, choir.RoleDirector, taken.ForRun(l.newID(), "")))(t)
+	opened := choir.WindowOpened{App: "files", Bounds: choir.Rect{Width: 10, Height: 10}}
+	w, seq, err := l.OpenWindow(ctx, choir.RoleShell, opened, key)
+	if err != nil || seq != l.head() || w.ID != choir.DeriveID(key, "window") {
+		t.Fatalf("%+v as event %d: %v", w, seq, err)
+	}
+	e := must(l.log.EventsAfter(ctx, seq-1, 1))(t)[0]
+	if e.ID == key || e.Type != "window.opened" || e.Source != choir.SourceUser {
+		t.Errorf("%+v", e)
+	}
+}
+
+func TestASettingIsChangedOnlyWhenItDiffers(t *testing.T) {
+	l := newLab(t)
+	ctx := t.Context()
+	set := func(key, value string) (uint64, error) {
+		return l.SetSetting(ctx, choir.RoleDesktop, choir.SettingChanged{Key: key, Value: value}, "")
+	}
+	for _, step := range []struct {
+		key, value string
+		changes    bool
+	}{{"dock", "left", true}, {"dock", "left", false}, {"dock", "top", true}, {"clock", "", false}, {"dock", "", true}, {"dock", "", false}} {
+		if seq := must(set(step.key, step.value))(t); (seq > 0) != step.changes {
+			t.Errorf("%s=%q: event %d", step.key, step.value, seq)
+		}
+	}
+	var many []choir.Payload
+	for i := range maxSettings {
+		many = append(many, choir.SettingChanged{Key: fmt.Sprint("a", i), Value: "x"})
+	}
+	for part := range slices.Chunk(many, choir.MaxDrafts) {
+		must(l.events.Append(ctx, choir.RoleDesktop, part...))(t)
+	}
+	_, err := set("one.more", "x")
+	l.wantCode(err, choir.CodeTooLarge)
+	must(set("a0", "y"))(t)
+	must(set("a0", ""))(t)
+	must(set("one.more", "x"))(t)
+	if d := must(l.Desktop(ctx, 0))(t); len(d.Settings) != maxSettings || d.Theme != nil {
+		t.Errorf("%d settings, theme %+v", len(d.Settings), d.Theme)
 	}
 }

@@ -1,0 +1,108 @@
+// Package appender appends what the control plane says to the log of a computer:
+// it makes drafts of payloads and gives them ids. Ids that follow from others are
+// public, so a guest may have taken one; the event gets a fresh id then.
+package appender
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+
+	"choiros/internal/choir"
+)
+
+// Log is the log that an Appender appends to; eventstore.Store is one.
+type Log interface {
+	// Append appends all drafts or none, as eventstore.Store.Append.
+	Append(ctx context.Context, role choir.Role, drafts ...choir.Draft) ([]choir.Receipt, error)
+	// Event is the event with an id. Code not_found when there is none.
+	Event(ctx context.Context, id choir.ID) (choir.Event, error)
+}
+
+// Appender appends to the log of one computer. Its methods may be called at once.
+type Appender struct {
+	log      Log
+	computer choir.ID
+	newID    func() (choir.ID, error)
+	logger   *slog.Logger
+}
+
+// New makes an Appender for the log of a computer. newID makes fresh ids; it may be
+// called at once, and its error is that of whatever needed the id. The logger is
+// told of ids that were taken.
+func New(log Log, computer choir.ID, newID func() (choir.ID, error), logger *slog.Logger) *Appender {
+	return &Appender{log: log, computer: computer, newID: newID, logger: logger}
+}
+
+// NewID makes a fresh id.
+func (a *Appender) NewID() (choir.ID, error) { return a.newID() }
+
+// Draft makes a draft of a payload, with a fresh id.
+func (a *Appender) Draft(p choir.Payload) (choir.Draft, error) {
+	id, err := a.newID()
+	if err != nil {
+		return choir.Draft{}, err
+	}
+	return choir.NewDraft(id, p)
+}
+
+// Drafts makes a draft of each payload, with fresh ids.
+func (a *Appender) Drafts(payloads []choir.Payload) ([]choir.Draft, error) {
+	out := make([]choir.Draft, 0, len(payloads))
+	for _, p := range payloads {
+		d, err := a.Draft(p)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, d)
+	}
+	return out, nil
+}
+
+// Append appends payloads that belong to no run, all or none. Errors are those of
+// Log.Append.
+func (a *Appender) Append(ctx context.Context, role choir.Role, payloads ...choir.Payload) ([]choir.Receipt, error) {
+	drafts, err := a.Drafts(payloads)
+	if err != nil {
+		return nil, err
+	}
+	return a.log.Append(ctx, role, drafts...)
+}
+
+// AppendAs appends drafts whose ids follow from ids that others know. A draft whose
+// id an event of somebody else holds is appended under a fresh id, so the log has
+// what was said whatever ids a guest makes up; that there is one of it follows from
+// choir.TypeInfo.Once. Code conflict: as of Log.Append.
+func (a *Appender) AppendAs(ctx context.Context, role choir.Role, drafts ...choir.Draft) ([]choir.Receipt, error) {
+	fresh := func(taken *choir.First) (choir.ID, error) {
+		a.logger.Warn("an event has the id that another one follows to", "computer", a.computer, "event", taken.Seq, "type", taken.Type, "source", taken.Source)
+		return a.newID()
+	}
+	receipts, i, err := choir.AppendAs(ctx, role.Source(), drafts, fresh, func(ctx context.Context, drafts ...choir.Draft) ([]choir.Receipt, error) {
+		return a.log.Append(ctx, role, drafts...)
+	})
+	if first := choir.FirstOf(err); first != nil && len(drafts) == 1 {
+		return a.repeated(ctx, role, drafts[i], first, err)
+	}
+	return receipts, err
+}
+
+// repeated returns the receipt of an event that says what the draft does under
+// another id: the draft had that id too when it was appended first. Otherwise it
+// returns the refusal.
+func (a *Appender) repeated(ctx context.Context, role choir.Role, d choir.Draft, first *choir.First, refusal error) ([]choir.Receipt, error) {
+	if !first.Says(role.Source(), d.Type) {
+		return nil, refusal
+	}
+	e, err := a.log.Event(ctx, first.ID)
+	if err != nil {
+		return nil, err
+	}
+	raw, err := choir.Canonicalize(d.Payload)
+	if err != nil || e.Run != d.Run || e.Task != d.Task || !bytes.Equal(raw, e.Payload) {
+		return nil, refusal
+	}
+	r := first.Receipt()
+	r.Duplicate = true
+	return []choir.Receipt{r}, nil
+}

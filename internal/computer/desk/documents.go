@@ -1,0 +1,312 @@
+package desk
+
+import (
+	"bytes"
+	"context"
+	"slices"
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"choiros/internal/blob"
+	"choiros/internal/choir"
+	"choiros/internal/computer/appender"
+	"choiros/internal/eventstore"
+)
+
+// Bounds of the content of a version, in bytes: of one that a person saves, and of
+// one that is read.
+const (
+	maxDocument     = 8 << 20
+	maxDocumentRead = 16 << 20
+)
+
+// documents is the part of a Desk for documents and overlays.
+type documents struct {
+	log    DocumentLog
+	events *appender.Appender
+	blobs  blob.Store
+
+	mu sync.Mutex // held from when a document is read until its change is appended
+}
+
+// Append appends drafts that a sandbox's role sends, as eventstore.Store.Append. A
+// version of a document waits while a person saves one, so that each version that a
+// person saved follows the version it was made of.
+func (ds *documents) Append(ctx context.Context, role choir.Role, drafts ...choir.Draft) ([]choir.Receipt, error) {
+	if slices.ContainsFunc(drafts, func(d choir.Draft) bool { return d.Type == "document.versioned" }) {
+		ds.mu.Lock()
+		defer ds.mu.Unlock()
+	}
+	return ds.log.Append(ctx, role, drafts...)
+}
+
+// Documents lists documents as of an event, 0 for now, without content.
+func (ds *documents) Documents(ctx context.Context, asOf uint64) ([]eventstore.Document, error) {
+	return ds.log.Documents(ctx, asOf)
+}
+
+// Versions lists up to limit versions of a document without their content, the
+// newest first; only versions before a number, when it is not 0.
+func (ds *documents) Versions(ctx context.Context, id choir.ID, before, limit int) ([]eventstore.Document, error) {
+	return ds.log.VersionsBefore(ctx, id, before, limit)
+}
+
+// Overlays lists the overlays of a document as of an event, 0 for now.
+func (ds *documents) Overlays(ctx context.Context, document choir.ID, asOf uint64) ([]eventstore.Overlay, error) {
+	return ds.log.Overlays(ctx, document, asOf)
+}
+
+// Document is one version of a document with its content, the newest for -1. Code
+// not_found when there is none.
+func (ds *documents) Document(ctx context.Context, id choir.ID, version int) (eventstore.Document, error) {
+	d, err := ds.log.Document(ctx, id, version)
+	if err != nil || d.Blob == "" {
+		return d, err
+	}
+	content, err := blob.ReadAll(ctx, ds.blobs, d.Blob, maxDocumentRead)
+	d.Content = string(content)
+	return d, err
+}
+
+// DocumentAt is a document at the version it had after event seq. Code not_found
+// when it was not there then.
+func (ds *documents) DocumentAt(ctx context.Context, seq uint64, id choir.ID) (eventstore.Document, error) {
+	if err := ds.log.MustHave(seq); err != nil {
+		return eventstore.Document{}, err
+	}
+	all, err := ds.log.Documents(ctx, seq)
+	if err != nil {
+		return eventstore.Document{}, err
+	}
+	i := slices.IndexFunc(all, func(d eventstore.Document) bool { return d.ID == id })
+	if i < 0 {
+		return eventstore.Document{}, choir.E("computer.document", choir.CodeNotFound, "there was no document %s after event %d", id, seq)
+	}
+	d, err := ds.Document(ctx, id, all[i].Version)
+	d.Title = all[i].Title
+	return d, err
+}
+
+// NewDocument is a document that a person begins.
+type NewDocument struct {
+	ID             choir.ID // empty for a new one
+	Title, Content string
+}
+
+// CreateDocument begins a document. With an id that is known, and the same
+// content, it answers what is there; otherwise code conflict.
+func (ds *documents) CreateDocument(ctx context.Context, role choir.Role, n NewDocument) (eventstore.Document, error) {
+	if err := checkContent(n.Content); err != nil {
+		return eventstore.Document{}, err
+	}
+	var err error
+	if n.ID == "" {
+		if n.ID, err = ds.events.NewID(); err != nil {
+			return eventstore.Document{}, err
+		}
+	}
+	ds.mu.Lock()
+	defer ds.mu.Unlock()
+	first, err := ds.Document(ctx, n.ID, 0)
+	if err == nil {
+		if first.Title != n.Title || first.Content != n.Content {
+			err = choir.E("computer.document", choir.CodeConflict, "there is a document %s already", n.ID)
+		}
+		return first, err
+	}
+	if choir.CodeOf(err) != choir.CodeNotFound {
+		return eventstore.Document{}, err
+	}
+	d, err := ds.withContent(ctx, n.Content, func(content string, blob choir.Digest) choir.Payload {
+		return choir.DocumentCreated{Document: n.ID, Title: n.Title, Content: content, Blob: blob}
+	})
+	if err == nil {
+		_, err = ds.log.Append(ctx, role, d)
+	}
+	if err != nil {
+		return eventstore.Document{}, err
+	}
+	return ds.Document(ctx, n.ID, 0)
+}
+
+func checkContent(content string) error {
+	if len(content) > maxDocument {
+		return &choir.Error{Op: "computer.document", Code: choir.CodeTooLarge, Path: "content", Msg: "has more than 8 MiB", Remedy: "keep it as a file of the workspace"}
+	}
+	if !utf8.ValidString(content) {
+		return choir.Invalid("content", "is not text in UTF-8")
+	}
+	return nil
+}
+
+// withContent makes a draft of a payload with its content in it, or as a blob
+// when that is too large.
+func (ds *documents) withContent(ctx context.Context, content string, payload func(content string, blob choir.Digest) choir.Payload) (choir.Draft, error) {
+	if len(content) <= choir.InlineLimit {
+		d, err := ds.events.Draft(payload(content, ""))
+		if err != nil || len(d.Payload) <= choir.InlineLimit {
+			return d, err
+		}
+	}
+	digest, _, err := ds.blobs.Put(ctx, bytes.NewReader([]byte(content)))
+	if err != nil {
+		return choir.Draft{}, err
+	}
+	return ds.events.Draft(payload("", digest))
+}
+
+// Save is a version of a document that a person made of another.
+type Save struct {
+	Base    int // version it was made of
+	Content string
+	Note    string
+	// Accepted are proposals that became part of it.
+	Accepted []choir.ID
+}
+
+// SaveDocument adds a version. When the newest is not the base, the code is
+// conflict and the answer is the newest; with the same content it is no conflict
+// and nothing is added.
+func (ds *documents) SaveDocument(ctx context.Context, role choir.Role, id choir.ID, s Save) (eventstore.Document, error) {
+	if err := checkContent(s.Content); err != nil {
+		return eventstore.Document{}, err
+	}
+	ds.mu.Lock()
+	defer ds.mu.Unlock()
+	now, err := ds.Document(ctx, id, -1)
+	if err != nil {
+		return eventstore.Document{}, err
+	}
+	same := now.Content == s.Content
+	if now.Version != s.Base && !same {
+		return now, choir.E("computer.document", choir.CodeConflict, "version %d was made of version %d, and version %d is the newest", s.Base+1, s.Base, now.Version).
+			WithRemedy("compare the two, and save again on top of the newest")
+	}
+	drafts, err := ds.acceptances(ctx, id, s.Accepted)
+	if err != nil {
+		return eventstore.Document{}, err
+	}
+	if !same {
+		d, err := ds.withContent(ctx, s.Content, func(content string, blob choir.Digest) choir.Payload {
+			return choir.DocumentVersioned{Document: id, Version: now.Version + 1, Content: content, Blob: blob, Note: s.Note}
+		})
+		if err != nil {
+			return eventstore.Document{}, err
+		}
+		drafts = append(drafts, d)
+	}
+	if len(drafts) == 0 {
+		return now, nil
+	}
+	if _, err := ds.log.Append(ctx, role, drafts...); err != nil {
+		return eventstore.Document{}, err
+	}
+	return ds.Document(ctx, id, -1)
+}
+
+func (ds *documents) acceptances(ctx context.Context, document choir.ID, overlays []choir.ID) ([]choir.Draft, error) {
+	var payloads []choir.Payload
+	for _, id := range overlays {
+		p := choir.OverlaySettled{Overlay: id, Document: document, Outcome: choir.OverlayAccepted}
+		if _, err := ds.settleable(ctx, p); err != nil {
+			return nil, err
+		}
+		payloads = append(payloads, p)
+	}
+	return ds.events.Drafts(payloads)
+}
+
+// RenameDocument gives a document another title.
+func (ds *documents) RenameDocument(ctx context.Context, role choir.Role, id choir.ID, title string) (eventstore.Document, error) {
+	if strings.TrimSpace(title) == "" {
+		return eventstore.Document{}, choir.Invalid("title", "must not be blank")
+	}
+	ds.mu.Lock()
+	defer ds.mu.Unlock()
+	now, err := ds.log.Document(ctx, id, -1)
+	if err != nil || now.Title == title {
+		return now, err
+	}
+	if _, err := ds.events.Append(ctx, role, choir.DocumentRenamed{Document: id, Title: title}); err != nil {
+		return now, err
+	}
+	return ds.Document(ctx, id, -1)
+}
+
+// RemoveDocument takes a document away; a rewind brings it back.
+func (ds *documents) RemoveDocument(ctx context.Context, role choir.Role, id choir.ID) error {
+	ds.mu.Lock()
+	defer ds.mu.Unlock()
+	if _, err := ds.log.Document(ctx, id, -1); err != nil {
+		return err
+	}
+	_, err := ds.events.Append(ctx, role, choir.DocumentRemoved{Document: id})
+	return err
+}
+
+// AddOverlay puts a proposal or a comment over a version of a document. With an
+// id that is known it answers what is there.
+func (ds *documents) AddOverlay(ctx context.Context, role choir.Role, o choir.OverlayAdded) (eventstore.Overlay, error) {
+	ds.mu.Lock()
+	defer ds.mu.Unlock()
+	var err error
+	if o.Overlay == "" {
+		if o.Overlay, err = ds.events.NewID(); err != nil {
+			return eventstore.Overlay{}, err
+		}
+	} else if there, err := ds.overlay(ctx, o.Document, o.Overlay); choir.CodeOf(err) != choir.CodeNotFound {
+		return there, err
+	}
+	if _, err := ds.log.Document(ctx, o.Document, o.Version); err != nil {
+		return eventstore.Overlay{}, err
+	}
+	if o.ReplyTo != "" {
+		if _, err := ds.overlay(ctx, o.Document, o.ReplyTo); err != nil {
+			return eventstore.Overlay{}, choir.Under("reply_to", err)
+		}
+	}
+	if _, err := ds.events.Append(ctx, role, o); err != nil {
+		return eventstore.Overlay{}, err
+	}
+	return ds.overlay(ctx, o.Document, o.Overlay)
+}
+
+func (ds *documents) overlay(ctx context.Context, document, id choir.ID) (eventstore.Overlay, error) {
+	all, err := ds.log.Overlays(ctx, document, 0)
+	if err != nil {
+		return eventstore.Overlay{}, err
+	}
+	for _, o := range all {
+		if o.ID == id {
+			return o, nil
+		}
+	}
+	return eventstore.Overlay{}, choir.E("computer.overlay", choir.CodeNotFound, "there is no overlay %s over this document", id)
+}
+
+// SettleOverlay says what becomes of a proposal or a comment.
+func (ds *documents) SettleOverlay(ctx context.Context, role choir.Role, s choir.OverlaySettled) (eventstore.Overlay, error) {
+	ds.mu.Lock()
+	defer ds.mu.Unlock()
+	o, err := ds.settleable(ctx, s)
+	if err != nil || o.Outcome == s.Outcome {
+		return o, err
+	}
+	if _, err := ds.events.Append(ctx, role, s); err != nil {
+		return o, err
+	}
+	return ds.overlay(ctx, s.Document, s.Overlay)
+}
+
+// settleable finds an overlay that can have this outcome.
+func (ds *documents) settleable(ctx context.Context, s choir.OverlaySettled) (eventstore.Overlay, error) {
+	o, err := ds.overlay(ctx, s.Document, s.Overlay)
+	if err != nil {
+		return o, err
+	}
+	if s.Outcome != choir.OverlayReopened && (o.Kind == choir.OverlayComment) != (s.Outcome == choir.OverlayResolved) {
+		return o, choir.Invalid("outcome", "a %s cannot be %s", o.Kind, s.Outcome)
+	}
+	return o, nil
+}

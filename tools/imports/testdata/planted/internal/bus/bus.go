@@ -1,0 +1,2 @@
+// Package bus is a part of the planted module.
+package bus

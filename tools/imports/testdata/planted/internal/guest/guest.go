@@ -1,0 +1,2 @@
+// Package guest is a part of the planted module.
+package guest

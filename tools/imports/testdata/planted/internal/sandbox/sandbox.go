@@ -1,0 +1,2 @@
+// Package sandbox is a part of the planted module.
+package sandbox

@@ -1,0 +1,2 @@
+// Package snapshot is a part of the planted module.
+package snapshot
