@@ -100,7 +100,7 @@ func (c *Computer) applyMerged(ctx context.Context, role choir.Role, client *gue
 		return a, err
 	}
 	a.BackSeq, _ = c.store.Head()
-	done, err := c.draft(s.record(now.Root, a.To, countShown(a.Changes)))
+	done, err := c.events.Draft(s.record(now.Root, a.To, countShown(a.Changes)))
 	if err == nil {
 		a.Receipt, err = c.carryOut(ctx, client, intent{Before: now.Root, Target: a.To, Reason: s.reason, Role: role, Draft: done})
 	}

@@ -71,7 +71,7 @@ func (c *Computer) Exported(ctx context.Context, role choir.Role, e *Export) err
 			paths = append(paths, w.Path)
 		}
 	}
-	_, err := c.append(ctx, role, choir.ComputerExported{Seq: e.Archive.Seq, Archive: e.Digest, Withheld: paths})
+	_, err := c.events.Append(ctx, role, choir.ComputerExported{Seq: e.Archive.Seq, Archive: e.Digest, Withheld: paths})
 	return err
 }
 

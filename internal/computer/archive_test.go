@@ -399,7 +399,7 @@ func TestTheRelayGetsOnlyTheComputersOwnEvents(t *testing.T) {
 	c := still(t)
 	head, _ := c.store.Head()
 	own := ownEvents{c.store, head}
-	must(c.append(t.Context(), choir.RoleControl, choir.SessionEnded{Reason: "x"}))(t)
+	must(c.events.Append(t.Context(), choir.RoleControl, choir.SessionEnded{Reason: "x"}))(t)
 	for after, want := range map[uint64]uint64{0: head, head - 1: head, head: head + 1} {
 		events := must(own.EventsAfter(t.Context(), after, 1))(t)
 		if len(events) != 1 || events[0].Seq != want {

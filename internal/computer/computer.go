@@ -202,7 +202,7 @@ func Open(ctx context.Context, cfg Config) (*Computer, error) {
 
 // repaired records what a verification of the log restored.
 func (c *Computer) repaired(r choir.LogRepaired) {
-	if _, err := c.append(context.Background(), choir.RoleControl, r); err != nil {
+	if _, err := c.events.Append(context.Background(), choir.RoleControl, r); err != nil {
 		c.cfg.Log.Error("a repair of the log is not recorded", "computer", c.cfg.ID, "error", err)
 	}
 }
@@ -281,7 +281,7 @@ func (c *Computer) begin(ctx context.Context) error {
 	if len(payloads) == 0 {
 		return nil
 	}
-	_, err := c.append(ctx, choir.RoleControl, payloads...)
+	_, err := c.events.Append(ctx, choir.RoleControl, payloads...)
 	return err
 }
 
@@ -349,16 +349,3 @@ func (c *Computer) newID() (choir.ID, error) {
 func (c *Computer) Append(ctx context.Context, role choir.Role, drafts ...choir.Draft) ([]choir.Receipt, error) {
 	return c.store.Append(ctx, role, drafts...)
 }
-
-// append appends payloads that belong to no run.
-func (c *Computer) append(ctx context.Context, role choir.Role, payloads ...choir.Payload) ([]choir.Receipt, error) {
-	return c.events.Append(ctx, role, payloads...)
-}
-
-// drafts gives each payload a fresh id.
-func (c *Computer) drafts(payloads []choir.Payload) ([]choir.Draft, error) {
-	return c.events.Drafts(payloads)
-}
-
-// draft gives a payload a fresh id.
-func (c *Computer) draft(p choir.Payload) (choir.Draft, error) { return c.events.Draft(p) }

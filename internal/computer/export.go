@@ -50,7 +50,7 @@ func (c *Computer) ExportRepo(ctx context.Context, role choir.Role, name, format
 	if code != 0 {
 		return choir.E("computer.export", choir.CodeConflict, "git %s in project %s failed with exit code %d: %s", args[0], name, code, stderr.String())
 	}
-	_, err = c.append(ctx, role, choir.RepoExported{Name: name, Format: format, Commit: head})
+	_, err = c.events.Append(ctx, role, choir.RepoExported{Name: name, Format: format, Commit: head})
 	return err
 }
 

@@ -204,7 +204,7 @@ func (c *Computer) recordEdit(ctx context.Context, role choir.Role, paths []stri
 			others = append(others, ch)
 		}
 	}
-	drafts, err := c.drafts(fileEvents(theirs, after.Root))
+	drafts, err := c.events.Drafts(fileEvents(theirs, after.Root))
 	if err != nil {
 		return err
 	}
@@ -216,7 +216,7 @@ func (c *Computer) recordEdit(ctx context.Context, role choir.Role, paths []stri
 	if err != nil {
 		return err
 	}
-	if drafts, err = c.drafts(append(fileEvents(others, after.Root), taken(after, "changed_outside"))); err != nil {
+	if drafts, err = c.events.Drafts(append(fileEvents(others, after.Root), taken(after, "changed_outside"))); err != nil {
 		return err
 	}
 	return c.appendAll(ctx, choir.RoleControl, forTask(drafts, task))

@@ -164,7 +164,7 @@ func TestTwoMomentsAreComparedByWhatPeopleSee(t *testing.T) {
 	l.tell(choir.SettingChanged{Key: "dock", Value: "left"})
 	run := newTestID(t)
 	doc := choir.DocumentCreated{Document: newTestID(t), Title: "Plan", Content: "a\n"}
-	d := must(l.draft(doc))(t)
+	d := must(l.events.Draft(doc))(t)
 	must(l.store.Append(l.within(), choir.RoleDirector, d.ForRun(run, "")))(t)
 	head, _ := l.store.Head()
 	got := must(l.DiffMoments(l.within(), then, 0))(t)

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"choiros/internal/choir"
+	"choiros/internal/computer/appender"
 	"choiros/internal/eventstore"
 	"choiros/internal/fault"
 	"choiros/internal/guest"
@@ -104,9 +105,9 @@ func (c *Computer) furnish(ctx context.Context, client *guest.Client) error {
 func (c *Computer) Forked(ctx context.Context, role choir.Role, fork choir.ID, seq uint64) error {
 	d, err := choir.NewDraft(choir.DeriveID(fork, "forked"), choir.TimelineForked{Computer: fork, Seq: seq})
 	if err == nil {
-		_, err = c.appendAs(ctx, role, d)
+		_, err = c.events.AppendAs(ctx, role, d)
 	}
-	return unlessSaid(err, role, "timeline.forked")
+	return appender.UnlessSaid(err, role, "timeline.forked")
 }
 
 // ForkedFrom is the computer that this one was forked from, and the last event

@@ -210,7 +210,7 @@ func (c *Computer) appendToRun(ctx context.Context, role choir.Role, id, run, ta
 	if err != nil {
 		return choir.Receipt{}, err
 	}
-	receipts, err := c.appendAs(ctx, role, d.ForRun(run, task))
+	receipts, err := c.events.AppendAs(ctx, role, d.ForRun(run, task))
 	if err != nil {
 		return choir.Receipt{}, err
 	}

@@ -111,7 +111,7 @@ func (c *Computer) AddRepo(ctx context.Context, role choir.Role, r NewRepo, tar 
 	if err != nil {
 		return added, errorsJoin(err, c.undo(ctx, before.Root, r.place(), aside))
 	}
-	_, err = c.append(ctx, role, added)
+	_, err = c.events.Append(ctx, role, added)
 	return added, err
 }
 

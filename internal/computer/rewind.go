@@ -177,7 +177,7 @@ func (c *Computer) planRewind(ctx context.Context, client *guest.Client, role ch
 	if err != nil {
 		return intent{}, err
 	}
-	done, err := c.draft(choir.TimelineRewound{ToSeq: r.ToSeq, Snapshot: r.To, Before: before.Root, Files: countShown(r.Changes)})
+	done, err := c.events.Draft(choir.TimelineRewound{ToSeq: r.ToSeq, Snapshot: r.To, Before: before.Root, Files: countShown(r.Changes)})
 	return intent{Before: before.Root, Target: r.To, Role: role, Draft: done, Lacking: r.Lacking, Out: r.Aside, Back: r.Back}, err
 }
 

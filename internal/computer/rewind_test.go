@@ -15,7 +15,7 @@ import (
 // say appends an event as a person.
 func (l *lab) tell(p choir.Payload) choir.Receipt {
 	l.t.Helper()
-	return must(l.append(l.within(), choir.RoleShell, p))(l.t)[0]
+	return must(l.events.Append(l.within(), choir.RoleShell, p))(l.t)[0]
 }
 
 // treeHash is a hash over everything that exact means, made inside the sandbox by
@@ -121,7 +121,7 @@ func TestFactsDoNotGoBack(t *testing.T) {
 		choir.ModelReturned{Call: newTestID(t), Caller: "director", Provider: "p", Model: "m", InputTokens: 7},
 		choir.EgressRefused{Host: "example.com", Port: 443, Policy: "none"},
 	} {
-		if _, err := l.append(l.within(), choir.RoleControl, p); err != nil {
+		if _, err := l.events.Append(l.within(), choir.RoleControl, p); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -282,7 +282,7 @@ func TestACrashInTheMiddleOfARewindIsFinished(t *testing.T) {
 	l.write("x", "two")
 	l.write("y", "two")
 	before := l.root()
-	done := must(l.draft(choir.TimelineRewound{ToSeq: then, Snapshot: target, Before: before, Files: 2}))(t)
+	done := must(l.events.Draft(choir.TimelineRewound{ToSeq: then, Snapshot: target, Before: before, Files: 2}))(t)
 	l.stop()
 	// As a crash after the first path leaves it.
 	raw, err := json.Marshal(intent{Before: before, Target: target, Role: choir.RoleCLI, Draft: done})

@@ -14,7 +14,7 @@ func TestADocumentGoesBackAsANewVersion(t *testing.T) {
 	run, doc := newTestID(t), newTestID(t)
 	write := func(p choir.Payload) choir.Receipt {
 		t.Helper()
-		d := must(l.draft(p))(t)
+		d := must(l.events.Draft(p))(t)
 		return must(l.store.Append(l.within(), choir.RoleDirector, d.ForRun(run, "")))(t)[0]
 	}
 	is := func(version int, content string) {

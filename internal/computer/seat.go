@@ -243,7 +243,7 @@ func (s *seat) start(ctx context.Context, l *live, recovered bool) error {
 
 func (s *seat) logStarted(ctx context.Context, l *live, recovered bool) error {
 	level := l.sandbox.Level()
-	_, err := s.c.append(ctx, choir.RoleControl, choir.SandboxStarted{
+	_, err := s.c.events.Append(ctx, choir.RoleControl, choir.SandboxStarted{
 		Role: s.role, Driver: level.Driver, Level: level.Name, Missing: level.Missing, PublicKey: s.publicKey(), Recovered: recovered,
 	})
 	if err == nil {
@@ -380,7 +380,7 @@ func (s *seat) close(ctx context.Context, l *live) error {
 	logged := l.logged
 	s.mu.Unlock()
 	if logged {
-		_, err := s.c.append(ctx, choir.RoleControl, choir.SandboxStopped{Role: s.role, Reason: reason})
+		_, err := s.c.events.Append(ctx, choir.RoleControl, choir.SandboxStopped{Role: s.role, Reason: reason})
 		errs = append(errs, err)
 	}
 	return errors.Join(errs...)

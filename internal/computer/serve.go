@@ -36,7 +36,7 @@ func (c *Computer) Serve(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	_, err = c.append(ctx, choir.RoleControl, choir.SessionStarted{
+	_, err = c.events.Append(ctx, choir.RoleControl, choir.SessionStarted{
 		Version: c.cfg.Version, Isolation: c.cfg.Driver.Name(), Recovered: c.recovered, Boot: c.cfg.Boot,
 	})
 	if err != nil {
@@ -76,7 +76,7 @@ func (c *Computer) Serve(ctx context.Context) error {
 func (c *Computer) sleep(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
-	_, err := c.append(ctx, choir.RoleControl, choir.SessionEnded{Reason: "choir was stopped"})
+	_, err := c.events.Append(ctx, choir.RoleControl, choir.SessionEnded{Reason: "choir was stopped"})
 	return err
 }
 

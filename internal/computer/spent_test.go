@@ -29,7 +29,7 @@ func openAsleep(t *testing.T) *Computer {
 // spend records a model call of a run.
 func (c *Computer) spend(t *testing.T, run choir.ID, cost float64) {
 	t.Helper()
-	d := must(c.draft(choir.ModelReturned{Call: newTestID(t), Caller: "director", Provider: "p", Model: "m", InputTokens: 5, CostUSD: cost}))(t)
+	d := must(c.events.Draft(choir.ModelReturned{Call: newTestID(t), Caller: "director", Provider: "p", Model: "m", InputTokens: 5, CostUSD: cost}))(t)
 	must(c.Append(t.Context(), choir.RoleControl, d.ForRun(run, "")))(t)
 }
 
@@ -67,12 +67,12 @@ func TestPromptsOfTheDesktopEndAtItsBudgetAndTheOwnersDoNot(t *testing.T) {
 
 func TestCallsThatAKilledSessionLeftOpenAreListed(t *testing.T) {
 	c := openAsleep(t)
-	session := func(p choir.Payload) { must(c.append(t.Context(), choir.RoleControl, p))(t) }
+	session := func(p choir.Payload) { must(c.events.Append(t.Context(), choir.RoleControl, p))(t) }
 	call := func(answered bool) choir.ID {
-		d := must(c.draft(choir.ModelCalled{Call: newTestID(t), Caller: "director", Provider: "p", Model: "m", Request: choir.DigestOf(nil)}))(t)
+		d := must(c.events.Draft(choir.ModelCalled{Call: newTestID(t), Caller: "director", Provider: "p", Model: "m", Request: choir.DigestOf(nil)}))(t)
 		must(c.Append(t.Context(), choir.RoleControl, d))(t)
 		if answered {
-			r := must(c.draft(choir.ModelReturned{Call: newTestID(t), Caller: "director", Provider: "p", Model: "m"}))(t)
+			r := must(c.events.Draft(choir.ModelReturned{Call: newTestID(t), Caller: "director", Provider: "p", Model: "m"}))(t)
 			must(c.Append(t.Context(), choir.RoleControl, r.CausedBy(d.ID)))(t)
 		}
 		return d.ID

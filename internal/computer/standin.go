@@ -44,7 +44,7 @@ func (c *Computer) standIn(ctx context.Context, e choir.Event) error {
 	}
 	draft, err := choir.NewDraft(choir.DeriveID(e.Task, "returned"), choir.TaskReturned{Result: result})
 	if err == nil {
-		_, err = c.appendAs(ctx, choir.RoleControl, draft.ForRun(e.Run, e.Task).CausedBy(e.ID))
+		_, err = c.events.AppendAs(ctx, choir.RoleControl, draft.ForRun(e.Run, e.Task).CausedBy(e.ID))
 	}
 	if first := choir.FirstOf(err); first != nil && first.Type == draft.Type {
 		return nil // the Associate has answered after all, or this did before

@@ -43,7 +43,7 @@ func (c *Computer) taskBegin(ctx context.Context, id choir.ID, since choir.Diges
 		}
 	}
 	reply.Changed, reply.Compared = c.since(ctx, since, reply.Base)
-	d, err := c.draft(choir.TaskStarted{Base: reply.Base, Attempt: reply.Attempt})
+	d, err := c.events.Draft(choir.TaskStarted{Base: reply.Base, Attempt: reply.Attempt})
 	if err != nil {
 		return reply, err
 	}

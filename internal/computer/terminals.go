@@ -160,14 +160,14 @@ func (c *Computer) newTerminals() *terminals.Set {
 	return terminals.New(terminals.Config{
 		Limit: c.cfg.Terminals,
 		Opened: func(ctx context.Context, t terminals.Info, role choir.Role) error {
-			_, err := c.append(ctx, role, choir.TerminalOpened{Terminal: t.ID, Cwd: t.Cwd, Title: t.Title})
+			_, err := c.events.Append(ctx, role, choir.TerminalOpened{Terminal: t.ID, Cwd: t.Cwd, Title: t.Title})
 			return err
 		},
 		Ended: func(t terminals.Info, end terminals.End) {
 			ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 			defer cancel()
 			// The terminal is gone whatever the log can take.
-			if _, err := c.append(ctx, choir.RoleControl, choir.TerminalClosed{Terminal: t.ID, Reason: end.Reason, Code: end.Code, Signal: end.Signal}); err != nil {
+			if _, err := c.events.Append(ctx, choir.RoleControl, choir.TerminalClosed{Terminal: t.ID, Reason: end.Reason, Code: end.Code, Signal: end.Signal}); err != nil {
 				c.cfg.Log.Warn("the end of a terminal is not recorded", "computer", c.cfg.ID, "terminal", t.ID, "error", err)
 			}
 		},

@@ -74,7 +74,7 @@ func (c *Computer) record(ctx context.Context, now snapshot.Result, reason strin
 		}
 		payloads = append(payloads, fileEvents(changes, now.Root)...)
 	}
-	return c.drafts(append(payloads, taken(now, reason)))
+	return c.events.Drafts(append(payloads, taken(now, reason)))
 }
 
 func taken(now snapshot.Result, reason string) choir.SnapshotTaken {

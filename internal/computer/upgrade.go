@@ -140,7 +140,7 @@ func (c *Computer) noteUpgrade(ctx context.Context, role choir.Role, shipped cho
 		return choir.Receipt{}, 0, err
 	}
 	back, _ := c.store.Head()
-	receipts, err := c.append(ctx, role, c.upgraded(shipped, now, now, 0, conflicts))
+	receipts, err := c.events.Append(ctx, role, c.upgraded(shipped, now, now, 0, conflicts))
 	if err != nil {
 		return choir.Receipt{}, 0, err
 	}
@@ -274,6 +274,6 @@ func (c *Computer) renewal(ctx context.Context, client *guest.Client) (*intent, 
 	if err != nil || len(m.Conflicts) > 0 {
 		return nil, err
 	}
-	draft, err := c.draft(c.upgraded(shipped, last, m.Root, countShown(m.Changes), nil))
+	draft, err := c.events.Draft(c.upgraded(shipped, last, m.Root, countShown(m.Changes), nil))
 	return &intent{Before: last, Target: m.Root, Reason: "taken", Role: choir.RoleControl, Draft: draft}, err
 }

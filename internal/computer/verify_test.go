@@ -14,7 +14,7 @@ import (
 // and has the log verified.
 func TestARepairByAVerificationIsInTheLog(t *testing.T) {
 	l := newLab(t)
-	if _, err := l.append(l.within(), choir.RoleShell, choir.SettingChanged{Key: "volume", Value: "7"}); err != nil {
+	if _, err := l.events.Append(l.within(), choir.RoleShell, choir.SettingChanged{Key: "volume", Value: "7"}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := l.Store().Settings(l.within(), 0); err != nil {

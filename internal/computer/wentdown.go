@@ -43,7 +43,7 @@ func (c *Computer) putRight(ctx context.Context, client *guest.Client, found sna
 	if err != nil {
 		return err
 	}
-	done, err := c.draft(choir.TimelineRewound{ToSeq: then, Snapshot: last, Before: found.Root, Files: countShown(changes)})
+	done, err := c.events.Draft(choir.TimelineRewound{ToSeq: then, Snapshot: last, Before: found.Root, Files: countShown(changes)})
 	if err == nil {
 		_, err = c.carryOut(ctx, client, intent{Before: found.Root, Target: last, Role: choir.RoleControl, Draft: done})
 	}

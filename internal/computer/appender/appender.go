@@ -106,3 +106,12 @@ func (a *Appender) repeated(ctx context.Context, role choir.Role, d choir.Draft,
 	r.Duplicate = true
 	return []choir.Receipt{r}, nil
 }
+
+// UnlessSaid returns nil for an error of AppendAs which says that the source has said
+// an event of the type already, in other words. It returns any other error as it is.
+func UnlessSaid(err error, role choir.Role, t choir.Type) error {
+	if first := choir.FirstOf(err); first != nil && first.Says(role.Source(), t) {
+		return nil
+	}
+	return err
+}

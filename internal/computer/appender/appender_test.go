@@ -55,8 +55,12 @@ func TestAnEventIsInTheLogWhoeverTookItsId(t *testing.T) {
 	if again := must(say(1))(t)[0]; again.Seq != first.Seq || again.ID != first.ID || !again.Duplicate {
 		t.Errorf("said twice: %+v, then %+v", first, again)
 	}
-	if _, err := say(2); choir.CodeOf(err) != choir.CodeConflict {
+	_, err := say(2)
+	if choir.CodeOf(err) != choir.CodeConflict {
 		t.Errorf("other words: %v", err)
+	}
+	if UnlessSaid(err, choir.RoleShell, "timeline.forked") != nil || UnlessSaid(err, choir.RoleShell, "computer.exported") == nil || UnlessSaid(err, choir.RoleControl, "timeline.forked") == nil {
+		t.Errorf("what the error says is %+v", choir.FirstOf(err))
 	}
 	if head, _ := log.Head(); head != first.Seq {
 		t.Errorf("%d events after the first", head-first.Seq)
