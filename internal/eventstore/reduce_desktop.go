@@ -20,6 +20,38 @@ type Window struct {
 	Focused uint64            `json:"focused_seq" doc:"Event of its last focus; the highest is on top."`
 }
 
+// NewWindow is a window as the event that opens it makes it, with the event's number.
+func NewWindow(p *choir.WindowOpened, seq uint64) Window {
+	return Window{
+		ID: p.Window, App: p.App, Title: p.Title, Subject: p.Subject, Bounds: p.Bounds, Desktop: p.Desktop,
+		State: choir.WindowNormal, Focused: seq,
+	}
+}
+
+// Moved is the window after an event that moves it.
+func (w Window) Moved(p *choir.WindowMoved) Window {
+	w.Bounds, w.Desktop = p.Bounds, p.Desktop
+	return w
+}
+
+// Shown is the window after an event that shows it in another state.
+func (w Window) Shown(p *choir.WindowShown) Window {
+	w.State, w.Snap, w.Was = p.State, p.Snap, p.Was
+	return w
+}
+
+// Retitled is the window after an event that gives it another title and subject.
+func (w Window) Retitled(p *choir.WindowRetitled) Window {
+	w.Title, w.Subject = p.Title, p.Subject
+	return w
+}
+
+// Raised is the window after the event with a number that gives it the focus.
+func (w Window) Raised(seq uint64) Window {
+	w.Focused = seq
+	return w
+}
+
 // Setting is a setting of the desktop that is not at its default; Theme is given
 // for the theme alone, whose key is ThemeSetting.
 type Setting struct {
@@ -32,18 +64,16 @@ type Setting struct {
 const ThemeSetting = "theme"
 
 func windowOpened(v *view, e *choir.Event, p *choir.WindowOpened) error {
-	value, err := encode(Window{
-		ID: p.Window, App: p.App, Title: p.Title, Subject: p.Subject, Bounds: p.Bounds, Desktop: p.Desktop,
-		State: choir.WindowNormal, Focused: e.Seq,
-	})
+	value, err := encode(NewWindow(p, e.Seq))
 	if err != nil {
 		return err
 	}
 	return v.windows.set(string(p.Window), e.Seq, value)
 }
 
-// changeWindow leaves a window that is not there alone.
-func (v *view) changeWindow(e *choir.Event, id choir.ID, change func(*Window)) error {
+// changeWindow replaces a window by the one after an event. A window that is not
+// there stays so.
+func (v *view) changeWindow(e *choir.Event, id choir.ID, after func(Window) Window) error {
 	c, err := v.windows.get(string(id))
 	if err != nil || !c.exists {
 		return err
@@ -52,8 +82,7 @@ func (v *view) changeWindow(e *choir.Event, id choir.ID, change func(*Window)) e
 	if err := json.Unmarshal([]byte(c.value), &w); err != nil {
 		return damagedRow(windowsTable, string(id), err)
 	}
-	change(&w)
-	value, err := encode(w)
+	value, err := encode(after(w))
 	if err != nil {
 		return err
 	}
@@ -61,19 +90,19 @@ func (v *view) changeWindow(e *choir.Event, id choir.ID, change func(*Window)) e
 }
 
 func windowMoved(v *view, e *choir.Event, p *choir.WindowMoved) error {
-	return v.changeWindow(e, p.Window, func(w *Window) { w.Bounds, w.Desktop = p.Bounds, p.Desktop })
+	return v.changeWindow(e, p.Window, func(w Window) Window { return w.Moved(p) })
 }
 
 func windowShown(v *view, e *choir.Event, p *choir.WindowShown) error {
-	return v.changeWindow(e, p.Window, func(w *Window) { w.State, w.Snap, w.Was = p.State, p.Snap, p.Was })
+	return v.changeWindow(e, p.Window, func(w Window) Window { return w.Shown(p) })
 }
 
 func windowRetitled(v *view, e *choir.Event, p *choir.WindowRetitled) error {
-	return v.changeWindow(e, p.Window, func(w *Window) { w.Title, w.Subject = p.Title, p.Subject })
+	return v.changeWindow(e, p.Window, func(w Window) Window { return w.Retitled(p) })
 }
 
 func windowFocused(v *view, e *choir.Event, p *choir.WindowFocused) error {
-	return v.changeWindow(e, p.Window, func(w *Window) { w.Focused = e.Seq })
+	return v.changeWindow(e, p.Window, func(w Window) Window { return w.Raised(e.Seq) })
 }
 
 func windowClosed(v *view, e *choir.Event, p *choir.WindowClosed) error {

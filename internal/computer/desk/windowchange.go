@@ -25,7 +25,7 @@ func MoveWindow(bounds *choir.Rect, desktop *int) WindowChange {
 			moved.Desktop = *desktop
 		}
 		var out []choir.Payload
-		if moved.Bounds != w.Bounds || moved.Desktop != w.Desktop {
+		if w.Moved(&moved) != w {
 			out = append(out, moved)
 		}
 		if bounds != nil && (w.State == choir.WindowMaximised || w.State == choir.WindowSnapped) {
@@ -82,10 +82,14 @@ func RetitleWindow(title, subject string) WindowChange {
 		if err := checkLine("title", title); err != nil {
 			return nil, err
 		}
-		if err := checkLine("subject", subject); err != nil || w.Title == title && w.Subject == subject {
+		if err := checkLine("subject", subject); err != nil {
 			return nil, err
 		}
-		return []choir.Payload{choir.WindowRetitled{Window: w.ID, Title: title, Subject: subject}}, nil
+		retitled := choir.WindowRetitled{Window: w.ID, Title: title, Subject: subject}
+		if w.Retitled(&retitled) == w {
+			return nil, nil
+		}
+		return []choir.Payload{retitled}, nil
 	}
 }
 
@@ -97,7 +101,7 @@ func CloseWindow(w eventstore.Window, _ bool) ([]choir.Payload, error) {
 // show is a state with the focus that comes with it; nothing when it is so.
 func show(w eventstore.Window, top bool, as choir.WindowShown) []choir.Payload {
 	var out []choir.Payload
-	if w.State != as.State || w.Snap != as.Snap {
+	if w.Shown(&as) != w {
 		out = append(out, as)
 	}
 	if !top {

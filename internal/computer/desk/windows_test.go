@@ -33,7 +33,7 @@ func TestAWindowIsShownAsItWasBeforeItWasMinimised(t *testing.T) {
 					t.Errorf("%s: %v", c.name, err)
 				}
 				if s, ok := p.(choir.WindowShown); ok {
-					w.State, w.Snap, w.Was = s.State, s.Snap, s.Was
+					w = w.Shown(&s)
 				}
 			}
 		}
