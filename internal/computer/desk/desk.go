@@ -62,8 +62,10 @@ type Config struct {
 	DraftChanged func(drafts.Draft)
 }
 
-// Desk is the desktop of one computer. Its methods may be called at once. Changes
-// carry the role of the person's page, and give an event of that role.
+// Desk is the desktop of one computer, made of three parts that share no lock:
+// windows with theme and settings, documents, and drafts. Its methods may be called
+// at once. The role that a method is given is that of the page or the sandbox that
+// asks; the events have its source.
 type Desk struct {
 	windows
 	documents
