@@ -14,7 +14,7 @@ func (l *Lineage) Next(e *Event) error {
 	if was.computer == "" || was == *l {
 		return nil
 	}
-	if e.Type != "computer.forked" && e.Type != "computer.imported" {
+	if e.Type != TypeComputerForked && e.Type != TypeComputerImported {
 		return E("choir.lineage", CodeCorrupt, "event %d is of computer %s, the one before of %s, and neither a fork nor an import begins there", e.Seq, e.Computer, was.computer)
 	}
 	from, seq, hash, err := origin(e)
@@ -23,7 +23,7 @@ func (l *Lineage) Next(e *Event) error {
 		return Wrap("choir.lineage", CodeCorrupt, err, "event %d", e.Seq)
 	case from != was.computer || seq != e.Seq-1 || hash != e.PrevHash || e.Computer == from:
 		return E("choir.lineage", CodeCorrupt, "event %d says that it follows event %d of computer %s, which is not so", e.Seq, seq, from)
-	case e.Type == "computer.forked" && e.User != was.user:
+	case e.Type == TypeComputerForked && e.User != was.user:
 		return E("choir.lineage", CodeCorrupt, "event %d forks the computer of another user", e.Seq)
 	}
 	return nil

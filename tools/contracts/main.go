@@ -1,5 +1,6 @@
 // Command contracts writes what follows from the Go types of the vocabulary:
-// JSON Schemas, the TypeScript types of shell and desktop, and docs/CONTRACTS.md. With
+// JSON Schemas, the TypeScript types of shell and desktop, the Go constants of the
+// event types, and docs/CONTRACTS.md. With
 // -check it writes nothing and exits 1 when a copy in the tree is stale.
 package main
 
@@ -57,8 +58,12 @@ func generate(root string) ([]output, error) {
 	if err != nil {
 		return nil, err
 	}
+	constants, err := typeConstants("internal/choir/types_generated.go")
+	if err != nil {
+		return nil, err
+	}
 	files = append(files, v.typeScript("ui/base/domain")...)
-	return append(files, namesScript("ui/base/domain/names.ts"), output{"docs/CONTRACTS.md", v.markdown()}), nil
+	return append(files, constants, namesScript("ui/base/domain/names.ts"), output{"docs/CONTRACTS.md", v.markdown()}), nil
 }
 
 // compare names every stale copy, and every schema or type that nothing generates.
