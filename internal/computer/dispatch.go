@@ -50,7 +50,8 @@ type endedTask struct {
 
 func (d *dispatcher) String() string { return "dispatcher" }
 
-// Serve follows the log until the context ends.
+// Serve follows the log until the context ends. It waits by itself and not in
+// Store.Follow, because it wakes for what is to be sent again, too.
 func (d *dispatcher) Serve(ctx context.Context) error {
 	var err error
 	if d.post, err = hub.NewPost(d.c.cfg.Bus, d.c.cfg.User, d.c.cfg.ID); err != nil {
@@ -68,18 +69,14 @@ func (d *dispatcher) Serve(ctx context.Context) error {
 	d.tick = time.NewTicker(d.c.cfg.resendEvery())
 	defer d.tick.Stop()
 	for {
-		events, err := d.c.store.EventsAfter(ctx, head, choir.MaxEventsAfter)
-		if err != nil {
-			return err
-		}
-		for _, e := range events {
-			head = e.Seq
-			if err := d.take(ctx, e); err != nil {
+		for e, err := range d.c.store.Events(ctx, head+1, 0) {
+			if err == nil {
+				err = d.take(ctx, e)
+			}
+			if err != nil {
 				return err
 			}
-		}
-		if len(events) > 0 {
-			continue
+			head = e.Seq
 		}
 		if err := d.wait(ctx, head); err != nil {
 			return err
@@ -122,14 +119,11 @@ func (d *dispatcher) resume(ctx context.Context) error {
 		return err
 	}
 	for _, t := range tasks {
-		events, err := d.c.store.EventsAfter(ctx, t.DispatchedSeq-1, 1)
+		e, err := d.c.store.At(ctx, t.DispatchedSeq)
 		if err != nil {
-			return err
+			return choir.Wrap("computer.dispatch", "", err, "the dispatch of task %s", t.ID)
 		}
-		if len(events) == 0 {
-			return choir.E("computer.dispatch", choir.CodeCorrupt, "event %d, which dispatched task %s, cannot be read", t.DispatchedSeq, t.ID)
-		}
-		open := &openTask{event: events[0]}
+		open := &openTask{event: e}
 		if stopped, err := d.wasCancelled(ctx, t.Run, t.DispatchedSeq); err != nil {
 			return err
 		} else if stopped {
@@ -146,36 +140,30 @@ func (d *dispatcher) resume(ctx context.Context) error {
 }
 
 func (d *dispatcher) wasCancelled(ctx context.Context, run choir.ID, after uint64) (bool, error) {
-	for {
-		events, err := d.c.store.EventsOfRun(ctx, run, after, choir.MaxEventsAfter)
-		if err != nil || len(events) == 0 {
-			return false, err
-		}
-		for _, e := range events {
-			after = e.Seq
-			if e.Type == "run.cancel_requested" || e.Type == "run.finished" {
-				return true, nil
-			}
+	for e, err := range d.c.store.EventsOfRun(ctx, run, after) {
+		if err != nil || e.Type == choir.TypeRunCancelRequested || e.Type == choir.TypeRunFinished {
+			return err == nil, err
 		}
 	}
+	return false, nil
 }
 
 // take acts on one committed event.
 func (d *dispatcher) take(ctx context.Context, e choir.Event) error {
 	switch e.Type {
-	case "prompt.submitted", "steering.submitted", "question.answered":
+	case choir.TypePromptSubmitted, choir.TypeSteeringSubmitted, choir.TypeQuestionAnswered:
 		d.send(choir.RoleDirector, bus.Delivery{Kind: bus.DeliverRun, Run: e.Run})
-	case "task.dispatched":
+	case choir.TypeTaskDispatched:
 		return d.takeTask(ctx, e)
-	case "task.returned":
+	case choir.TypeTaskReturned:
 		d.open = slices.DeleteFunc(d.open, func(t *openTask) bool { return t.event.Task == e.Task && !t.stepping })
 		d.next()
-	case "sandbox.started":
+	case choir.TypeSandboxStarted:
 		d.tick.Reset(resendSoon)
-	case "run.finished":
+	case choir.TypeRunFinished:
 		// A run that ended at a limit leaves nothing running.
 		d.cancel(ctx, e.Run)
-	case "run.cancel_requested":
+	case choir.TypeRunCancelRequested:
 		d.send(choir.RoleDirector, bus.Delivery{Kind: bus.DeliverCancel, Run: e.Run})
 		d.cancel(ctx, e.Run)
 	}
@@ -189,7 +177,7 @@ func (d *dispatcher) takeTask(ctx context.Context, e choir.Event) error {
 	if err != nil || first.Seq != e.Seq {
 		return err
 	}
-	_, err = d.c.store.First(ctx, "task.returned", string(e.Task))
+	_, err = d.c.store.First(ctx, choir.TypeTaskReturned, string(e.Task))
 	if choir.CodeOf(err) != choir.CodeNotFound {
 		return err
 	}

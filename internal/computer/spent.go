@@ -27,7 +27,7 @@ func (c *Computer) BegunByDesktop(ctx context.Context, run choir.ID) (bool, erro
 	if known {
 		return begun, nil
 	}
-	first, err := c.store.EventsOfRun(ctx, run, 0, 1)
+	first, err := choir.Collect(c.store.EventsOfRun(ctx, run, 0), 1)
 	if err != nil || len(first) == 0 {
 		return false, err
 	}
@@ -107,23 +107,20 @@ func (c *Computer) desktopMayPrompt(ctx context.Context, key choir.ID) error {
 // order, because then its gateway wrote the end of every call.
 func (c *Computer) UnreturnedCalls(ctx context.Context) ([]choir.Event, error) {
 	last, err := c.lastSessionEvent(ctx)
-	if err != nil || last == nil || last.Type != "session.started" {
+	if err != nil || last == nil || last.Type != choir.TypeSessionStarted {
 		return nil, err
 	}
 	var open []choir.Event
-	for after := last.Seq; ; {
-		events, err := c.store.EventsAfter(ctx, after, choir.MaxEventsAfter)
-		if err != nil || len(events) == 0 {
+	for e, err := range c.store.Events(ctx, last.Seq+1, 0) {
+		if err != nil {
 			return open, err
 		}
-		for _, e := range events {
-			after = e.Seq
-			switch e.Type {
-			case "model.called":
-				open = append(open, e)
-			case "model.returned":
-				open = slices.DeleteFunc(open, func(called choir.Event) bool { return called.ID == e.Cause })
-			}
+		switch e.Type {
+		case choir.TypeModelCalled:
+			open = append(open, e)
+		case choir.TypeModelReturned:
+			open = slices.DeleteFunc(open, func(called choir.Event) bool { return called.ID == e.Cause })
 		}
 	}
+	return open, nil
 }

@@ -120,23 +120,20 @@ func (c *Computer) unfinishedCalls(ctx context.Context, t eventstore.Task) ([]ch
 
 // eachOfTask visits the events of a task in order.
 func (c *Computer) eachOfTask(ctx context.Context, t eventstore.Task, visit func(choir.Event, choir.Payload)) error {
-	for after := t.DispatchedSeq - 1; ; {
-		events, err := c.store.EventsOfRun(ctx, t.Run, after, choir.MaxEventsAfter)
-		if err != nil || len(events) == 0 {
+	for e, err := range c.store.EventsOfRun(ctx, t.Run, t.DispatchedSeq-1) {
+		if err != nil {
 			return err
 		}
-		for _, e := range events {
-			after = e.Seq
-			if _, known := choir.LookupType(e.Type); e.Task != t.ID || !known {
-				continue
-			}
-			p, err := choir.ReadPayload(e.Type, e.Payload)
-			if err != nil {
-				return err
-			}
-			visit(e, p)
+		if _, known := choir.LookupType(e.Type); e.Task != t.ID || !known {
+			continue
 		}
+		p, err := choir.ReadPayload(e.Type, e.Payload)
+		if err != nil {
+			return err
+		}
+		visit(e, p)
 	}
+	return nil
 }
 
 // taskTree compares the workspace with the base of a task.

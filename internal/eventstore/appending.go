@@ -114,7 +114,7 @@ func (a *appending) findRun(ctx context.Context, key choir.OnceKey) error {
 	if err := a.findKey(ctx, key); err != nil || a.firsts[key] == 0 {
 		return err
 	}
-	e, err := a.store.eventAt(ctx, a.firsts[key])
+	e, err := a.store.At(ctx, a.firsts[key])
 	if choir.CodeOf(err) == choir.CodeNotFound {
 		return nil
 	}
@@ -267,7 +267,7 @@ func (a *appending) taken(ctx context.Context, i int) error {
 
 // second says which event is there in the place of a draft.
 func (a *appending) second(ctx context.Context, i int, seq uint64) error {
-	e, err := a.standing(ctx, func() (choir.Event, error) { return a.store.eventAt(ctx, seq) })
+	e, err := a.standing(ctx, func() (choir.Event, error) { return a.store.At(ctx, seq) })
 	if err != nil {
 		return err
 	}

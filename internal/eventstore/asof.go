@@ -13,24 +13,19 @@ import (
 func (s *Store) RunAsOf(ctx context.Context, id choir.ID, asOf uint64) (Run, []Task, error) {
 	v := newView(nothing{})
 	last := uint64(0)
-	for {
-		events, err := s.EventsOfRun(ctx, id, last, MaxEvents)
+	for e, err := range s.EventsOfRun(ctx, id, 0) {
 		if err != nil {
 			return Run{}, nil, err
 		}
-		for i := range events {
-			if events[i].Seq > asOf {
-				return runOf(v, id, last)
-			}
-			last = events[i].Seq
-			if err := v.reduce(&events[i], nil); err != nil {
-				return Run{}, nil, err
-			}
+		if e.Seq > asOf {
+			break
 		}
-		if len(events) == 0 {
-			return runOf(v, id, last)
+		last = e.Seq
+		if err := v.reduce(&e, nil); err != nil {
+			return Run{}, nil, err
 		}
 	}
+	return runOf(v, id, last)
 }
 
 // runOf reads a run out of a view of its events alone.

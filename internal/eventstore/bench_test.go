@@ -3,6 +3,7 @@ package eventstore
 import (
 	"context"
 	"fmt"
+	"iter"
 	"os"
 	"strings"
 	"sync"
@@ -153,4 +154,83 @@ func BenchmarkOpen(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
+}
+
+// BenchmarkRead reads a log of 20,000 events that is on the disk only: all of it in
+// hand-written pages and as a sequence, in both directions, and single events.
+func BenchmarkRead(b *testing.B) {
+	const n = 20_000
+	ctx := context.Background()
+	s := filled(b, n)
+	for _, size := range []int{100, 500, 1000} {
+		b.Run(fmt.Sprintf("pages of %d", size), func(b *testing.B) {
+			for b.Loop() {
+				read := 0
+				for after := uint64(0); ; {
+					events, err := s.EventsAfter(ctx, after, size)
+					if err != nil {
+						b.Fatal(err)
+					}
+					if len(events) == 0 {
+						break
+					}
+					read, after = read+len(events), events[len(events)-1].Seq
+				}
+				if read != n {
+					b.Fatalf("%d events", read)
+				}
+			}
+			b.ReportMetric(float64(n)*float64(b.N)/b.Elapsed().Seconds(), "events/s")
+		})
+	}
+	for name, seq := range map[string]iter.Seq2[choir.Event, error]{"events": s.Events(ctx, 1, 0), "backwards": s.Backwards(ctx, 0)} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				read := 0
+				for _, err := range seq {
+					if err != nil {
+						b.Fatal(err)
+					}
+					read++
+				}
+				if read != n {
+					b.Fatalf("%d events", read)
+				}
+			}
+			b.ReportMetric(float64(n)*float64(b.N)/b.Elapsed().Seconds(), "events/s")
+		})
+	}
+	b.Run("one of a page", func(b *testing.B) {
+		for seq := uint64(1); b.Loop(); seq = seq%n + 1 {
+			if events, err := s.EventsAfter(ctx, seq-1, 1); err != nil || events[0].Seq != seq {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("at", func(b *testing.B) {
+		for seq := uint64(1); b.Loop(); seq = seq%n + 1 {
+			if e, err := s.At(ctx, seq); err != nil || e.Seq != seq {
+				b.Fatal(err)
+			}
+		}
+	})
+}
+
+// filled is a store of n events that were appended before it was opened.
+func filled(b *testing.B, n int) *Store {
+	dir := b.TempDir()
+	s := open(b, dir)
+	for load := workload(b, n); len(load) > 0; {
+		var wg sync.WaitGroup
+		batch := load[:min(500, len(load))]
+		for _, p := range batch {
+			wg.Go(func() { s.Append(context.Background(), p.role, p.d) })
+		}
+		wg.Wait()
+		load = load[len(batch):]
+	}
+	if err := s.Close(); err != nil {
+		b.Fatal(err)
+	}
+	return open(b, dir)
 }

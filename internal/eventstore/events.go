@@ -2,6 +2,7 @@ package eventstore
 
 import (
 	"context"
+	"math"
 
 	"zombiezen.com/go/sqlite"
 
@@ -45,45 +46,19 @@ func (s *Store) MustHave(seq uint64) error {
 	return nil
 }
 
-// EventsAfter gives up to limit events after seq, in order.
+// EventsAfter reads one page: up to limit events after a number, in ascending order.
+// It is for answers that are pages themselves, to the verb events-after and to a
+// request for events; a loop reads with Events.
 func (s *Store) EventsAfter(ctx context.Context, seq uint64, limit int) ([]choir.Event, error) {
-	limit = bounded(limit)
-	if events, ok := s.tail.after(seq, limit); ok {
-		return events, nil
+	head, _ := s.Head()
+	if seq >= head {
+		return nil, nil
 	}
-	var out []choir.Event
-	err := s.read(ctx, func(conn *sqlite.Conn) error {
-		return query(conn, "SELECT event FROM events WHERE seq > ? ORDER BY seq LIMIT ?", decoded(&out), seq, limit)
-	})
-	if choir.CodeOf(err) == choir.CodeCorrupt {
-		return s.intactAfter(ctx, seq, limit)
-	}
-	return out, err
+	return s.page(ctx, seq, head, pageLimit{bounded(limit), noByteLimit})
 }
 
-// intactAfter is EventsAfter with both copies, for when one is damaged there.
-func (s *Store) intactAfter(ctx context.Context, seq uint64, limit int) (out []choir.Event, err error) {
-	err = s.read(ctx, func(conn *sqlite.Conn) error {
-		return unlessStopped(s.journal.ReadIntact(seq+1, fetchFrom(conn), func(_ uint64, raw []byte) error {
-			if len(out) == limit {
-				return errStop
-			}
-			e, err := choir.DecodeEvent(raw)
-			out = append(out, e)
-			return err
-		}))
-	})
-	return out, err
-}
-
-// EventsOfRun gives up to limit events of a run after seq, in order.
-func (s *Store) EventsOfRun(ctx context.Context, run choir.ID, after uint64, limit int) ([]choir.Event, error) {
-	var out []choir.Event
-	err := s.read(ctx, func(conn *sqlite.Conn) error {
-		return query(conn, "SELECT event FROM events WHERE run = ? AND seq > ? ORDER BY seq LIMIT ?", decoded(&out), run, after, bounded(limit))
-	})
-	return out, err
-}
+// noByteLimit is for a page whose events are counted only.
+const noByteLimit = math.MaxInt
 
 // Event finds an event by its id; code not_found. It is what the idempotent ask
 // before they act, so it waits for the SQLite copy only when it must.
@@ -118,11 +93,16 @@ func decoded(out *[]choir.Event) func(*sqlite.Stmt) error {
 	return func(st *sqlite.Stmt) error {
 		e, err := choir.DecodeEvent([]byte(st.ColumnText(0)))
 		if err != nil {
-			return choir.Wrap("eventstore.read", choir.CodeCorrupt, err, "an event of the SQLite copy is damaged; run `choir log --verify`")
+			return unreadable(err)
 		}
 		*out = append(*out, e)
 		return nil
 	}
+}
+
+// unreadable is the error for an event of the SQLite copy that cannot be decoded.
+func unreadable(err error) error {
+	return choir.Wrap("eventstore.read", choir.CodeCorrupt, err, "an event of the SQLite copy is damaged; run `choir log --verify`")
 }
 
 func bounded(limit int) int {

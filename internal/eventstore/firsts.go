@@ -26,12 +26,12 @@ func (s *Store) First(ctx context.Context, t choir.Type, subject ...string) (cho
 	if seq == 0 {
 		return choir.Event{}, notFound("event", string(t))
 	}
-	return s.eventAt(ctx, seq)
+	return s.At(ctx, seq)
 }
 
 // Result is the answer to a task, of which the log has one. Code not_found.
 func (s *Store) Result(ctx context.Context, task choir.ID) (choir.AssociateResult, error) {
-	e, err := s.First(ctx, "task.returned", string(task))
+	e, err := s.First(ctx, choir.TypeTaskReturned, string(task))
 	if err != nil {
 		return choir.AssociateResult{}, err
 	}
@@ -61,24 +61,6 @@ func (s *Store) askEarlier(ctx context.Context, fn func(*sqlite.Conn) error) err
 		return s.read(ctx, fn) // the database lacks events that are forgotten
 	}
 	return s.pool.use(ctx, fn)
-}
-
-// eventAt reads one event by its number. Code not_found.
-func (s *Store) eventAt(ctx context.Context, seq uint64) (choir.Event, error) {
-	if e, ok := s.tail.at(seq); ok {
-		return e, nil
-	}
-	var found []choir.Event
-	err := s.read(ctx, func(conn *sqlite.Conn) error {
-		return query(conn, "SELECT event FROM events WHERE seq = ?", decoded(&found), seq)
-	})
-	if err == nil && len(found) == 0 {
-		err = notFound("event", itoa(int(seq)))
-	}
-	if err != nil {
-		return choir.Event{}, err
-	}
-	return found[0], nil
 }
 
 // onceKey is the key of an event of which the log has one; empty for others. It

@@ -67,7 +67,7 @@ func (s *Store) Checkpoint(ctx context.Context, id choir.ID) (Checkpoint, error)
 func (s *Store) LeftOut(ctx context.Context, asOf uint64) (choir.CachesLeftOut, error) {
 	var events []choir.Event
 	err := s.read(ctx, func(conn *sqlite.Conn) error {
-		return query(conn, "SELECT event FROM events WHERE type = 'caches.left_out' AND seq <= ? ORDER BY seq DESC LIMIT 1", decoded(&events), asOfNow(asOf))
+		return query(conn, "SELECT event FROM events WHERE type = '"+string(choir.TypeCachesLeftOut)+"' AND seq <= ? ORDER BY seq DESC LIMIT 1", decoded(&events), asOfNow(asOf))
 	})
 	if err != nil || len(events) == 0 {
 		return choir.CachesLeftOut{}, err

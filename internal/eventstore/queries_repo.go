@@ -14,7 +14,7 @@ import (
 func (s *Store) Projects(ctx context.Context, seq uint64) ([]string, error) {
 	var events []choir.Event
 	err := s.read(ctx, func(conn *sqlite.Conn) error {
-		return query(conn, "SELECT event FROM events WHERE type = 'repo.added' AND seq <= ? ORDER BY seq", decoded(&events), seq)
+		return query(conn, "SELECT event FROM events WHERE type = '"+string(choir.TypeRepoAdded)+"' AND seq <= ? ORDER BY seq", decoded(&events), seq)
 	})
 	if err != nil {
 		return nil, err
@@ -37,7 +37,7 @@ func (s *Store) Projects(ctx context.Context, seq uint64) ([]string, error) {
 func (s *Store) BroughtBy(ctx context.Context, name string) (choir.Source, error) {
 	var events []choir.Event
 	err := s.read(ctx, func(conn *sqlite.Conn) error {
-		return query(conn, "SELECT event FROM events WHERE type = 'repo.added' ORDER BY seq DESC", decoded(&events))
+		return query(conn, "SELECT event FROM events WHERE type = '"+string(choir.TypeRepoAdded)+"' ORDER BY seq DESC", decoded(&events))
 	})
 	if err != nil {
 		return "", err

@@ -67,3 +67,5 @@ func onto[V any](list *[]V) func(*sqlite.Stmt) error {
 func decodeText(text string, v any) error { return json.Unmarshal([]byte(text), v) }
 
 func itoa(n int) string { return strconv.Itoa(n) }
+
+func utoa(n uint64) string { return strconv.FormatUint(n, 10) }

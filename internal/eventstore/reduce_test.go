@@ -256,7 +256,7 @@ func TestListsArePaged(t *testing.T) {
 	if got := must[Checkpoint](t)(s.Checkpoint(ctx, c[1].ID)); got.Seq != c[1].Seq {
 		t.Errorf("checkpoint %+v", got)
 	}
-	if e := must[[]choir.Event](t)(s.EventsOfRun(ctx, run, 5, 2)); len(e) != 2 || e[0].Seq != 8 {
+	if e := must[[]choir.Event](t)(choir.Collect(s.EventsOfRun(ctx, run, 5), 2)); len(e) != 2 || e[0].Seq != 8 {
 		t.Errorf("events of a run %+v", e)
 	}
 }

@@ -23,20 +23,28 @@ func flipEvent(t *testing.T, dir string, seq int) {
 	flipIn(t, journalFile(dir), bytes.Index(raw, fmt.Appendf(nil, `,"seq":%d,`, seq)))
 }
 
-// seqs are the numbers of all events that the store serves.
+// seqs are the numbers of all events that the store serves, the same in both
+// directions.
 func seqs(t *testing.T, s *Store) []uint64 {
 	t.Helper()
 	var out []uint64
-	for after := uint64(0); ; {
-		page := must[[]choir.Event](t)(s.EventsAfter(context.Background(), after, 70))
-		if len(page) == 0 {
-			return out
+	for e, err := range s.Events(context.Background(), 1, 0) {
+		if err != nil {
+			t.Fatal(err)
 		}
-		for _, e := range page {
-			out = append(out, e.Seq)
-		}
-		after = out[len(out)-1]
+		out = append(out, e.Seq)
 	}
+	var back []uint64
+	for e, err := range s.Backwards(context.Background(), 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		back = append(back, e.Seq)
+	}
+	if slices.Reverse(back); !slices.Equal(out, back) {
+		t.Errorf("%d events in ascending order, %d in descending order", len(out), len(back))
+	}
+	return out
 }
 
 func allBut(head uint64, but ...uint64) []uint64 {

@@ -36,12 +36,11 @@ func (s *Store) Begins(ctx context.Context, computer choir.ID) (uint64, error) {
 	head, _ := s.Head()
 	var err error
 	own := func(seq uint64) bool {
-		events, rerr := s.EventsAfter(ctx, seq-1, 1)
-		if rerr != nil || len(events) == 0 {
+		e, rerr := s.At(ctx, seq)
+		if rerr != nil {
 			err = rerr
-			return false
 		}
-		return events[0].Computer == computer
+		return rerr == nil && e.Computer == computer
 	}
 	if head == 0 || own(1) || err != nil {
 		return 1, err

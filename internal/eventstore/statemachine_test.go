@@ -394,23 +394,17 @@ func (m *machine) kill(t *rapid.T) {
 func (m *machine) hold(t *rapid.T, s *Store) {
 	ctx := context.Background()
 	next, prev := uint64(1), choir.ZeroHash
-	for {
-		page, err := s.EventsAfter(ctx, next-1, 500)
+	for e, err := range s.Events(ctx, 1, 0) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(page) == 0 {
-			break
+		if e.Seq != next || e.PrevHash != prev {
+			t.Fatalf("event %d stands behind event %d", e.Seq, next-1)
 		}
-		for _, e := range page {
-			if e.Seq != next || e.PrevHash != prev {
-				t.Fatalf("event %d stands behind event %d", e.Seq, next-1)
-			}
-			if id, acked := m.model.bySeq[e.Seq]; acked && (id != e.ID || m.model.byID[id].Hash != e.Hash) {
-				t.Fatalf("event %d is %s, acknowledged was %s", e.Seq, e.ID, id)
-			}
-			next, prev = next+1, e.Hash
+		if id, acked := m.model.bySeq[e.Seq]; acked && (id != e.ID || m.model.byID[id].Hash != e.Hash) {
+			t.Fatalf("event %d is %s, acknowledged was %s", e.Seq, e.ID, id)
 		}
+		next, prev = next+1, e.Hash
 	}
 	for seq := range m.model.bySeq {
 		if seq >= next {

@@ -47,6 +47,7 @@ type Config struct {
 	Replica Replica
 
 	segmentBytes int64 // of the journal, for tests that need many segments
+	pageEvents   int   // of each page of a reading, for tests that need many pages
 }
 
 // Replica follows the log elsewhere; cluster.Replica is one.

@@ -48,6 +48,20 @@ func (t *tail) after(seq uint64, limit int) ([]choir.Event, bool) {
 	return slices.Clone(t.events[from:min(from+limit, len(t.events))]), true
 }
 
+// before gives up to limit events from seq down, the newest first; none when the
+// tail does not have seq.
+func (t *tail) before(seq uint64, limit int) []choir.Event {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.events) == 0 || seq < t.events[0].Seq || seq-t.events[0].Seq >= uint64(len(t.events)) {
+		return nil
+	}
+	end := int(seq-t.events[0].Seq) + 1
+	out := slices.Clone(t.events[max(end-limit, 0):end])
+	slices.Reverse(out)
+	return out
+}
+
 // at gives one event if the tail goes back that far.
 func (t *tail) at(seq uint64) (choir.Event, bool) {
 	t.mu.Lock()

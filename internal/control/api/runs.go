@@ -221,7 +221,7 @@ func (a *API) listEvents(ctx context.Context, r *eventsIn) (*body[EventPage], er
 		page := EventPage{Events: []choir.Event{}, Head: head}
 		var events []choir.Event
 		if r.Run != "" {
-			events, err = c.Store().EventsOfRun(ctx, r.Run, r.After, r.Limit)
+			events, err = choir.Collect(c.Store().EventsOfRun(ctx, r.Run, r.After), r.Limit)
 		} else {
 			events, err = c.Store().EventsAfter(ctx, r.After, r.Limit)
 		}

@@ -161,7 +161,7 @@ func (g *Gateway) tellReached(ctx context.Context, a *asked, over *lacked) error
 	}
 	id := choir.DeriveID(over.of, names...)
 	e, err := g.cfg.Log.Event(ctx, id)
-	if err == nil && e.Type == over.BudgetReached.EventType() && e.Source == choir.SourceSystem {
+	if err == nil && e.Type == choir.TypeBudgetReached && e.Source == choir.SourceSystem {
 		return nil
 	}
 	if err != nil && choir.CodeOf(err) != choir.CodeNotFound {

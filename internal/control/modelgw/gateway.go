@@ -4,6 +4,7 @@ package modelgw
 
 import (
 	"context"
+	"iter"
 	"net/http"
 	"sync"
 	"sync/atomic"
@@ -20,8 +21,8 @@ type Log interface {
 	Append(ctx context.Context, role choir.Role, drafts ...choir.Draft) ([]choir.Receipt, error)
 	// Event finds an event; code not_found when there is none.
 	Event(ctx context.Context, id choir.ID) (choir.Event, error)
-	// EventsOfRun lists the events of a run after a sequence number, in order.
-	EventsOfRun(ctx context.Context, run choir.ID, after uint64, limit int) ([]choir.Event, error)
+	// EventsOfRun reads the events of a run after a sequence number, in order.
+	EventsOfRun(ctx context.Context, run choir.ID, after uint64) iter.Seq2[choir.Event, error]
 }
 
 // Work is what programs in a sandbox work for.

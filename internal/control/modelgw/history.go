@@ -30,7 +30,7 @@ func (g *Gateway) loadRun(ctx context.Context, run choir.ID) (Used, error) {
 func (g *Gateway) loadTask(ctx context.Context, info model.CallInfo) (Used, error) {
 	var used Used
 	err := g.eachOfRun(ctx, info.Run, func(e choir.Event) error {
-		if e.Task != info.Task || e.Type != (choir.ModelReturned{}).EventType() {
+		if e.Task != info.Task || e.Type != choir.TypeModelReturned {
 			return nil
 		}
 		var p choir.ModelReturned
@@ -43,25 +43,17 @@ func (g *Gateway) loadTask(ctx context.Context, info model.CallInfo) (Used, erro
 	return used, err
 }
 
-const pageOfRun = 500
-
 // eachOfRun visits the events of a run in order.
 func (g *Gateway) eachOfRun(ctx context.Context, run choir.ID, visit func(choir.Event) error) error {
-	for after := uint64(0); ; {
-		events, err := g.cfg.Log.EventsOfRun(ctx, run, after, pageOfRun)
+	for e, err := range g.cfg.Log.EventsOfRun(ctx, run, 0) {
 		if err != nil {
 			return choir.Wrap("modelgw.ledger", "", err, "read the calls of run %s", run)
 		}
-		for _, e := range events {
-			after = e.Seq
-			if err := visit(e); err != nil {
-				return err
-			}
-		}
-		if len(events) < pageOfRun {
-			return nil
+		if err := visit(e); err != nil {
+			return err
 		}
 	}
+	return nil
 }
 
 func decode(e choir.Event, payload choir.Payload) error {
@@ -77,13 +69,13 @@ type calledOnce struct {
 // calls.
 func (g *Gateway) resumeBy(ctx context.Context, called map[choir.ID]calledOnce, e choir.Event) error {
 	switch e.Type {
-	case choir.ModelCalled{}.EventType():
+	case choir.TypeModelCalled:
 		var p choir.ModelCalled
 		if err := decode(e, &p); err != nil {
 			return err
 		}
 		called[p.Call] = calledOnce{model.CallInfo{Call: p.Call, Run: e.Run, Task: e.Task, Caller: p.Caller}, p.Request}
-	case choir.ModelReturned{}.EventType():
+	case choir.TypeModelReturned:
 		var p choir.ModelReturned
 		if err := decode(e, &p); err != nil {
 			return err

@@ -18,11 +18,11 @@ import (
 const maxAttempts = 20
 
 func calledID(call choir.ID, attempt int) choir.ID {
-	return choir.DeriveID(call, "model.called", strconv.Itoa(attempt))
+	return choir.DeriveID(call, string(choir.TypeModelCalled), strconv.Itoa(attempt))
 }
 
 func returnedID(call choir.ID, attempt int) choir.ID {
-	return choir.DeriveID(call, "model.returned", strconv.Itoa(attempt))
+	return choir.DeriveID(call, string(choir.TypeModelReturned), strconv.Itoa(attempt))
 }
 
 // record writes one attempt of a call to the log.
@@ -242,29 +242,26 @@ func isOf(e choir.Event, info model.CallInfo, payload choir.Payload) (bool, erro
 // but the last one has both.
 func (g *Gateway) eventOfRun(ctx context.Context, info model.CallInfo, attempt int, payload choir.Payload) (choir.ID, error) {
 	begun, last := 0, choir.ID("")
-	for after := uint64(0); ; {
-		events, err := g.cfg.Log.EventsOfRun(ctx, info.Run, after, pageOfRun)
-		if err != nil || len(events) == 0 {
+	for e, err := range g.cfg.Log.EventsOfRun(ctx, info.Run, 0) {
+		if err != nil {
 			return "", choir.Wrap("modelgw.recall", "", err, "look a model call up in run %s", info.Run)
 		}
-		for _, e := range events {
-			after = e.Seq
-			var called choir.ModelCalled
-			if ours, err := isOf(e, info, &called); err != nil {
-				return "", err
-			} else if ours {
-				begun, last = begun+1, e.ID
-			}
-			if begun != attempt {
-				continue
-			}
-			if ours, err := isOf(e, info, payload); err != nil {
-				return "", err
-			} else if ours && (e.ID == last || e.Cause == last) {
-				return e.ID, nil
-			}
+		var called choir.ModelCalled
+		if ours, err := isOf(e, info, &called); err != nil {
+			return "", err
+		} else if ours {
+			begun, last = begun+1, e.ID
+		}
+		if begun != attempt {
+			continue
+		}
+		if ours, err := isOf(e, info, payload); err != nil {
+			return "", err
+		} else if ours && (e.ID == last || e.Cause == last) {
+			return e.ID, nil
 		}
 	}
+	return "", nil
 }
 
 // maxResponse bounds a stored answer, in bytes.

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"errors"
+	"iter"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -67,16 +68,17 @@ func (l *memLog) Event(_ context.Context, id choir.ID) (choir.Event, error) {
 	return choir.Event{}, choir.E("log", choir.CodeNotFound, "no event %s", id)
 }
 
-func (l *memLog) EventsOfRun(_ context.Context, run choir.ID, after uint64, limit int) ([]choir.Event, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	var out []choir.Event
-	for _, e := range l.events {
-		if e.Run == run && e.Seq > after && len(out) < limit {
-			out = append(out, e)
+func (l *memLog) EventsOfRun(_ context.Context, run choir.ID, after uint64) iter.Seq2[choir.Event, error] {
+	return func(yield func(choir.Event, error) bool) {
+		l.mu.Lock()
+		events := slices.Clone(l.events)
+		l.mu.Unlock()
+		for _, e := range events {
+			if e.Run == run && e.Seq > after && !yield(e, nil) {
+				return
+			}
 		}
 	}
-	return out, nil
 }
 
 // of lists the events of a type.
