@@ -2,6 +2,7 @@ package bus
 
 import (
 	"context"
+	"iter"
 
 	"choiros/internal/choir"
 )
@@ -23,8 +24,41 @@ func (c *Client) Append(ctx context.Context, drafts ...choir.Draft) ([]choir.Rec
 	return reply.Receipts, nil
 }
 
-// EventsAfter reads committed events in order: at most limit, fewer when they
-// are large, none when seq is the newest. A limit of 0 is the most there may be.
+// Events reads committed events from one number to another in order, both included,
+// up to the newest there is when the reading begins; to 0 stands for that event. It
+// asks for them in pages, as the loop goes on. An error is the last pair: code
+// internal when an event comes out of order, else that of the question.
+func (c *Client) Events(ctx context.Context, from, to uint64) iter.Seq2[choir.Event, error] {
+	return func(yield func(choir.Event, error) bool) {
+		next, last := max(from, 1), to
+		for asked := false; !asked || next <= last; asked = true {
+			reply, err := c.eventsAfter(ctx, next-1, 0)
+			if err != nil {
+				yield(choir.Event{}, err)
+				return
+			}
+			if !asked && (to == 0 || to > reply.Head) {
+				last = reply.Head
+			}
+			for _, e := range reply.Events {
+				switch {
+				case e.Seq < next:
+					yield(choir.Event{}, choir.E("bus.events", choir.CodeInternal, "event %d came after event %d", e.Seq, next-1))
+					return
+				case e.Seq > last || !yield(e, nil):
+					return
+				}
+				next = e.Seq + 1
+			}
+			if len(reply.Events) == 0 {
+				return
+			}
+		}
+	}
+}
+
+// EventsAfter reads one page of committed events in order: at most limit, fewer when
+// they are large, none when seq is the newest. A limit of 0 is the most there may be.
 func (c *Client) EventsAfter(ctx context.Context, seq uint64, limit int) ([]choir.Event, error) {
 	reply, err := c.eventsAfter(ctx, seq, limit)
 	return reply.Events, err

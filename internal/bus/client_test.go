@@ -112,6 +112,44 @@ func TestFollowReadsTheLogThenListens(t *testing.T) {
 	late.upTo(l.Head())
 }
 
+// TestEventsReadsARangeInPages asks for more than one page, and leaves out what comes
+// after the reading began.
+func TestEventsReadsARangeInPages(t *testing.T) {
+	t.Parallel()
+	s, l := bustest.Start(t), bustest.NewLog(bustest.NewHome(t))
+	l.Append(2500)
+	serve(t, s, l, nil)
+	c := bustest.Dial(t, s, choir.RoleShell, l.Home)
+	for _, r := range []struct{ from, to, first, last uint64 }{
+		{0, 0, 1, 2500}, {1, 9, 1, 9}, {1000, 1001, 1000, 1001}, {2400, 9999, 2400, 2500}, {1501, 0, 1501, 2500}, {9, 8, 9, 8}, {2501, 0, 2501, 2500},
+	} {
+		next := r.first
+		for e, err := range c.Events(bustest.Within(t), r.from, r.to) {
+			if err != nil || e.Seq != next {
+				t.Fatalf("%+v: event %d, wanted %d: %v", r, e.Seq, next, err)
+			}
+			next++
+		}
+		if next != r.last+1 {
+			t.Errorf("%+v: ended before event %d", r, next)
+		}
+	}
+	n := 0
+	for _, err := range c.Events(bustest.Within(t), 1, 0) {
+		if n++; err != nil || n > 2500 {
+			t.Fatalf("event %d: %v", n, err)
+		}
+		if n%500 == 1 {
+			l.Append(300)
+		}
+	}
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	if events, err := choir.Collect(c.Events(gone, 1, 0), 0); err == nil || len(events) > 0 {
+		t.Errorf("%d events with a context that has ended: %v", len(events), err)
+	}
+}
+
 func TestFollowReadsFromTheLogWhatItDidNotHear(t *testing.T) {
 	t.Parallel()
 	s, l := bustest.Start(t), bustest.NewLog(bustest.NewHome(t))

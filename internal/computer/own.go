@@ -3,6 +3,7 @@ package computer
 import (
 	"context"
 	"errors"
+	"iter"
 	"os"
 	"path/filepath"
 
@@ -18,14 +19,26 @@ import (
 // ownEvents is the log without the past that a fork or an import came with: that
 // was published by the computer it is of.
 type ownEvents struct {
-	*eventstore.Store
+	store  *eventstore.Store
 	begins uint64
 }
 
-// EventsAfter gives up to limit of the computer's own events after seq, in order.
-func (o ownEvents) EventsAfter(ctx context.Context, seq uint64, limit int) ([]choir.Event, error) {
-	return o.Store.EventsAfter(ctx, max(seq, o.begins-1), limit)
+// At reads one of the computer's own events. Code not_found, also for one of the
+// past.
+func (o ownEvents) At(ctx context.Context, seq uint64) (choir.Event, error) {
+	if seq < o.begins {
+		return choir.Event{}, choir.E("computer.events", choir.CodeNotFound, "event %d is of another computer", seq)
+	}
+	return o.store.At(ctx, seq)
 }
+
+// Events reads the computer's own events in a range, see eventstore.Store.
+func (o ownEvents) Events(ctx context.Context, from, to uint64) iter.Seq2[choir.Event, error] {
+	return o.store.Events(ctx, max(from, o.begins), to)
+}
+
+// WaitPast returns when the log has an event after a number, see eventstore.Store.
+func (o ownEvents) WaitPast(ctx context.Context, seq uint64) error { return o.store.WaitPast(ctx, seq) }
 
 // beginsAt is the first event that the computer has alone: 1 without a past of
 // another's.
@@ -107,7 +120,7 @@ func (c *Computer) Forked(ctx context.Context, role choir.Role, fork choir.ID, s
 	if err == nil {
 		_, err = c.events.AppendAs(ctx, role, d)
 	}
-	return appender.UnlessSaid(err, role, "timeline.forked")
+	return appender.UnlessSaid(err, role, choir.TypeTimelineForked)
 }
 
 // ForkedFrom is the computer that this one was forked from, and the last event
@@ -117,11 +130,11 @@ func (c *Computer) ForkedFrom(ctx context.Context) (choir.ID, uint64, error) {
 	if err != nil || begins == 1 {
 		return "", 0, err
 	}
-	events, err := c.store.EventsAfter(ctx, begins-1, 1)
-	if err != nil || len(events) == 0 || events[0].Type != "computer.forked" {
+	e, err := c.store.At(ctx, begins)
+	if err != nil || e.Type != choir.TypeComputerForked {
 		return "", 0, err
 	}
-	p, err := choir.ReadPayload(events[0].Type, events[0].Payload)
+	p, err := choir.ReadPayload(e.Type, e.Payload)
 	if err != nil {
 		return "", 0, err
 	}

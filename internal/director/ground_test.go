@@ -222,19 +222,13 @@ func (g *ground) models() (c *gateway.Client, done func()) {
 
 // follow calls fn for every event of the log, straight from the store.
 func (g *ground) follow(ctx context.Context, fn func(choir.Event) error) error {
-	for seq := uint64(0); ; {
-		if err := g.WaitPast(ctx, seq); err != nil {
-			return err
+	for e, err := range g.Follow(ctx, 0) {
+		if err == nil {
+			err = fn(e)
 		}
-		events, err := g.EventsAfter(ctx, seq, choir.MaxEventsAfter)
 		if err != nil {
 			return err
 		}
-		for _, e := range events {
-			if err := fn(e); err != nil {
-				return err
-			}
-			seq = e.Seq
-		}
 	}
+	return nil
 }

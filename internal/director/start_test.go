@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"errors"
+	"iter"
 	"os"
 	"strconv"
 	"strings"
@@ -31,28 +32,33 @@ func (l *countedLog) Append(ctx context.Context, drafts ...choir.Draft) ([]choir
 	return l.Store.Append(ctx, choir.RoleDirector, drafts...)
 }
 
-func (l *countedLog) EventsAfter(ctx context.Context, seq uint64, limit int) ([]choir.Event, error) {
-	events, err := l.Store.EventsAfter(ctx, seq, limit)
-	l.read.Add(int64(len(events)))
-	return events, err
+func (l *countedLog) Events(ctx context.Context, from, to uint64) iter.Seq2[choir.Event, error] {
+	return l.counted(l.Store.Events(ctx, from, to))
+}
+
+func (l *countedLog) counted(events iter.Seq2[choir.Event, error]) iter.Seq2[choir.Event, error] {
+	return func(yield func(choir.Event, error) bool) {
+		for e, err := range events {
+			if err == nil {
+				l.read.Add(1)
+			}
+			if !yield(e, err) {
+				return
+			}
+		}
+	}
 }
 
 func (l *countedLog) Follow(ctx context.Context, seq uint64, fn func(choir.Event) error) error {
-	for {
-		if err := l.WaitPast(ctx, seq); err != nil {
-			return err
+	for e, err := range l.counted(l.Store.Follow(ctx, seq)) {
+		if err == nil {
+			err = fn(e)
 		}
-		events, err := l.EventsAfter(ctx, seq, choir.MaxEventsAfter)
 		if err != nil {
 			return err
 		}
-		for _, e := range events {
-			if err := fn(e); err != nil {
-				return err
-			}
-			seq = e.Seq
-		}
 	}
+	return nil
 }
 
 func (l *countedLog) ReadRun(ctx context.Context, run choir.ID) (choir.RunReadReply, error) {

@@ -167,18 +167,15 @@ const maxResumed = 5
 // formerCalls counts the tool calls that an earlier attempt recorded.
 func (j *job) formerCalls() (int, error) {
 	n := 0
-	for after := j.event.Seq; ; {
-		events, err := j.cfg.Log.EventsAfter(j.life, after, choir.MaxEventsAfter)
-		if err != nil || len(events) == 0 {
+	for e, err := range j.cfg.Log.Events(j.life, j.event.Seq+1, 0) {
+		if err != nil {
 			return n, err
 		}
-		for _, e := range events {
-			after = e.Seq
-			if e.Task == j.event.Task && e.Type == (choir.ToolCalled{}).EventType() {
-				n++
-			}
+		if e.Task == j.event.Task && e.Type == choir.TypeToolCalled {
+			n++
 		}
 	}
+	return n, nil
 }
 
 // guard refuses a task whose conditions do not hold.

@@ -6,9 +6,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"iter"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -254,13 +256,17 @@ func (g *log) add(d choir.Draft) choir.Event {
 	return e
 }
 
-func (g *log) EventsAfter(_ context.Context, seq uint64, limit int) ([]choir.Event, error) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if int(seq) >= len(g.events) {
-		return nil, nil
+func (g *log) Events(_ context.Context, from, to uint64) iter.Seq2[choir.Event, error] {
+	return func(yield func(choir.Event, error) bool) {
+		g.mu.Lock()
+		events := slices.Clone(g.events)
+		g.mu.Unlock()
+		for _, e := range events {
+			if e.Seq >= from && (to == 0 || e.Seq <= to) && !yield(e, nil) {
+				return
+			}
+		}
 	}
-	return append([]choir.Event(nil), g.events[seq:]...), nil
 }
 
 func (g *log) live(text string) {
@@ -369,8 +375,7 @@ func (c *control) now(ctx context.Context, only ...string) (choir.Digest, error)
 
 func (c *control) BeginTask(ctx context.Context, task choir.ID, since choir.Digest) (reply choir.TaskBeginReply, err error) {
 	open := map[choir.ID]bool{}
-	events, _ := c.log.EventsAfter(ctx, 0, 0)
-	for _, e := range events {
+	for e := range c.log.Events(ctx, 1, 0) {
 		switch {
 		case e.Task != task:
 		case e.Type == "task.returned":

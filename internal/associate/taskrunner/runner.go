@@ -11,6 +11,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"iter"
 	"sync"
 
 	"choiros/internal/associate/git"
@@ -19,10 +20,11 @@ import (
 	"choiros/internal/model"
 )
 
-// Log appends events durably: all or none, once per draft id.
+// Log appends events durably: all or none, once per draft id. Events reads a range
+// in order, both ends included; to 0 means all.
 type Log interface {
 	Append(ctx context.Context, drafts ...choir.Draft) ([]choir.Receipt, error)
-	EventsAfter(ctx context.Context, seq uint64, limit int) ([]choir.Event, error)
+	Events(ctx context.Context, from, to uint64) iter.Seq2[choir.Event, error]
 }
 
 // Tree is the control plane's hold on the workspace of a task. Begin answers

@@ -3,6 +3,7 @@ package bustest
 import (
 	"cmp"
 	"context"
+	"iter"
 	"strconv"
 	"sync"
 
@@ -40,11 +41,11 @@ func (l *Log) Append(n int) {
 func (l *Log) event(seq uint64) choir.Event {
 	e := choir.Event{
 		Seq: seq, ID: choir.DeriveID(cmp.Or(l.Base, l.Home.Computer), l.Salt, strconv.FormatUint(seq, 10)), Time: l.Home.Computer.Time(),
-		Computer: l.Home.Computer, User: l.Home.User, Source: choir.SourceSystem, Type: "session.started",
+		Computer: l.Home.Computer, User: l.Home.User, Source: choir.SourceSystem, Type: choir.TypeSessionStarted,
 		Payload: []byte(`{}`), PrevHash: choir.ZeroHash, Hash: choir.ZeroHash,
 	}
 	if seq%3 == 0 {
-		e.Type, e.Run = "tool.called", choir.DeriveID(l.Home.Computer, "run", strconv.FormatUint(seq/1000%8, 10))
+		e.Type, e.Run = choir.TypeToolCalled, choir.DeriveID(l.Home.Computer, "run", strconv.FormatUint(seq/1000%8, 10))
 	}
 	return e
 }
@@ -56,7 +57,33 @@ func (l *Log) Head() uint64 {
 	return uint64(len(l.events))
 }
 
-// EventsAfter satisfies hub.EventSource.
+// At satisfies hub.EventSource.
+func (l *Log) At(ctx context.Context, seq uint64) (choir.Event, error) {
+	events, err := l.EventsAfter(ctx, seq-1, 1)
+	if err == nil && len(events) == 0 {
+		err = choir.E("bustest.log", choir.CodeNotFound, "no event %d", seq)
+	}
+	if err != nil {
+		return choir.Event{}, err
+	}
+	return events[0], nil
+}
+
+// Events satisfies hub.EventSource.
+func (l *Log) Events(_ context.Context, from, to uint64) iter.Seq2[choir.Event, error] {
+	return func(yield func(choir.Event, error) bool) {
+		l.mu.Lock()
+		events := l.events[:len(l.events):len(l.events)] // appending changes none of them
+		l.mu.Unlock()
+		for _, e := range events {
+			if e.Seq >= from && (to == 0 || e.Seq <= to) && !yield(e, nil) {
+				return
+			}
+		}
+	}
+}
+
+// EventsAfter reads one page.
 func (l *Log) EventsAfter(_ context.Context, seq uint64, limit int) ([]choir.Event, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"iter"
 	"sync"
 	"time"
 
@@ -17,10 +18,14 @@ const (
 
 // EventSource is the log that is copied; eventstore.Store is one.
 type EventSource interface {
-	// EventsAfter returns committed events in order, at most limit.
-	EventsAfter(ctx context.Context, seq uint64, limit int) ([]choir.Event, error)
-	// WaitPast returns when the log has an event after seq.
-	WaitPast(ctx context.Context, seq uint64) error
+	// At reads one committed event; code not_found.
+	At(ctx context.Context, seq uint64) (choir.Event, error)
+	// Events reads the committed events of a range in order, both ends included; to 0
+	// means all.
+	Events(ctx context.Context, from, to uint64) iter.Seq2[choir.Event, error]
+	// Follow reads the events after a cursor in order, and waits for new ones until
+	// ctx ends.
+	Follow(ctx context.Context, cursor uint64) iter.Seq2[choir.Event, error]
 	// Head is the last durable event.
 	Head() (uint64, choir.Digest)
 }

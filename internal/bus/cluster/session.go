@@ -10,12 +10,8 @@ import (
 	"choiros/internal/fault"
 )
 
-const (
-	// window is how many events are on their way at once.
-	window = 256
-	// batch is how many are read from the log at once.
-	batch = 128
-)
+// window is how many events are on their way at once.
+const window = 256
 
 // sent is an event on its way.
 type sent struct {
@@ -89,11 +85,11 @@ func (r *Replica) resume(ctx context.Context, js jetstream.JetStream) (uint64, e
 	if err != nil {
 		return 0, err
 	}
-	ours, err := r.src.EventsAfter(ctx, state.LastSeq-1, 1)
+	ours, err := r.src.At(ctx, state.LastSeq)
 	if err != nil {
 		return 0, err
 	}
-	if len(ours) != 1 || ours[0].Seq != state.LastSeq || ours[0].Hash != theirs.Hash {
+	if ours.Hash != theirs.Hash {
 		return 0, choir.E("cluster.resume", choir.CodeConflict, "event %d is another one in the cluster: the stream %s holds another log", state.LastSeq, StreamName(r.computer)).
 			WithRemedy("find out who else writes it; nothing there is overwritten")
 	}
@@ -102,37 +98,31 @@ func (r *Replica) resume(ctx context.Context, js jetstream.JetStream) (uint64, e
 
 // publish sends the events after at in order, many at a time.
 func (r *Replica) publish(ctx context.Context, js jetstream.JetStream, at uint64, way chan<- sent) error {
-	for {
-		if err := r.src.WaitPast(ctx, at); err != nil {
-			return err
-		}
-		events, err := r.src.EventsAfter(ctx, at, batch)
+	for e, err := range r.src.Follow(ctx, at) {
 		if err != nil {
 			return err
 		}
-		for i := range events {
-			e := &events[i]
-			if e.Seq != at+1 {
-				return choir.E("cluster.publish", choir.CodeCorrupt, "event %d came out of the log after event %d", e.Seq, at)
-			}
-			msg, err := message(r.computer, e)
-			if err != nil {
-				return err
-			}
-			fault.Point("cluster.publish")
-			// A retry inside the client would overtake the events after it.
-			ack, err := js.PublishMsgAsync(msg, jetstream.WithRetryAttempts(0), jetstream.WithExpectStream(StreamName(r.computer)), jetstream.WithExpectLastSequence(at))
-			if err != nil {
-				return choir.Wrap("cluster.publish", choir.CodeUnavailable, err, "publish event %d", e.Seq)
-			}
-			at = e.Seq
-			select {
-			case way <- sent{at, ack}:
-			case <-ctx.Done():
-				return ctx.Err()
-			}
+		if e.Seq != at+1 {
+			return choir.E("cluster.publish", choir.CodeCorrupt, "event %d came out of the log after event %d", e.Seq, at)
+		}
+		msg, err := message(r.computer, &e)
+		if err != nil {
+			return err
+		}
+		fault.Point("cluster.publish")
+		// A retry inside the client would overtake the events after it.
+		ack, err := js.PublishMsgAsync(msg, jetstream.WithRetryAttempts(0), jetstream.WithExpectStream(StreamName(r.computer)), jetstream.WithExpectLastSequence(at))
+		if err != nil {
+			return choir.Wrap("cluster.publish", choir.CodeUnavailable, err, "publish event %d", e.Seq)
+		}
+		at = e.Seq
+		select {
+		case way <- sent{at, ack}:
+		case <-ctx.Done():
+			return ctx.Err()
 		}
 	}
+	return ctx.Err()
 }
 
 // settle waits for the stream's word on each event in turn.

@@ -3,6 +3,7 @@ package hub
 import (
 	"context"
 	"errors"
+	"iter"
 	"strings"
 	"time"
 
@@ -29,8 +30,11 @@ const (
 
 // EventSource is the log a relay delivers; eventstore.Store is one.
 type EventSource interface {
-	// EventsAfter returns committed events in order, at most limit.
-	EventsAfter(ctx context.Context, seq uint64, limit int) ([]choir.Event, error)
+	// At reads one committed event; code not_found.
+	At(ctx context.Context, seq uint64) (choir.Event, error)
+	// Events reads the committed events of a range in order, both ends included; to 0
+	// means all.
+	Events(ctx context.Context, from, to uint64) iter.Seq2[choir.Event, error]
 	// WaitPast returns when the log has an event after seq.
 	WaitPast(ctx context.Context, seq uint64) error
 }
@@ -114,7 +118,8 @@ func (r *Relay) step(ctx context.Context, js jetstream.JetStream, at uint64) (ui
 	if err := r.src.WaitPast(ctx, at); err != nil {
 		return at, err
 	}
-	events, err := r.src.EventsAfter(ctx, at, relayBatch)
+	// A batch is wanted whole: what is published together is acknowledged together.
+	events, err := choir.Collect(r.src.Events(ctx, at+1, 0), relayBatch)
 	if err != nil {
 		return at, err
 	}

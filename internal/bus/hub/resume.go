@@ -75,11 +75,11 @@ func (r *Relay) resumeEmpty(ctx context.Context) (uint64, error) {
 // logHas reports whether the log has an event with this number and, unless it
 // is empty, this id.
 func (r *Relay) logHas(ctx context.Context, seq uint64, id choir.ID) (bool, error) {
-	events, err := r.src.EventsAfter(ctx, seq-1, 1)
-	if err != nil {
-		return false, err
+	e, err := r.src.At(ctx, seq)
+	if choir.CodeOf(err) == choir.CodeNotFound {
+		return false, nil
 	}
-	return len(events) == 1 && events[0].Seq == seq && (id == "" || events[0].ID == id), nil
+	return err == nil && (id == "" || e.ID == id), err
 }
 
 // last asks the stream what it holds. A part of the store that cannot be read

@@ -41,7 +41,7 @@ func (r *run) ask(ctx context.Context, q choir.Question) (string, error) {
 		q.ID = fmt.Sprintf("q%d", n)
 	}
 	r.questionID[q.ID] = true
-	asked := effect{id: r.id("question.asked", q.ID), cause: r.rec.cause, payload: &choir.QuestionAsked{Question: q}}
+	asked := effect{id: r.eventID(choir.TypeQuestionAsked, q.ID), cause: r.rec.cause, payload: &choir.QuestionAsked{Question: q}}
 	if err := r.commit(append(r.open(), asked)...); err != nil {
 		return "", err
 	}

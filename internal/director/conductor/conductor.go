@@ -8,6 +8,7 @@ package conductor
 import (
 	"context"
 	"crypto/ed25519"
+	"iter"
 	"log/slog"
 	"slices"
 	"sync"
@@ -21,12 +22,13 @@ import (
 
 // Log is the computer's log as the Director reaches it. All methods may be
 // called from many goroutines. Append is idempotent by the drafts' ids and
-// repeats itself over lost connections until ctx ends. Follow calls fn for
+// repeats itself over lost connections until ctx ends. Events reads a range in
+// order, both ends included; to 0 means all. Follow calls fn for
 // every event after seq, in order, until fn or ctx ends it. ReadRun reads what was
 // asked and answered in a run that has ended, wherever in the log that is.
 type Log interface {
 	Append(ctx context.Context, drafts ...choir.Draft) ([]choir.Receipt, error)
-	EventsAfter(ctx context.Context, seq uint64, limit int) ([]choir.Event, error)
+	Events(ctx context.Context, from, to uint64) iter.Seq2[choir.Event, error]
 	Follow(ctx context.Context, seq uint64, fn func(choir.Event) error) error
 	ReadRun(ctx context.Context, run choir.ID) (choir.RunReadReply, error)
 	PutBlob(ctx context.Context, content []byte) (choir.Digest, error)

@@ -66,7 +66,7 @@ func (r *run) nextVersion() (*effect, error) {
 		payload.Blob, err = r.cfg.Log.PutBlob(r.life, []byte(payload.Content))
 		payload.Content = ""
 	}
-	return &effect{id: r.id("document.versioned", r.version), cause: r.rec.cause, payload: payload}, err
+	return &effect{id: r.eventID(choir.TypeDocumentVersioned, r.version), cause: r.rec.cause, payload: payload}, err
 }
 
 // open is the effect that creates the run's document, or none when there is
@@ -82,7 +82,7 @@ func (r *run) open() []effect {
 	if raw, err := choir.Canonical(created); err == nil && len(raw) > choir.InlineLimit {
 		created.Content = clipHead(created.Content, choir.InlineLimit/8)
 	}
-	return []effect{{id: r.id("document.created"), cause: r.rec.cause, payload: created}}
+	return []effect{{id: r.eventID(choir.TypeDocumentCreated), cause: r.rec.cause, payload: created}}
 }
 
 // finish appends the signed end of the run with the last version of its
@@ -91,9 +91,9 @@ func (r *run) finish(end ending, before ...effect) error {
 	end.answer = clipRunes(end.answer, maxAnswer)
 	done := &choir.RunFinished{
 		Outcome: end.outcome, Code: end.code, Answer: end.answer,
-		Signature: r.sign("run.finished", end.answer), Said: clipRunes(r.said, maxSaid),
+		Signature: r.sign(choir.TypeRunFinished, end.answer), Said: clipRunes(r.said, maxSaid),
 	}
-	return r.commit(append(before, effect{id: r.id("run.finished"), cause: r.rec.cause, payload: done})...)
+	return r.commit(append(before, effect{id: r.eventID(choir.TypeRunFinished), cause: r.rec.cause, payload: done})...)
 }
 
 // adopt takes the story from the log when the log is further than this
@@ -135,8 +135,8 @@ func (r *run) shown() []effect {
 	if r.toast == "" {
 		return nil
 	}
-	toast := &choir.ToastShown{Text: r.toast, Signature: r.sign("toast.shown", r.toast)}
-	return []effect{{id: r.id("toast.shown"), cause: r.rec.cause, payload: toast}}
+	toast := &choir.ToastShown{Text: r.toast, Signature: r.sign(choir.TypeToastShown, r.toast)}
+	return []effect{{id: r.eventID(choir.TypeToastShown), cause: r.rec.cause, payload: toast}}
 }
 
 // proposed is the effect of an answer to a prompt that asked for a proposal.
@@ -149,12 +149,12 @@ func (r *run) proposed() []effect {
 		Overlay: r.id("overlay"), Document: to.Document, Version: to.Version, Kind: choir.OverlayProposal,
 		Anchor: to.Anchor, Text: clipRunes(r.ending.answer, maxAnswer),
 	}
-	return []effect{{id: r.id("overlay.added"), cause: r.rec.cause, payload: proposal}}
+	return []effect{{id: r.eventID(choir.TypeOverlayAdded), cause: r.rec.cause, payload: proposal}}
 }
 
 func (r *run) finishOver(over *reached) error {
 	answer := "Stopped: " + over.Error() + ". " + r.soFar()
-	budget := effect{id: r.id("budget.reached"), cause: r.rec.cause, payload: &over.BudgetReached}
+	budget := effect{id: r.eventID(choir.TypeBudgetReached), cause: r.rec.cause, payload: &over.BudgetReached}
 	return r.finish(ending{choir.OutcomeFailed, choir.CodeBudget, answer}, budget)
 }
 

@@ -24,17 +24,15 @@ func (f follower) Serve(ctx context.Context) error {
 }
 
 func (f follower) catchUp(ctx context.Context) error {
-	for {
-		events, err := f.cfg.Log.EventsAfter(ctx, f.position(), choir.MaxEventsAfter)
-		if err != nil || len(events) == 0 {
+	for e, err := range f.cfg.Log.Events(ctx, f.position()+1, 0) {
+		if err == nil {
+			err = f.take(e)
+		}
+		if err != nil {
 			return err
 		}
-		for _, e := range events {
-			if err := f.take(e); err != nil {
-				return err
-			}
-		}
 	}
+	return nil
 }
 
 func (f follower) position() uint64 {
@@ -106,7 +104,7 @@ func (f follower) sort(e choir.Event) error {
 	}
 	if rec := f.records[e.Run]; rec != nil {
 		rec.apply(e, payload)
-		if e.Type == "run.finished" {
+		if e.Type == choir.TypeRunFinished {
 			delete(f.records, e.Run)
 		}
 	}
@@ -116,7 +114,7 @@ func (f follower) sort(e choir.Event) error {
 // interesting are the types a run is decided by; all others are passed over
 // without being decoded.
 var interesting = map[choir.Type]bool{
-	"prompt.submitted": true, "steering.submitted": true, "run.cancel_requested": true, "run.finished": true,
-	"plan.made": true, "plan.refused": true, "task.judged": true, "document.versioned": true, "task.dispatched": true, "task.progressed": true, "task.returned": true, "question.asked": true, "question.answered": true,
-	"model.called": true, "repo.added": true, "sandbox.started": true,
+	choir.TypePromptSubmitted: true, choir.TypeSteeringSubmitted: true, choir.TypeRunCancelRequested: true, choir.TypeRunFinished: true,
+	choir.TypePlanMade: true, choir.TypePlanRefused: true, choir.TypeTaskJudged: true, choir.TypeDocumentVersioned: true, choir.TypeTaskDispatched: true, choir.TypeTaskProgressed: true, choir.TypeTaskReturned: true, choir.TypeQuestionAsked: true, choir.TypeQuestionAnswered: true,
+	choir.TypeModelCalled: true, choir.TypeRepoAdded: true, choir.TypeSandboxStarted: true,
 }

@@ -242,6 +242,9 @@ func (r *run) overTime() error {
 	return over("time", float64(r.cfg.Limits.Seconds), float64(worked/1000))
 }
 
+// eventID is the id of an event of this run: see id.
+func (r *run) eventID(t choir.Type, parts ...any) choir.ID { return r.id(string(t), parts...) }
+
 // id is the id of an effect of this run; the same parts give the same id in
 // every execution.
 func (r *run) id(kind string, parts ...any) choir.ID {

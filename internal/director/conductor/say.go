@@ -76,7 +76,7 @@ func (r *run) saidBefore(effects []effect, i int) ([]effect, error) {
 		return effects, nil
 	}
 	r.untold = true
-	if !slices.ContainsFunc(effects, func(e effect) bool { return e.payload.EventType() == "run.finished" }) {
+	if !slices.ContainsFunc(effects, func(e effect) bool { return e.payload.EventType() == choir.TypeRunFinished }) {
 		return effects, nil
 	}
 	next, err := r.nextVersion()
@@ -94,7 +94,7 @@ func (r *run) rename(effects []effect, i int, first *choir.First) bool {
 		old := p.Task.TaskID
 		p.Task.TaskID = choir.DeriveID(old, string(first.Hash))
 		r.story.Rename(old, p.Task.TaskID)
-		effects[i].id, effects[i].task = r.id("task.dispatched", p.Task.TaskID), p.Task.TaskID
+		effects[i].id, effects[i].task = r.eventID(choir.TypeTaskDispatched, p.Task.TaskID), p.Task.TaskID
 	case *choir.DocumentCreated:
 		p.Document = choir.DeriveID(p.Document, string(first.Hash))
 		r.document = p.Document

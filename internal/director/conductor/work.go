@@ -29,7 +29,7 @@ func (r *run) submitPlan(ctx context.Context, call model.Block) (agentloop.Resul
 		return r.refusePlan(problems)
 	}
 	r.plan = newPlan(p)
-	made := effect{id: r.id("plan.made"), cause: r.rec.cause, payload: &r.plan.PlanMade}
+	made := effect{id: r.eventID(choir.TypePlanMade), cause: r.rec.cause, payload: &r.plan.PlanMade}
 	if err := r.commit(append(r.open(), made)...); err != nil {
 		return agentloop.Result{}, err
 	}
@@ -39,7 +39,7 @@ func (r *run) submitPlan(ctx context.Context, call model.Block) (agentloop.Resul
 
 func (r *run) refusePlan(problems []string) (agentloop.Result, error) {
 	r.refusals++
-	refused := effect{id: r.id("plan.refused", r.refusals), cause: r.rec.cause, payload: &choir.PlanRefused{Problems: problems}}
+	refused := effect{id: r.eventID(choir.TypePlanRefused, r.refusals), cause: r.rec.cause, payload: &choir.PlanRefused{Problems: problems}}
 	if err := r.commit(append(r.open(), refused)...); err != nil {
 		return agentloop.Result{}, err
 	}
@@ -69,7 +69,7 @@ func (r *run) dispatch(ctx context.Context) (string, error) {
 	a.task = newTask(r.id("task", a.step.ID, a.number), r.rec.run, r.rec.prompt.Repo, a.step)
 	a.task.TokenBudget = int(min(left, maxTokenBudget))
 	sent := &choir.TaskDispatched{Task: a.task, Step: a.step.ID}
-	err := r.commit(effect{id: r.id("task.dispatched", a.task.TaskID), task: a.task.TaskID, cause: r.id("plan.made"), payload: sent})
+	err := r.commit(effect{id: r.eventID(choir.TypeTaskDispatched, a.task.TaskID), task: a.task.TaskID, cause: r.eventID(choir.TypePlanMade), payload: sent})
 	if err != nil {
 		return "", err
 	}
@@ -159,7 +159,7 @@ func (r *run) judgeResult(ctx context.Context, call model.Block) (agentloop.Resu
 		}
 	}
 	r.pending = nil
-	if err := r.commit(effect{id: r.id("task.judged", a.task.TaskID), task: a.task.TaskID, payload: payload}); err != nil {
+	if err := r.commit(effect{id: r.eventID(choir.TypeTaskJudged, a.task.TaskID), task: a.task.TaskID, payload: payload}); err != nil {
 		return agentloop.Result{}, err
 	}
 	return r.follow(ctx, a, j, next)

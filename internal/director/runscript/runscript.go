@@ -113,9 +113,9 @@ func (s *Script) Repos() []string {
 // Director and the person cause, and the results of tasks.
 func Told(t choir.Type) bool {
 	return slices.Contains([]choir.Type{
-		"prompt.submitted", "steering.submitted", "run.cancel_requested", "run.finished", "plan.made", "plan.refused",
-		"task.dispatched", "task.returned", "task.judged", "question.asked", "question.answered", "toast.shown",
-		"document.created", "overlay.added", "budget.reached",
+		choir.TypePromptSubmitted, choir.TypeSteeringSubmitted, choir.TypeRunCancelRequested, choir.TypeRunFinished, choir.TypePlanMade, choir.TypePlanRefused,
+		choir.TypeTaskDispatched, choir.TypeTaskReturned, choir.TypeTaskJudged, choir.TypeQuestionAsked, choir.TypeQuestionAnswered, choir.TypeToastShown,
+		choir.TypeDocumentCreated, choir.TypeOverlayAdded, choir.TypeBudgetReached,
 	}, t)
 }
 
