@@ -47,11 +47,11 @@ func measureDelivery(ctx context.Context, l *lab, p *page, row Row) (Row, error)
 		return row, err
 	}
 	head, _ := p.c.Store().Head()
-	events, err := p.c.Store().EventsAfter(ctx, head-1, 1)
+	newest, err := p.c.Store().At(ctx, head)
 	if err != nil {
 		return row, err
 	}
-	event, err := choir.Canonical(events[0])
+	event, err := choir.Canonical(newest)
 	if err != nil {
 		return row, err
 	}

@@ -55,11 +55,11 @@ func (c *Computer) prepareExport(ctx context.Context) (*timeline.Export, error) 
 	if err != nil {
 		return nil, err
 	}
-	events, err := c.store.EventsAfter(ctx, p.Seq-1, 1)
+	e, err := c.store.At(ctx, p.Seq)
 	if err != nil {
 		return nil, err
 	}
-	head := timeline.Head{Computer: events[0].Computer, Name: c.cfg.Name, Seq: p.Seq, Hash: p.Hash, Workspace: p.Snapshot}
+	head := timeline.Head{Computer: e.Computer, Name: c.cfg.Name, Seq: p.Seq, Hash: p.Hash, Workspace: p.Snapshot}
 	return timeline.NewExport(ctx, c.store, c.blobs, head, reached)
 }
 
@@ -168,11 +168,11 @@ func withheldPaths(ctx context.Context, store *eventstore.Store, keeper *snapsho
 // checkPast holds what the log leads to against what came: nothing may lack but
 // what the archive says, and nothing may be there that the log does not lead to.
 func checkPast(ctx context.Context, store *eventstore.Store, keeper *snapshot.Keeper, a timeline.Archive) error {
-	last, err := store.EventsAfter(ctx, a.Seq-1, 1)
-	if err != nil {
+	last, err := store.At(ctx, a.Seq)
+	if err != nil && choir.CodeOf(err) != choir.CodeNotFound {
 		return err
 	}
-	if len(last) != 1 || last[0].Computer != a.Computer {
+	if err != nil || last.Computer != a.Computer {
 		return choir.E("computer.import", choir.CodeInvalid, "the file says it is computer %s, which the log in it is not", a.Computer)
 	}
 	reached, err := timeline.ReachAll(ctx, store, keeper, a.Seq)

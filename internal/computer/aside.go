@@ -134,8 +134,8 @@ func (c *Computer) thrownSince(ctx context.Context, seq uint64, now snapshot.Res
 	for _, l := range left.Over {
 		wanted = append(wanted, l.Path)
 	}
-	events, err := c.store.EventsAfter(ctx, seq-1, 1)
-	if err != nil || len(events) == 0 {
+	moment, err := c.store.At(ctx, seq)
+	if err != nil {
 		return nil, err
 	}
 	items, err := c.Trash(ctx)
@@ -144,7 +144,7 @@ func (c *Computer) thrownSince(ctx context.Context, seq uint64, now snapshot.Res
 	}
 	var out []Aside
 	for _, t := range slices.Backward(items) { // the oldest first
-		if t.At < events[0].Time || !slices.Contains(wanted, t.From) || slices.Contains(now.Left, t.From) {
+		if t.At < moment.Time || !slices.Contains(wanted, t.From) || slices.Contains(now.Left, t.From) {
 			continue
 		}
 		if !slices.ContainsFunc(out, func(a Aside) bool { return a.From == t.From }) {

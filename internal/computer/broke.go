@@ -62,7 +62,7 @@ func (c *Computer) ReportBroke(ctx context.Context, role choir.Role, p choir.Des
 		return Broke{}, err
 	}
 	// The same words about the same source are the same event.
-	id := choir.DeriveID(c.cfg.ID, "desktop.broke", string(role), string(source), string(run), string(p.Origin), p.Message, p.File, strconv.Itoa(p.Line))
+	id := choir.DeriveID(c.cfg.ID, string(choir.TypeDesktopBroke), string(role), string(source), string(run), string(p.Origin), p.Message, p.File, strconv.Itoa(p.Line))
 	receipt, err := c.appendToRun(ctx, role, id, run, "", p)
 	if err != nil {
 		return Broke{}, err
@@ -140,11 +140,8 @@ func (c *Computer) lastToChange(ctx context.Context) (source choir.Digest, run c
 	if err != nil || seq == 0 {
 		return source, "", err
 	}
-	events, err := c.store.EventsAfter(ctx, seq-1, 1)
-	if err == nil && len(events) == 1 {
-		run = events[0].Run
-	}
-	return source, run, err
+	e, err := c.store.At(ctx, seq)
+	return source, e.Run, err
 }
 
 // sourceNow looks at the source's folder in the workspace; beside it, what the log

@@ -57,7 +57,8 @@ type autoCheckpoint struct {
 
 func (a *autoCheckpoint) String() string { return "auto-checkpoint" }
 
-// Serve counts until the context ends.
+// Serve counts until the context ends. It waits by itself and not in Store.Follow,
+// because it wakes for the clock, too, and decides once all that is new is counted.
 func (a *autoCheckpoint) Serve(ctx context.Context) error {
 	limits := a.c.cfg.AutoCheckpoint
 	if limits.Tasks <= 0 || limits.Every <= 0 {
@@ -111,23 +112,21 @@ func (a *autoCheckpoint) wait(ctx context.Context, tick <-chan time.Time) (late 
 
 // count takes up what is new in the log.
 func (a *autoCheckpoint) count(ctx context.Context) error {
-	for {
-		events, err := a.c.store.EventsAfter(ctx, a.head, choir.MaxEventsAfter)
-		if err != nil || len(events) == 0 {
+	for e, err := range a.c.store.Events(ctx, a.head+1, 0) {
+		if err != nil {
 			return err
 		}
-		for _, e := range events {
-			a.head = e.Seq
-			switch e.Type {
-			case "task.returned":
-				a.tasks++
-			case "file.written", "file.removed":
-				a.changed = true
-			case "checkpoint.created":
-				a.tasks, a.changed = 0, false
-			}
+		a.head = e.Seq
+		switch e.Type {
+		case choir.TypeTaskReturned:
+			a.tasks++
+		case choir.TypeFileWritten, choir.TypeFileRemoved:
+			a.changed = true
+		case choir.TypeCheckpointCreated:
+			a.tasks, a.changed = 0, false
 		}
 	}
+	return nil
 }
 
 // make asks for the checkpoint; not while a task works, which is asked again

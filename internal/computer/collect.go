@@ -86,9 +86,9 @@ func (c *Computer) needed(ctx context.Context, before choir.Time, out *Collected
 	out.Moments = len(let)
 	reached, err := timeline.ReachWithout(ctx, c.store, c.keeper, head, func(e *choir.Event) bool {
 		switch e.Type {
-		case "snapshot.taken":
+		case choir.TypeSnapshotTaken:
 			return let[e.Seq] != ""
-		case "file.written", "file.removed":
+		case choir.TypeFileWritten, choir.TypeFileRemoved:
 			return true // the snapshot that ends them leads to the same
 		}
 		return false
@@ -105,24 +105,19 @@ func (c *Computer) needed(ctx context.Context, before choir.Time, out *Collected
 func (c *Computer) oldCalls(ctx context.Context, head uint64, before choir.Time) (map[uint64]choir.Digest, error) {
 	let := map[uint64]choir.Digest{}
 	last := uint64(0)
-	for after := uint64(0); after < head; {
-		events, err := c.store.EventsAfter(ctx, after, choir.MaxEventsAfter)
-		if err != nil || len(events) == 0 {
+	for e, err := range c.store.Events(ctx, 1, head) {
+		if err != nil {
 			return nil, err
 		}
-		for i := range events {
-			e := &events[i]
-			after = e.Seq
-			if e.Type != "snapshot.taken" || e.Time >= before {
-				continue
-			}
-			p, err := choir.ReadPayload(e.Type, e.Payload)
-			if err != nil {
-				return nil, err
-			}
-			if taken := p.(*choir.SnapshotTaken); taken.Reason == "tool_called" || taken.Reason == "tool_returned" {
-				let[e.Seq], last = taken.Snapshot, e.Seq
-			}
+		if e.Type != choir.TypeSnapshotTaken || e.Time >= before {
+			continue
+		}
+		p, err := choir.ReadPayload(e.Type, e.Payload)
+		if err != nil {
+			return nil, err
+		}
+		if taken := p.(*choir.SnapshotTaken); taken.Reason == "tool_called" || taken.Reason == "tool_returned" {
+			let[e.Seq], last = taken.Snapshot, e.Seq
 		}
 	}
 	delete(let, last)

@@ -265,7 +265,7 @@ func (c *Computer) begin(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if c.recovered = last != nil && last.Type == "session.started"; c.recovered {
+		if c.recovered = last != nil && last.Type == choir.TypeSessionStarted; c.recovered {
 			c.wentDown, err = c.wentDownSince(last)
 			if err != nil {
 				return err

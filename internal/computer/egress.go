@@ -130,5 +130,5 @@ func (c *Computer) EgressRefused(ctx context.Context, host string, port int) err
 	}
 	_, err := c.appendToRun(ctx, choir.RoleControl, choir.DeriveID(base, "egress", host), run, task,
 		choir.EgressRefused{Host: host, Port: port, Policy: string(choir.EgressNone)})
-	return appender.UnlessSaid(err, choir.RoleControl, "egress.refused") // of another port, before choir was started again
+	return appender.UnlessSaid(err, choir.RoleControl, choir.TypeEgressRefused) // of another port, before choir was started again
 }

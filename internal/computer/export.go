@@ -97,27 +97,22 @@ func (x *repoIndex) set(upTo uint64, list []choir.RepoAdded) {
 func (c *Computer) Repos(ctx context.Context) ([]choir.RepoAdded, error) {
 	after, list := c.projects.get()
 	list = slices.Clone(list)
-	for {
-		events, err := c.store.EventsAfter(ctx, after, choir.MaxEventsAfter)
+	for e, err := range c.store.Events(ctx, after+1, 0) {
 		if err != nil {
 			return nil, err
 		}
-		if len(events) == 0 {
-			c.projects.set(after, list)
-			return slices.Clone(list), nil
+		after = e.Seq
+		if e.Type != choir.TypeRepoAdded {
+			continue
 		}
-		for _, e := range events {
-			after = e.Seq
-			if e.Type != "repo.added" {
-				continue
-			}
-			p, err := choir.ReadPayload(e.Type, e.Payload)
-			if err != nil {
-				return nil, err
-			}
-			list = withRepo(list, *p.(*choir.RepoAdded))
+		p, err := choir.ReadPayload(e.Type, e.Payload)
+		if err != nil {
+			return nil, err
 		}
+		list = withRepo(list, *p.(*choir.RepoAdded))
 	}
+	c.projects.set(after, list)
+	return slices.Clone(list), nil
 }
 
 func withRepo(list []choir.RepoAdded, added choir.RepoAdded) []choir.RepoAdded {

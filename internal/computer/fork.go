@@ -40,14 +40,11 @@ func (c *Computer) FindFork(ctx context.Context, seq uint64) (ForkPoint, error) 
 }
 
 func (c *Computer) forkPoint(ctx context.Context, seq uint64) (ForkPoint, error) {
-	events, err := c.store.EventsAfter(ctx, seq-1, 1)
+	e, err := c.store.At(ctx, seq)
 	if err != nil {
 		return ForkPoint{}, err
 	}
-	if len(events) == 0 || events[0].Seq != seq {
-		return ForkPoint{}, choir.E("computer.fork", choir.CodeCorrupt, "event %d cannot be read", seq).WithRemedy("run `choir log --verify`")
-	}
-	p := ForkPoint{Seq: seq, Hash: events[0].Hash}
+	p := ForkPoint{Seq: seq, Hash: e.Hash}
 	s, _, err := c.store.SnapshotAt(ctx, seq)
 	if choir.CodeOf(err) == choir.CodeNotFound {
 		return p, nil

@@ -238,7 +238,7 @@ func (c *Computer) recordOwners(ctx context.Context, now snapshot.Result) error 
 	if last == "" {
 		return c.appendAll(ctx, choir.RoleControl, drafts)
 	}
-	if drafts[0].Type == "caches.left_out" {
+	if drafts[0].Type == choir.TypeCachesLeftOut {
 		if err := c.appendAll(ctx, choir.RoleControl, drafts[:1]); err != nil {
 			return err
 		}

@@ -243,19 +243,15 @@ func (l *lab) root() choir.Digest {
 func (l *lab) waitEvent(want func(choir.Event) bool) choir.Event {
 	l.t.Helper()
 	ctx := l.within()
-	for after := uint64(0); ; {
-		events := must(l.store.EventsAfter(ctx, after, 100))(l.t)
-		for _, e := range events {
-			if after = e.Seq; want(e) {
-				return e
-			}
+	for e, err := range l.store.Follow(ctx, 0) {
+		if err != nil {
+			l.t.Fatalf("waited in vain: %v\n%v", err, l.types())
 		}
-		if len(events) == 0 {
-			if err := l.store.WaitPast(ctx, after); err != nil {
-				l.t.Fatalf("waited in vain: %v\n%v", err, l.types())
-			}
+		if want(e) {
+			return e
 		}
 	}
+	panic("Follow ended without an error")
 }
 
 func ofType(t choir.Type) func(choir.Event) bool {

@@ -50,9 +50,6 @@ type Mark struct {
 	ToSeq      uint64       `json:"to_seq,omitempty" doc:"The moment that a rewind went back to."`
 }
 
-// marksStep is how many events are read at a time.
-const marksStep = 1000
-
 // Marks lists up to limit marks before an event, newest first; before 0 means
 // all.
 func (c *Computer) Marks(ctx context.Context, limit int, before uint64) ([]Mark, error) {
@@ -63,19 +60,16 @@ func (c *Computer) Marks(ctx context.Context, limit int, before uint64) ([]Mark,
 			return nil, err
 		}
 	}
-	// Before 0 wraps around to the largest number.
-	for to := min(before-1, head); to > 0 && !w.full(limit); {
-		from := to - min(to, marksStep)
-		events, err := c.store.EventsAfter(ctx, from, int(to-from))
+	for e, err := range c.store.Backwards(ctx, before) {
+		if err == nil {
+			err = w.take(&e)
+		}
 		if err != nil {
 			return nil, err
 		}
-		for i := len(events) - 1; i >= 0 && !w.full(limit); i-- {
-			if err := w.take(&events[i]); err != nil {
-				return nil, err
-			}
+		if w.full(limit) {
+			break
 		}
-		to = from
 	}
 	if err := w.close(); err != nil {
 		return nil, err
@@ -119,8 +113,8 @@ func (w *markWalk) take(e *choir.Event) error {
 	}
 	kind, plain := plainMarks[e.Type]
 	switch e.Type {
-	case "file.written", "file.removed":
-	case "snapshot.taken", "checkpoint.created", "task.started", "task.returned", "task.dispatched", "tool.called", "session.started":
+	case choir.TypeFileWritten, choir.TypeFileRemoved:
+	case choir.TypeSnapshotTaken, choir.TypeCheckpointCreated, choir.TypeTaskStarted, choir.TypeTaskReturned, choir.TypeTaskDispatched, choir.TypeToolCalled, choir.TypeSessionStarted:
 		if err := w.close(); err != nil {
 			return err
 		}
@@ -142,9 +136,9 @@ func (w *markWalk) take(e *choir.Event) error {
 
 // plainMarks are events that are a mark by themselves.
 var plainMarks = map[choir.Type]MarkKind{
-	"prompt.submitted": MarkPrompt, "run.finished": MarkAnswer, "timeline.rewound": MarkRewind, "timeline.undone": MarkUndo,
-	"changes.taken": MarkTake, "desktop.upgraded": MarkTake, "timeline.forked": MarkFork, "computer.forked": MarkFork, "computer.imported": MarkImport,
-	"repo.added": MarkRepo, "theme.changed": MarkTheme, "caches.left_out": MarkCaches,
+	choir.TypePromptSubmitted: MarkPrompt, choir.TypeRunFinished: MarkAnswer, choir.TypeTimelineRewound: MarkRewind, choir.TypeTimelineUndone: MarkUndo,
+	choir.TypeChangesTaken: MarkTake, choir.TypeDesktopUpgraded: MarkTake, choir.TypeTimelineForked: MarkFork, choir.TypeComputerForked: MarkFork, choir.TypeComputerImported: MarkImport,
+	choir.TypeRepoAdded: MarkRepo, choir.TypeThemeChanged: MarkTheme, choir.TypeCachesLeftOut: MarkCaches,
 }
 
 func (w *markWalk) plain(e *choir.Event, kind MarkKind) error {
@@ -289,7 +283,7 @@ func (w *markWalk) call(g *fileGroup, m Mark) error {
 		return nil
 	}
 	e, err := w.c.store.Event(w.ctx, g.event.Cause)
-	if choir.CodeOf(err) == choir.CodeNotFound || err == nil && (e.Type != "tool.called" || e.Source != choir.SourceAssociate) {
+	if choir.CodeOf(err) == choir.CodeNotFound || err == nil && (e.Type != choir.TypeToolCalled || e.Source != choir.SourceAssociate) {
 		return nil
 	}
 	if err != nil {

@@ -41,15 +41,11 @@ func (c *Computer) At(ctx context.Context, seq uint64) (m Moment, err error) {
 	if err := c.store.MustHave(seq); err != nil {
 		return m, err
 	}
-	events, err := c.store.EventsAfter(ctx, seq-1, 1)
+	e, err := c.store.At(ctx, seq)
 	if err != nil {
 		return m, err
 	}
-	if len(events) == 0 || events[0].Seq != seq {
-		return m, choir.E("computer.moment", choir.CodeCorrupt, "event %d cannot be read", seq).WithRemedy("choir log --verify")
-	}
-	e := &events[0]
-	m = Moment{Seq: seq, At: e.Time, Type: e.Type, Text: timeline.Say(e), Run: e.Run, Task: e.Task}
+	m = Moment{Seq: seq, At: e.Time, Type: e.Type, Text: timeline.Say(&e), Run: e.Run, Task: e.Task}
 	m.Head, _ = c.store.Head()
 	if m.Documents, err = c.store.Documents(ctx, seq); err != nil {
 		return m, err

@@ -228,26 +228,20 @@ func pairs[K cmp.Ordered, V any](a, b []V, key func(V) K) []pair[K, V] {
 func (c *Computer) between(ctx context.Context, from, to uint64, out *MomentsDiff) error {
 	counts := map[choir.Type]int{}
 	read := 0
-	for after := from; after < to && !out.EventsCut; {
-		events, err := c.store.EventsAfter(ctx, after, int(min(to-after, choir.MaxEventsAfter)))
+	for e, err := range c.store.Events(ctx, from+1, to) {
 		if err != nil {
 			return err
 		}
-		if len(events) == 0 {
+		if read++; read > maxCounted {
+			out.EventsCut = true
 			break
 		}
-		for i := range events {
-			e := &events[i]
-			after = e.Seq
-			counts[e.Type]++
-			if text := timeline.Say(e); text != "" && len(out.Events) < maxTold {
-				out.Events = append(out.Events, EventLine{e.Seq, e.Time, e.Type, text})
-			} else if text != "" {
-				out.EventsCut = true
-			}
+		counts[e.Type]++
+		if text := timeline.Say(&e); text != "" && len(out.Events) < maxTold {
+			out.Events = append(out.Events, EventLine{e.Seq, e.Time, e.Type, text})
+		} else if text != "" {
+			out.EventsCut = true
 		}
-		read += len(events)
-		out.EventsCut = out.EventsCut || read >= maxCounted && after < to
 	}
 	for t, n := range counts {
 		out.Counts = append(out.Counts, TypeCount{t, n})

@@ -146,7 +146,7 @@ func (c *Computer) WaitTask(ctx context.Context, id choir.ID) (choir.AssociateRe
 }
 
 func (c *Computer) mustBeDispatched(ctx context.Context, task choir.ID) error {
-	_, err := c.store.First(ctx, "task.dispatched", string(task))
+	_, err := c.store.First(ctx, choir.TypeTaskDispatched, string(task))
 	if choir.CodeOf(err) == choir.CodeNotFound {
 		_, err = c.store.Task(ctx, task) // which says it of a task
 	}

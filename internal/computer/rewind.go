@@ -181,6 +181,9 @@ func (c *Computer) planRewind(ctx context.Context, client *guest.Client, role ch
 	return intent{Before: before.Root, Target: r.To, Role: role, Draft: done, Lacking: r.Lacking, Out: r.Aside, Back: r.Back}, err
 }
 
+// maxLook bounds the events that one look at the tree makes.
+const maxLook = 1000
+
 // whole is the moment at which the change is told that event seq is part of: the
 // events of one look at the tree belong together, and the snapshot ends them. Before
 // the first look at a new workspace, which may come behind a prompt, it is that look.
@@ -189,16 +192,14 @@ func (c *Computer) whole(ctx context.Context, seq uint64) (uint64, error) {
 	if err != nil || seq < at && first.Reason == reasonCreated {
 		return max(seq, at), err
 	}
-	events, err := c.store.EventsAfter(ctx, seq-1, choir.MaxEventsAfter)
-	if err != nil || len(events) == 0 {
-		return seq, err
-	}
-	if t := events[0].Type; t != "file.written" && t != "file.removed" {
-		return seq, nil
-	}
-	for i := range events {
-		if events[i].Type == "snapshot.taken" {
-			return events[i].Seq, nil
+	for e, err := range c.store.Events(ctx, seq, seq+maxLook) {
+		switch {
+		case err != nil:
+			return seq, err
+		case e.Type == choir.TypeSnapshotTaken:
+			return e.Seq, nil
+		case e.Seq == seq && e.Type != choir.TypeFileWritten && e.Type != choir.TypeFileRemoved:
+			return seq, nil
 		}
 	}
 	return seq, nil

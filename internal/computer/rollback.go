@@ -166,24 +166,21 @@ func (c *Computer) writersOf(ctx context.Context, t *eventstore.Task, now choir.
 			w.task[ch.From] = true
 		}
 	}
-	for after := t.StartedSeq; ; {
-		events, err := c.store.EventsAfter(ctx, after, choir.MaxEventsAfter)
-		if err != nil || len(events) == 0 {
+	for e, err := range c.store.Events(ctx, t.StartedSeq+1, 0) {
+		if err == nil {
+			err = w.take(&e, t.ID)
+		}
+		if err != nil {
 			return w, err
 		}
-		for i := range events {
-			after = events[i].Seq
-			if err := w.take(&events[i], t.ID); err != nil {
-				return w, err
-			}
-		}
 	}
+	return w, nil
 }
 
 // take notes what one event says.
 func (w *writers) take(e *choir.Event, task choir.ID) error {
 	owner := e.Source == choir.SourceUser || e.Source == choir.SourceDesktop
-	if e.Type != "file.written" && e.Type != "file.removed" || !owner && e.Task != task {
+	if e.Type != choir.TypeFileWritten && e.Type != choir.TypeFileRemoved || !owner && e.Task != task {
 		return nil
 	}
 	p, err := choir.ReadPayload(e.Type, e.Payload)

@@ -96,24 +96,14 @@ func ended(err error) error {
 // lastSessionEvent is the newest session event in the log; nil when there is
 // none.
 func (c *Computer) lastSessionEvent(ctx context.Context) (*choir.Event, error) {
-	head, _ := c.store.Head()
-	const step = 500
-	for to := head; to > 0; {
-		from := uint64(0)
-		if to > step {
-			from = to - step
-		}
-		events, err := c.store.EventsAfter(ctx, from, int(to-from))
+	for e, err := range c.store.Backwards(ctx, 0) {
 		if err != nil {
 			return nil, err
 		}
-		for i := len(events) - 1; i >= 0; i-- {
-			switch events[i].Type {
-			case "session.started", "session.ended", "computer.forked", "computer.imported":
-				return &events[i], nil
-			}
+		switch e.Type {
+		case choir.TypeSessionStarted, choir.TypeSessionEnded, choir.TypeComputerForked, choir.TypeComputerImported:
+			return &e, nil
 		}
-		to = from
 	}
 	return nil, nil
 }

@@ -172,25 +172,8 @@ func (c *Computer) carriedSource() (choir.Digest, error) {
 }
 
 func (c *Computer) firstSnapshot(ctx context.Context) (choir.Digest, error) {
-	head, _ := c.store.Head()
-	for after := uint64(0); after < head; {
-		events, err := c.store.EventsAfter(ctx, after, 1000)
-		if err != nil || len(events) == 0 {
-			return "", err
-		}
-		for _, e := range events {
-			if e.Type != "snapshot.taken" {
-				continue
-			}
-			p, err := choir.ReadPayload(e.Type, e.Payload)
-			if err != nil {
-				return "", err
-			}
-			return p.(*choir.SnapshotTaken).Snapshot, nil
-		}
-		after = events[len(events)-1].Seq
-	}
-	return "", nil
+	taken, _, err := c.store.FirstSnapshot(ctx)
+	return taken.Snapshot, err
 }
 
 // sourceIn is the digest of the source's folder in a tree; empty when there is

@@ -39,8 +39,8 @@ type deed struct {
 // Focus and titles follow from other changes.
 func deedOf(e *choir.Event) (deed, bool, error) {
 	switch e.Type {
-	case "window.opened", "window.closed", "window.moved", "window.shown":
-	case "document.created", "document.versioned", "document.renamed", "document.removed":
+	case choir.TypeWindowOpened, choir.TypeWindowClosed, choir.TypeWindowMoved, choir.TypeWindowShown:
+	case choir.TypeDocumentCreated, choir.TypeDocumentVersioned, choir.TypeDocumentRenamed, choir.TypeDocumentRemoved:
 		if e.Source != choir.SourceUser && e.Source != choir.SourceDesktop {
 			return deed{}, false, nil // a run's are told by its own marks
 		}
@@ -83,11 +83,14 @@ func shownWords(state choir.WindowState) string {
 // continuing begins with the streak whose mark is at event seq, on a page before:
 // what is left of it has no mark of its own.
 func (w *markWalk) continuing(seq uint64) error {
-	events, err := w.c.store.EventsAfter(w.ctx, seq-1, 1)
-	if err != nil || len(events) == 0 || events[0].Seq != seq {
+	e, err := w.c.store.At(w.ctx, seq)
+	if choir.CodeOf(err) == choir.CodeCorrupt {
+		return nil // the marks of a damaged log are those of the events it has
+	}
+	if err != nil {
 		return err
 	}
-	if _, err := w.part(&events[0]); err != nil || w.streak == nil {
+	if _, err := w.part(&e); err != nil || w.streak == nil {
 		return err
 	}
 	w.streak.elsewhere = true

@@ -98,14 +98,11 @@ func (c *Computer) common(ctx context.Context, other *Computer) (uint64, error) 
 func sameEvent(ctx context.Context, a, b *Computer, seq uint64) (bool, error) {
 	var hashes [2]choir.Digest
 	for i, c := range []*Computer{a, b} {
-		events, err := c.store.EventsAfter(ctx, seq-1, 1)
+		e, err := c.store.At(ctx, seq)
 		if err != nil {
-			return false, err
+			return false, choir.Wrap("computer.compare", "", err, "the log of %s", c.cfg.Name)
 		}
-		if len(events) == 0 || events[0].Seq != seq {
-			return false, choir.E("computer.compare", choir.CodeCorrupt, "event %d of %s cannot be read", seq, c.cfg.Name).WithRemedy("run `choir log --verify`")
-		}
-		hashes[i] = events[0].Hash
+		hashes[i] = e.Hash
 	}
 	return hashes[0] == hashes[1], nil
 }

@@ -178,29 +178,22 @@ func (c *Computer) newTerminals() *terminals.Set {
 // lostTerminals are those that a session which did not end in order left open.
 func (c *Computer) lostTerminals(ctx context.Context, session *choir.Event) ([]choir.Payload, error) {
 	var open []choir.ID
-	for after := session.Seq; ; {
-		events, err := c.store.EventsAfter(ctx, after, choir.MaxEventsAfter)
+	for e, err := range c.store.Events(ctx, session.Seq+1, 0) {
 		if err != nil {
 			return nil, err
 		}
-		if len(events) == 0 {
-			break
+		if e.Type != choir.TypeTerminalOpened && e.Type != choir.TypeTerminalClosed {
+			continue
 		}
-		for i := range events {
-			after = events[i].Seq
-			if t := events[i].Type; t != "terminal.opened" && t != "terminal.closed" {
-				continue
-			}
-			p, err := choir.ReadPayload(events[i].Type, events[i].Payload)
-			if err != nil {
-				return nil, err
-			}
-			switch p := p.(type) {
-			case *choir.TerminalOpened:
-				open = append(open, p.Terminal)
-			case *choir.TerminalClosed:
-				open = slices.DeleteFunc(open, func(id choir.ID) bool { return id == p.Terminal })
-			}
+		p, err := choir.ReadPayload(e.Type, e.Payload)
+		if err != nil {
+			return nil, err
+		}
+		switch p := p.(type) {
+		case *choir.TerminalOpened:
+			open = append(open, p.Terminal)
+		case *choir.TerminalClosed:
+			open = slices.DeleteFunc(open, func(id choir.ID) bool { return id == p.Terminal })
 		}
 	}
 	out := make([]choir.Payload, len(open))

@@ -22,7 +22,7 @@ func (c *Computer) appendFrom(ctx context.Context, role choir.Role, drafts []cho
 // aroundCall records what changed when the drafts begin or end a call that may
 // write. A call that was refused begins and ends in one append, and ran nothing.
 func (c *Computer) aroundCall(ctx context.Context, drafts []choir.Draft) error {
-	if len(drafts) != 1 || drafts[0].Type != "tool.called" && drafts[0].Type != "tool.returned" {
+	if len(drafts) != 1 || drafts[0].Type != choir.TypeToolCalled && drafts[0].Type != choir.TypeToolReturned {
 		return nil
 	}
 	d := &drafts[0]
@@ -39,7 +39,7 @@ func (c *Computer) aroundCall(ctx context.Context, drafts []choir.Draft) error {
 			return c.look(ctx, d, "tool_called", "")
 		}
 	case *choir.ToolReturned:
-		called, err := c.callEvent(ctx, p.Call, "called")
+		called, err := c.store.First(ctx, choir.TypeToolCalled, string(p.Call))
 		if choir.CodeOf(err) == choir.CodeNotFound {
 			return nil
 		}

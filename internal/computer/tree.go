@@ -202,7 +202,7 @@ func (c *Computer) appendAll(ctx context.Context, role choir.Role, drafts []choi
 // appendChanges appends drafts of record in their order: those of files as the
 // role's, the others as the control plane's.
 func (c *Computer) appendChanges(ctx context.Context, role choir.Role, drafts []choir.Draft) error {
-	ofFiles := func(d choir.Draft) bool { return d.Type == "file.written" || d.Type == "file.removed" }
+	ofFiles := func(d choir.Draft) bool { return d.Type == choir.TypeFileWritten || d.Type == choir.TypeFileRemoved }
 	for len(drafts) > 0 {
 		as, files := choir.RoleControl, ofFiles(drafts[0])
 		if files {

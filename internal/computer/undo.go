@@ -88,13 +88,13 @@ func (c *Computer) action(ctx context.Context, of choir.ID) (before, after choir
 	if choir.CodeOf(err) != choir.CodeNotFound {
 		return "", "", err
 	}
-	called, err := c.callEvent(ctx, of, "called")
+	called, err := c.store.First(ctx, choir.TypeToolCalled, string(of))
 	if choir.CodeOf(err) == choir.CodeNotFound {
 		return "", "", choir.E("computer.undo", choir.CodeNotFound, "%s is neither a run nor a task nor a tool call of this computer", of).WithRemedy("choir timeline lists them")
 	} else if err != nil {
 		return "", "", err
 	}
-	returned, err := c.callEvent(ctx, of, "returned")
+	returned, err := c.store.First(ctx, choir.TypeToolReturned, string(of))
 	if choir.CodeOf(err) == choir.CodeNotFound {
 		return "", "", choir.E("computer.undo", choir.CodeConflict, "tool call %s has not returned", of).WithRemedy("undo its task once that has ended: %s", called.Task)
 	} else if err != nil {
@@ -104,11 +104,6 @@ func (c *Computer) action(ctx context.Context, of choir.ID) (before, after choir
 		after, err = c.Moment(ctx, returned.Seq)
 	}
 	return before, after, err
-}
-
-// callEvent is one of the two events of a tool call: called or returned.
-func (c *Computer) callEvent(ctx context.Context, call choir.ID, which string) (choir.Event, error) {
-	return c.store.First(ctx, choir.Type("tool."+which), string(call))
 }
 
 // taskAction is what a task changed: without what the owner wrote meanwhile,
@@ -138,18 +133,12 @@ func (c *Computer) taskAction(ctx context.Context, t eventstore.Task) (before, a
 // task did not.
 func (c *Computer) wroteDuring(ctx context.Context, t *eventstore.Task) ([]string, error) {
 	w := writers{owner: map[string]choir.Digest{}, task: map[string]bool{}}
-	for after := t.StartedSeq; after < t.ReturnedSeq; {
-		events, err := c.store.EventsAfter(ctx, after, choir.MaxEventsAfter)
-		if err != nil || len(events) == 0 {
-			return nil, err
+	for e, err := range c.store.Events(ctx, t.StartedSeq+1, t.ReturnedSeq) {
+		if err == nil {
+			err = w.take(&e, t.ID)
 		}
-		for i := range events {
-			if after = events[i].Seq; after >= t.ReturnedSeq {
-				break
-			}
-			if err := w.take(&events[i], t.ID); err != nil {
-				return nil, err
-			}
+		if err != nil {
+			return nil, err
 		}
 	}
 	return w.onlyOwner(), nil

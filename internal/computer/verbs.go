@@ -120,11 +120,11 @@ func (c *Computer) eventsAfter(ctx context.Context, r choir.EventsAfterRequest) 
 // readRun reads what was asked and answered in a run that has ended. Code
 // not_found for a run that is not there or goes on.
 func (c *Computer) readRun(ctx context.Context, run choir.ID) (out choir.RunReadReply, err error) {
-	asked, err := c.store.First(ctx, "prompt.submitted", string(run))
+	asked, err := c.store.First(ctx, choir.TypePromptSubmitted, string(run))
 	if err != nil {
 		return out, err
 	}
-	ended, err := c.store.First(ctx, "run.finished", string(run))
+	ended, err := c.store.First(ctx, choir.TypeRunFinished, string(run))
 	if err != nil {
 		return out, err
 	}

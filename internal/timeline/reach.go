@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"iter"
 	"maps"
 	"reflect"
 	"slices"
@@ -16,7 +17,8 @@ import (
 
 // Log is where events are read from; eventstore.Store is one.
 type Log interface {
-	EventsAfter(ctx context.Context, seq uint64, limit int) ([]choir.Event, error)
+	// Events reads the events of a range in order, both ends included.
+	Events(ctx context.Context, from, to uint64) iter.Seq2[choir.Event, error]
 }
 
 // Reached is the content that a log's events lead to.
@@ -56,25 +58,24 @@ func ReachWithout(ctx context.Context, log Log, keeper *snapshot.Keeper, to uint
 
 func reachUp(ctx context.Context, log Log, keeper *snapshot.Keeper, to uint64, all bool, let func(*choir.Event) bool) (Reached, error) {
 	r := reach{ctx: ctx, let: let, keeper: keeper, all: all, found: map[choir.Digest]bool{}, folders: map[choir.Digest]bool{}, suspects: map[choir.Digest]bool{}, withheld: map[Withheld]bool{}}
-	for after := uint64(0); after < to; {
-		events, err := log.EventsAfter(ctx, after, choir.MaxEventsAfter)
+	if to == 0 {
+		return r.reached(), nil // which is no event, and to Events the newest
+	}
+	after := uint64(0)
+	for e, err := range log.Events(ctx, 1, to) {
+		if err == nil && e.Seq != after+1 {
+			err = choir.E("timeline.reach", choir.CodeCorrupt, "event %d is missing", after+1).WithRemedy("run `choir log --verify`")
+		}
+		if err == nil {
+			err = r.event(&e)
+		}
 		if err != nil {
 			return Reached{}, err
 		}
-		if len(events) == 0 {
-			return Reached{}, choir.E("timeline.reach", choir.CodeCorrupt, "the log ends at event %d, not %d", after, to)
-		}
-		for i := range events {
-			if events[i].Seq != after+1 {
-				return Reached{}, choir.E("timeline.reach", choir.CodeCorrupt, "event %d is missing", after+1).WithRemedy("run `choir log --verify`")
-			}
-			if after = events[i].Seq; after > to {
-				break
-			}
-			if err := r.event(&events[i]); err != nil {
-				return Reached{}, err
-			}
-		}
+		after = e.Seq
+	}
+	if after < to {
+		return Reached{}, choir.E("timeline.reach", choir.CodeCorrupt, "the log ends at event %d, not %d", after, to)
 	}
 	return r.reached(), nil
 }

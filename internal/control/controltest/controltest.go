@@ -261,23 +261,20 @@ func (p *Plane) Settled() uint64 {
 	ctx, cancel := context.WithTimeout(p.t.Context(), Patience)
 	defer cancel()
 	log := p.Computers()[0].Store()
-	for head, started := uint64(0), 0; ; {
-		events, err := log.EventsAfter(ctx, head, choir.MaxEventsAfter)
-		if err == nil && len(events) == 0 {
-			if started >= 2 {
-				return head
-			}
-			err = log.WaitPast(ctx, head)
-		}
+	started := 0
+	for e, err := range log.Follow(ctx, 0) {
 		if err != nil {
 			p.t.Fatalf("the log said of %d sandboxes that they run: %v", started, err)
 		}
-		for _, e := range events {
-			if head = e.Seq; e.Type == "sandbox.started" {
-				started++
-			}
+		if e.Type == choir.TypeSandboxStarted {
+			started++
+		}
+		if head, _ := log.Head(); started >= 2 && e.Seq == head {
+			break
 		}
 	}
+	head, _ := log.Head()
+	return head
 }
 
 // AsCLI sends a request as the owner on the host does, over no network.

@@ -74,7 +74,7 @@ func (r *recordings) mustBeFree(ctx context.Context, project string) error {
 
 // promptOf is what began a run; empty when that was no prompt.
 func (r *recordings) promptOf(ctx context.Context, run choir.ID) (choir.PromptSubmitted, error) {
-	e, err := r.log.First(ctx, "prompt.submitted", string(run))
+	e, err := r.log.First(ctx, choir.TypePromptSubmitted, string(run))
 	if choir.CodeOf(err) == choir.CodeNotFound {
 		return choir.PromptSubmitted{}, nil
 	}
