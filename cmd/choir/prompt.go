@@ -78,7 +78,7 @@ func (a *app) untilItEnds(ctx context.Context, c *client, run choir.ID, after ui
 		if line := timeline.Say(&e); line != "" && !a.json {
 			a.printf("  %6d  %s\n", e.Seq, line)
 		}
-		return e.Type == "run.finished" || e.Type == "question.asked", nil
+		return e.Type == choir.TypeRunFinished || e.Type == choir.TypeQuestionAsked, nil
 	})
 	if err == nil {
 		err = c.get(ctx, base, &v)
@@ -380,7 +380,7 @@ func (c *client) task(ctx context.Context, raw []byte) (*choir.AssociateResult, 
 	}
 	var result *choir.AssociateResult
 	err := c.follow(ctx, accepted.Run, accepted.Seq-1, func(e choir.Event) (bool, error) {
-		if e.Type != "task.returned" || e.Task != accepted.Task {
+		if e.Type != choir.TypeTaskReturned || e.Task != accepted.Task {
 			return false, nil
 		}
 		p, err := choir.ReadPayload(e.Type, e.Payload)
