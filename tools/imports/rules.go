@@ -35,9 +35,9 @@ func (r importRule) violations(p pkg) []violation {
 
 // implementations of each contract; whoever needs one is given it by cmd.
 var implementations = map[string][]string{
-	"./internal/sandbox": {"local", "gvisor", "container", "microvm", "sprites", "tee"},
+	"./internal/sandbox": {"local", "gvisor", "container", "microvm", "sprites", "tee", "fake"},
 	"./internal/model":   {"anthropic", "bedrock", "openai", "replay"},
-	"./internal/blob":    {"fs", "s3"},
+	"./internal/blob":    {"fs", "s3", "mem"},
 	"./internal/keyring": {"files", "vault"},
 	"./internal/search":  {"embedded", "qdrant"},
 }
@@ -46,6 +46,7 @@ var (
 	contracts = []string{"./internal/sandbox", "./internal/model", "./internal/blob", "./internal/keyring", "./internal/search", "./internal/bus", "./internal/eventstore"}
 	rooms     = []string{"./internal/control", "./internal/computer", "./internal/director", "./internal/associate"}
 	wirers    = []string{"./cmd", "./bench", "./tools", "./internal/bench"}
+	testOnly  = []string{"./internal/sandbox/fake", "./internal/blob/mem"}
 )
 
 var importRules = []importRule{
@@ -74,6 +75,11 @@ var importRules = []importRule{
 			return strings.HasPrefix(path, "./") && !underAny(path, wirers) && !isImplementation(path) && !isTestSupport(path)
 		},
 		bad: func(_, imported string) bool { return isImplementation(imported) },
+	},
+	{
+		why: "a sandbox that isolates nothing and a store that forgets everything are for tests: only a file _test.go imports them",
+		of:  func(path string) bool { return !underAny(path, testOnly) },
+		bad: func(_, imported string) bool { return underAny(imported, testOnly) },
 	},
 	{
 		why: "the one while-loop imports choir and model, so that Director and Associate can both use it",

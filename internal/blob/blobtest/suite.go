@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"strings"
 	"sync"
 	"testing"
@@ -15,7 +14,8 @@ import (
 )
 
 // Run holds a store against the contract. Each call of open gives an empty one.
-// A store that is a blob.Batcher is held against that contract as well.
+// A store with an optional power (Batcher, Collector, Linker, Piecer, Roomer) is held
+// against the contract of that power as well.
 func Run(t *testing.T, open func(t *testing.T) blob.Store) {
 	t.Helper()
 	for name, test := range map[string]func(*testing.T, blob.Store){
@@ -32,12 +32,7 @@ func Run(t *testing.T, open func(t *testing.T) blob.Store) {
 			test(t, open(t))
 		})
 	}
-	if _, ok := open(t).(blob.Piecer); ok {
-		t.Run("APieceIsReadFromItsOffset", func(t *testing.T) {
-			t.Parallel()
-			pieces(t, open(t))
-		})
-	}
+	runPowers(t, open)
 	if _, ok := open(t).(blob.Batcher); !ok {
 		return
 	}
@@ -58,23 +53,6 @@ func Run(t *testing.T, open func(t *testing.T) blob.Store) {
 			test(t, s, b)
 		})
 	}
-}
-
-func pieces(t *testing.T, s blob.Store) {
-	d, p := put(t, s, "0123456789"), s.(blob.Piecer)
-	for offset, want := range map[int64]string{0: "0123456789", 7: "789", 10: "", 12: ""} {
-		r, err := p.OpenAt(context.Background(), d, offset)
-		check(t, err)
-		got, err := io.ReadAll(r)
-		check(t, err)
-		if r.Close(); string(got) != want {
-			t.Errorf("from %d: %q", offset, got)
-		}
-	}
-	_, err := p.OpenAt(context.Background(), choir.DigestOf([]byte("none")), 0)
-	wantCode(t, err, choir.CodeNotFound)
-	_, err = p.OpenAt(context.Background(), "../x", 0)
-	wantCode(t, err, choir.CodeInvalid)
 }
 
 func check(t *testing.T, err error) {

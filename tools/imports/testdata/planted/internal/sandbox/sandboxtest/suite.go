@@ -1,0 +1,4 @@
+// Package sandboxtest is test support, which is no test.
+package sandboxtest
+
+import _ "planted/internal/blob/mem"
