@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"choiros/internal/blob/fs"
+	"choiros/internal/blob/mem"
 	"choiros/internal/choir"
 	"choiros/internal/snapshot"
 )
@@ -29,11 +29,7 @@ func manyFiles(n, page int) (m snapshot.Manifest, listed []choir.FileState) {
 // keepFolder puts a folder into a new store.
 func keepFolder(t testing.TB, m snapshot.Manifest) (*Computer, choir.Digest) {
 	t.Helper()
-	store, err := fs.Open(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { store.Close() })
+	store := mem.New(mem.Config{})
 	raw := m.Encode()
 	digest := choir.DigestOf(raw)
 	if _, _, err := store.Put(context.Background(), bytes.NewReader(raw)); err != nil {

@@ -10,15 +10,20 @@ import (
 	"testing"
 
 	"choiros/internal/blob/fs"
+	"choiros/internal/blob/mem"
 	"choiros/internal/choir"
 	"choiros/internal/snapshot"
 )
 
-func newKeeper(t testing.TB) *snapshot.Keeper {
-	t.Helper()
-	store, err := fs.Open(t.TempDir())
+// newKeeper keeps in memory.
+func newKeeper(testing.TB) *snapshot.Keeper { return snapshot.NewKeeper(mem.New(mem.Config{})) }
+
+// diskKeeper keeps in a real store, for measurements.
+func diskKeeper(b *testing.B) *snapshot.Keeper {
+	b.Helper()
+	store, err := fs.Open(b.TempDir())
 	if err != nil {
-		t.Fatal(err)
+		b.Fatal(err)
 	}
 	return snapshot.NewKeeper(store)
 }
@@ -140,7 +145,7 @@ func BenchmarkScanOverTheWire(b *testing.B) {
 		path func(int) string
 	}{{"1000", 1000, spread}, {"10000", 10000, spread}, {"10000InOneFolder", 10000, flat}} {
 		b.Run(bench.name, func(b *testing.B) {
-			in, k, ctx := serve(b, nil), newKeeper(b), context.Background()
+			in, k, ctx := serve(b, nil), diskKeeper(b), context.Background()
 			for i := range bench.n {
 				put(b, in.workspace, bench.path(i), fmt.Sprint(i))
 			}
@@ -164,7 +169,7 @@ func BenchmarkScanOverTheWire(b *testing.B) {
 }
 
 func BenchmarkRestore100Of1000(b *testing.B) {
-	in, k, ctx := serve(b, nil), newKeeper(b), context.Background()
+	in, k, ctx := serve(b, nil), diskKeeper(b), context.Background()
 	for i := range 1000 {
 		put(b, in.workspace, fmt.Sprintf("d%02d/f%d", i%20, i), fmt.Sprint(i))
 	}

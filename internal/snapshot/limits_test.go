@@ -266,7 +266,7 @@ func TestAFileThatGrowsIsHeldAsFarAsItWasRead(t *testing.T) {
 // TestHolesAreNotRead scans and restores a file with data at its two ends.
 func TestHolesAreNotRead(t *testing.T) {
 	t.Parallel()
-	root, k := t.TempDir(), newKeeper(t)
+	root, k := t.TempDir(), diskKeeper(t)
 	path := filepath.Join(root, "s")
 	f, err := os.Create(path)
 	if err != nil {

@@ -109,7 +109,7 @@ func TestATimeThatWasPutBackDoesNotHideAChange(t *testing.T) {
 }
 
 func TestALargeFileIsStreamed(t *testing.T) {
-	s, k := newScanning(t), newKeeper(t)
+	s, k := newScanning(t), diskKeeper(t)
 	path := filepath.Join(s.root, "big")
 	f, err := os.Create(path)
 	must(t, err)

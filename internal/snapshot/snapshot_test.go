@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"choiros/internal/blob/fs"
+	"choiros/internal/blob/mem"
 	"choiros/internal/choir"
 )
 
@@ -59,9 +60,11 @@ func treeHash(tb testing.TB, root string) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// newKeeper keeps in a real store, in memory where that can be had: how durable
-// the store is is not what these tests are about.
-func newKeeper(tb testing.TB) *Keeper {
+// newKeeper keeps in memory.
+func newKeeper(testing.TB) *Keeper { return NewKeeper(mem.New(mem.Config{})) }
+
+// diskKeeper keeps in a real store, for tests of what is large.
+func diskKeeper(tb testing.TB) *Keeper {
 	tb.Helper()
 	store, err := fs.Open(memoryDir(tb))
 	if err != nil {

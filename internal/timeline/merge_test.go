@@ -10,7 +10,7 @@ import (
 	"slices"
 	"testing"
 
-	"choiros/internal/blob/fs"
+	"choiros/internal/blob/mem"
 	"choiros/internal/choir"
 	"choiros/internal/snapshot"
 )
@@ -27,17 +27,8 @@ type place struct {
 
 func newPlace(t testing.TB) *place {
 	t.Helper()
-	dir, memory := t.TempDir(), t.TempDir()
-	// How durable the store is, is not what these tests are about.
-	if m, err := os.MkdirTemp("/dev/shm", "choir-test-"); err == nil {
-		memory = m
-		t.Cleanup(func() { os.RemoveAll(m) })
-	}
-	store, err := fs.Open(memory)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &place{t, dir, snapshot.NewScanner(dir, snapshot.ScanConfig{}), snapshot.NewKeeper(store)}
+	dir := t.TempDir()
+	return &place{t, dir, snapshot.NewScanner(dir, snapshot.ScanConfig{}), snapshot.NewKeeper(mem.New(mem.Config{}))}
 }
 
 // sh runs a script in the folder.

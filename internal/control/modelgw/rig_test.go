@@ -19,7 +19,7 @@ import (
 	"go.uber.org/goleak"
 
 	"choiros/internal/blob"
-	"choiros/internal/blob/fs"
+	"choiros/internal/blob/mem"
 	"choiros/internal/choir"
 	"choiros/internal/control/modelgw"
 	"choiros/internal/model"
@@ -179,11 +179,7 @@ const roleHeader = "X-Test-Role"
 
 func newRig(t testing.TB, change func(*modelgw.Config)) *rig {
 	t.Helper()
-	blobs, err := fs.Open(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := &rig{log: &memLog{}, blobs: blobs}
+	r := &rig{log: &memLog{}, blobs: mem.New(mem.Config{})}
 	r.books = memBooks{memLog: r.log, desktop: map[choir.ID]bool{}}
 	work := modelgw.Work{Run: id(t), Task: id(t), Allowed: &choir.ModelBudget{Calls: 1000}}
 	r.cfg = modelgw.Config{

@@ -9,7 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"choiros/internal/blob/fs"
+	"choiros/internal/blob/mem"
 	"choiros/internal/choir"
 	"choiros/internal/control/modelgw"
 	"choiros/internal/eventstore"
@@ -58,15 +58,7 @@ func newPlayers(t *testing.T) *players {
 			t.Error(err)
 		}
 	})
-	blobs, err := fs.Open(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := blobs.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	blobs := mem.New(mem.Config{})
 	p := &players{t: t, store: store}
 	p.recordings = newRecordings(store, blobs, func([]byte, Wait) (map[string]modelgw.Route, error) {
 		p.loaded++
