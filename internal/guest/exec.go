@@ -2,10 +2,8 @@ package guest
 
 import (
 	"context"
-	"slices"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"choiros/internal/choir"
@@ -13,11 +11,10 @@ import (
 
 // execution is one running command.
 type execution struct {
-	w     *wire
-	pid   int
-	ended <-chan Ended
-	files *streams
-	input *inbox
+	w       *wire
+	program Program
+	files   *streams
+	input   *inbox
 
 	taken  atomic.Int64  // input that the command took and the client does not know of
 	credit chan struct{} // holds a token when there is some; closed by feed
@@ -32,7 +29,7 @@ func (s *Server) exec(ctx context.Context, w *wire, r *request) (any, error) {
 		return nil, choir.Under("exec", err)
 	}
 	// An error shows as a client that is gone, which run notices.
-	w.writeJSON(frameControl, control{Started: e.pid})
+	w.writeJSON(frameControl, control{Started: e.program.PID()})
 	return nil, e.run(ctx, time.Duration(r.Exec.TimeoutMS)*time.Millisecond)
 }
 
@@ -40,35 +37,21 @@ func (s *Server) startCommand(w *wire, spec *ExecSpec) (*execution, error) {
 	if spec.Session && len(s.cfg.Session) == 0 {
 		return nil, choir.E("guest.exec", choir.CodeUnavailable, "this init cannot run sessions")
 	}
-	env := mergeEnv(s.cfg.Env, spec.Env)
-	path, err := lookPath(spec.Argv[0], env)
-	if err != nil {
-		return nil, err
-	}
-	dir, err := s.workingFolder(spec.Cwd)
-	if err != nil {
-		return nil, err
-	}
 	files, err := openStreams(spec)
 	if err != nil {
 		return nil, err
 	}
-	argv := spec.Argv
+	start := Start{Argv: spec.Argv, Dir: s.workingFolder(spec.Cwd), Env: mergeEnv(s.cfg.Env, spec.Env), Files: files.child, Terminal: spec.TTY != nil}
 	if spec.Session {
-		argv = append(append(slices.Clone(s.cfg.Session), path), argv...)
-		path = argv[0]
+		start.Session = s.cfg.Session
 	}
-	pid, ended, err := s.cfg.Reaper.Start(path, argv, &syscall.ProcAttr{
-		Dir: dir, Env: env, Files: files.childFDs(),
-		// The terminal of a session is its program's, not that of who runs it.
-		Sys: &syscall.SysProcAttr{Setsid: true, Setctty: spec.TTY != nil && !spec.Session},
-	})
+	program, err := s.cfg.Programs.Start(start)
 	files.closeChild()
 	if err != nil {
 		files.close()
 		return nil, err
 	}
-	return &execution{w: w, pid: pid, ended: ended, files: files, input: newInbox(), credit: make(chan struct{}, 1)}, nil
+	return &execution{w: w, program: program, files: files, input: newInbox(), credit: make(chan struct{}, 1)}, nil
 }
 
 // run lets the command live until it ends, its time is over, the client is gone
@@ -112,16 +95,16 @@ func (e *execution) await(ctx context.Context, timeout time.Duration, gone <-cha
 		late = timer.C
 	}
 	select {
-	case end = <-e.ended:
+	case end = <-e.program.Ended():
 		return end, false, nil
 	case <-late:
 		timedOut = true
 	case <-ctx.Done():
-		return endGently(e.pid, e.ended), false, choir.E("guest.exec", choir.CodeUnavailable, "the sandbox is ending")
+		return endGently(e.program), false, choir.E("guest.exec", choir.CodeUnavailable, "the sandbox is ending")
 	case err = <-gone:
 	}
-	killTree(e.pid)
-	return <-e.ended, timedOut, err
+	e.program.Kill()
+	return <-e.program.Ended(), timedOut, err
 }
 
 // pump sends one output as it comes; the error is the client's.
@@ -173,14 +156,14 @@ func (e *execution) control(payload []byte) error {
 		return e.files.resize(*c.Resize)
 	}
 	if c.Kill {
-		killTree(e.pid)
+		e.program.Kill()
 		return nil
 	}
 	sig, err := parseSignal(c.Signal)
-	if err == nil {
-		syscall.Kill(-e.pid, sig) // one that has ended meanwhile needs none
+	if err != nil {
+		return err
 	}
-	return err
+	return e.program.Signal(sig)
 }
 
 // feed writes input to the command. A command that does not read its input any

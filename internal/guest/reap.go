@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"os/signal"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -43,14 +44,17 @@ type Reaper struct {
 }
 
 // NewReaper makes a reaper. With all it collects every child, also adopted
-// ones, while Serve runs; without it only those it started, and Serve is not
-// needed.
+// ones, while Collect runs; without it only those it started.
 func NewReaper(all bool) *Reaper {
 	return &Reaper{all: all, waiting: map[int]chan Ended{}}
 }
 
-// Serve collects ended children until ctx ends.
-func (r *Reaper) Serve(ctx context.Context) {
+// Collect implements Programs. A reaper of only its own children waits for each of
+// them by itself.
+func (r *Reaper) Collect(ctx context.Context) {
+	if !r.all {
+		return
+	}
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, syscall.SIGCHLD)
 	defer signal.Stop(signals)
@@ -87,8 +91,39 @@ func (r *Reaper) collect() bool {
 	}
 }
 
-// Start runs a program. The channel gives its end once.
-func (r *Reaper) Start(path string, argv []string, attr *syscall.ProcAttr) (int, <-chan Ended, error) {
+// Start implements Programs: it starts a process in a session of its own.
+func (r *Reaper) Start(s Start) (Program, error) {
+	path, argv := s.Path, s.Argv
+	if path == "" {
+		var err error
+		if path, err = lookPath(argv[0], s.Env); err != nil {
+			return nil, err
+		}
+	}
+	if err := checkFolder(s.Dir); err != nil {
+		return nil, err
+	}
+	if len(s.Session) > 0 {
+		argv = append(append(slices.Clone(s.Session), path), argv...)
+		path = argv[0]
+	}
+	fds := make([]uintptr, len(s.Files))
+	for i, f := range s.Files {
+		fds[i] = f.Fd()
+	}
+	pid, ended, err := r.fork(path, argv, &syscall.ProcAttr{
+		Dir: s.Dir, Env: s.Env, Files: fds,
+		// The terminal of a session is its program's, not that of who runs it.
+		Sys: &syscall.SysProcAttr{Setsid: true, Setctty: s.Terminal && len(s.Session) == 0},
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &child{r, pid, ended}, nil
+}
+
+// fork starts a process. The channel gives its end once.
+func (r *Reaper) fork(path string, argv []string, attr *syscall.ProcAttr) (int, <-chan Ended, error) {
 	ch := make(chan Ended, 1)
 	r.mu.Lock()
 	pid, err := syscall.ForkExec(path, argv, attr)
@@ -105,21 +140,45 @@ func (r *Reaper) Start(path string, argv []string, attr *syscall.ProcAttr) (int,
 	return pid, ch, nil
 }
 
-// kill ends a process that Start started, unless it has ended already: its
-// number may then be another's.
-func (r *Reaper) kill(pid int) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if !r.all || r.waiting[pid] != nil {
-		syscall.Kill(pid, syscall.SIGKILL)
+// child is a process that a Reaper started.
+type child struct {
+	reaper *Reaper
+	pid    int
+	ended  <-chan Ended
+}
+
+var _ Program = (*child)(nil)
+
+// PID implements Program.
+func (c *child) PID() int { return c.pid }
+
+// Ended implements Program.
+func (c *child) Ended() <-chan Ended { return c.ended }
+
+// Signal implements Program.
+func (c *child) Signal(s syscall.Signal) error {
+	syscall.Kill(-c.pid, s) // one that has ended meanwhile needs none
+	return nil
+}
+
+// Kill implements Program.
+func (c *child) Kill() { killTree(c.pid) }
+
+// KillAlone implements Program. It leaves a number alone that may be another's by
+// now.
+func (c *child) KillAlone() {
+	c.reaper.mu.Lock()
+	defer c.reaper.mu.Unlock()
+	if !c.reaper.all || c.reaper.waiting[c.pid] != nil {
+		syscall.Kill(c.pid, syscall.SIGKILL)
 	}
 }
 
-// endOrphans kills what a role that is gone left behind: the children that this
+// EndOrphans implements Programs. It kills the children that this
 // process adopted, with everything below them. Commands and terminals are not among
 // them, because a process in front of each adopts what it leaves. Only a reaper of
 // all children knows which are its own.
-func (r *Reaper) endOrphans(ctx context.Context) error {
+func (r *Reaper) EndOrphans(ctx context.Context) error {
 	if !r.all {
 		return nil
 	}

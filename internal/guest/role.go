@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -28,10 +29,10 @@ const (
 
 // roleProcess is the role beside init.
 type roleProcess struct {
-	name  string
-	pid   int
-	stdin *os.File
-	done  chan struct{} // closed when it has ended and its end was told
+	name    string
+	program Program
+	stdin   *os.File
+	done    chan struct{} // closed when it has ended and its end was told
 	// launch counts the starts of roles in this sandbox.
 	launch int
 }
@@ -79,7 +80,7 @@ func (s *Server) startRole(ctx context.Context, _ *wire, r *request) (any, error
 	var p *roleProcess
 	if launch > 1 {
 		ending, cancel := context.WithTimeout(ctx, orphanPatience)
-		err = s.cfg.Reaper.endOrphans(ending)
+		err = s.cfg.Programs.EndOrphans(ending)
 		cancel()
 	}
 	if err == nil {
@@ -89,7 +90,7 @@ func (s *Server) startRole(ctx context.Context, _ *wire, r *request) (any, error
 	if err != nil {
 		return nil, err
 	}
-	return &done{PID: p.pid}, nil
+	return &done{PID: p.program.PID()}, nil
 }
 
 // launchRole starts the process with its door, and hands it its identity. When it
@@ -111,7 +112,7 @@ func (s *Server) launchRole(ctx context.Context, spec *RoleSpec, launch int) (*r
 		}
 	}
 	if err != nil {
-		killTree(p.pid)
+		p.program.Kill()
 		<-p.done
 		return nil, err
 	}
@@ -126,17 +127,17 @@ func (s *Server) forkRole(ctx context.Context, spec *RoleSpec, launch int, door 
 	// Little is written there and all of it is read at once, so a role that hangs
 	// is noticed when a page is full. A kernel that refuses keeps a larger pipe.
 	_, _ = unix.FcntlInt(files.child[0].Fd(), unix.F_SETPIPE_SZ, os.Getpagesize())
-	path := filepath.Join(s.cfg.GuestDir, spec.Name)
-	pid, ended, err := s.cfg.Reaper.Start(path, []string{spec.Name}, &syscall.ProcAttr{
-		Dir: "/", Env: s.cfg.Env, Files: append(files.childFDs(), itsEnd.Fd()), Sys: &syscall.SysProcAttr{Setsid: true},
+	program, err := s.cfg.Programs.Start(Start{
+		Path: filepath.Join(s.cfg.GuestDir, spec.Name), Argv: []string{spec.Name},
+		Dir: "/", Env: s.cfg.Env, Files: append(slices.Clone(files.child), itsEnd),
 	})
 	files.closeChild()
 	if err != nil {
 		files.close()
 		return nil, err
 	}
-	p := &roleProcess{name: spec.Name, pid: pid, launch: launch, stdin: files.input, done: make(chan struct{})}
-	s.handlers.Go(func() { s.watchRole(ctx, p, ended, files, door) })
+	p := &roleProcess{name: spec.Name, program: program, launch: launch, stdin: files.input, done: make(chan struct{})}
+	s.handlers.Go(func() { s.watchRole(ctx, p, files, door) })
 	return p, nil
 }
 
@@ -151,7 +152,7 @@ func (p *roleProcess) send(line json.RawMessage) error {
 
 // watchRole waits for the role's end, for which the server's end is a reason,
 // and tells those attached.
-func (s *Server) watchRole(ctx context.Context, p *roleProcess, ended <-chan Ended, files *streams, door *roledoor.Listener) {
+func (s *Server) watchRole(ctx context.Context, p *roleProcess, files *streams, door *roledoor.Listener) {
 	defer close(p.done)
 	life, over := context.WithCancel(ctx)
 	var doors sync.WaitGroup
@@ -163,9 +164,9 @@ func (s *Server) watchRole(ctx context.Context, p *roleProcess, ended <-chan End
 	}
 	var end Ended
 	select {
-	case end = <-ended:
+	case end = <-p.program.Ended():
 	case <-ctx.Done():
-		end = endGently(p.pid, ended)
+		end = endGently(p.program)
 	}
 	over()
 	files.commandEnded()
@@ -174,20 +175,20 @@ func (s *Server) watchRole(ctx context.Context, p *roleProcess, ended <-chan End
 	doors.Wait()
 	s.roles.set(nil)
 	x := end.exit()
-	s.presence.tell(Notice{Kind: NoticeRoleExited, Role: p.name, PID: p.pid, Launch: p.launch, Exit: &x, Output: tail.String()})
+	s.presence.tell(Notice{Kind: NoticeRoleExited, Role: p.name, PID: p.program.PID(), Launch: p.launch, Exit: &x, Output: tail.String()})
 }
 
 // endGently asks first and kills then.
-func endGently(pid int, ended <-chan Ended) Ended {
-	syscall.Kill(-pid, syscall.SIGTERM)
+func endGently(p Program) Ended {
+	_ = p.Signal(syscall.SIGTERM) // every kind of program takes this one
 	timer := time.NewTimer(roleGrace)
 	defer timer.Stop()
 	select {
-	case end := <-ended:
+	case end := <-p.Ended():
 		return end
 	case <-timer.C:
-		killTree(pid)
-		return <-ended
+		p.Kill()
+		return <-p.Ended()
 	}
 }
 
@@ -202,10 +203,10 @@ func (s *Server) sendCredentials(_ context.Context, _ *wire, r *request) (any, e
 	if err := p.send(r.Credentials); err != nil {
 		// Nothing else will make it read again. What else runs in the sandbox is not
 		// its business, so only this process ends.
-		s.cfg.Reaper.kill(p.pid)
+		p.program.KillAlone()
 		return nil, err
 	}
-	return &done{PID: p.pid}, nil
+	return &done{PID: p.program.PID()}, nil
 }
 
 func (s *Server) stopRole(ctx context.Context, _ *wire, _ *request) (any, error) {
@@ -213,18 +214,18 @@ func (s *Server) stopRole(ctx context.Context, _ *wire, _ *request) (any, error)
 	if p == nil {
 		return &done{}, nil
 	}
-	syscall.Kill(-p.pid, syscall.SIGTERM)
+	_ = p.program.Signal(syscall.SIGTERM) // every kind of program takes this one
 	timer := time.NewTimer(roleGrace)
 	defer timer.Stop()
 	select {
 	case <-p.done:
 	case <-timer.C:
-		killTree(p.pid)
+		p.program.Kill()
 		<-p.done
 	case <-ctx.Done():
 		<-p.done // watchRole ends it
 	}
-	return &done{PID: p.pid}, nil
+	return &done{PID: p.program.PID()}, nil
 }
 
 // tail keeps the end of what several streams write.

@@ -21,14 +21,18 @@ type Config struct {
 	Allow func(net.Conn) error
 	// Env is the environment of roles and tools, see Environment.
 	Env []string
-	// Reaper collects ended children; required. One that collects all is served
-	// by the server.
-	Reaper *Reaper
+	// Programs starts roles and commands; required. Choir-init's is a Reaper.
+	Programs Programs
 	// Session is the command that calls RunSession, with the program's path and
 	// arguments to be added; without it no session can be had.
 	Session []string
 	// Proxy is the loopback address that leads to the egress door; empty for none.
 	Proxy string
+	// Tools, when given, is used in the place of Proxy; the server closes it.
+	Tools net.Listener
+	// DialPort connects to a port inside; nil dials loopback. Code unavailable when
+	// nothing listens there.
+	DialPort func(ctx context.Context, port int) (net.Conn, error)
 }
 
 // Server is the inside of the control protocol.
@@ -58,32 +62,33 @@ func (s *Server) Serve(ctx context.Context) error {
 	defer cancel()
 	stop := context.AfterFunc(ctx, func() { s.cfg.Listener.Close() })
 	defer stop()
-	if s.cfg.Proxy != "" {
-		listener, err := listenForward(s.cfg.Proxy)
-		if err != nil {
+	tools := s.cfg.Tools
+	if tools == nil && s.cfg.Proxy != "" {
+		var err error
+		if tools, err = listenForward(s.cfg.Proxy); err != nil {
 			return err
 		}
-		stop := context.AfterFunc(ctx, func() { listener.Close() })
-		defer stop()
-		s.handlers.Go(func() { s.forward(ctx, listener) })
 	}
-	stopReaping := s.reap()
+	if tools != nil {
+		stop := context.AfterFunc(ctx, func() { tools.Close() })
+		defer stop()
+		s.handlers.Go(func() { s.forward(ctx, tools) })
+	}
+	stopCollecting := s.collect()
 	s.handlers.Go(func() { s.accept(ctx, cancel) })
 	err := s.presence.wait(ctx)
 	cancel()
 	s.handlers.Wait()
-	stopReaping()
+	stopCollecting()
 	return err
 }
 
-// reap serves the reaper until the returned function is called: longer than
-// ctx, because ending processes must be collected too.
-func (s *Server) reap() (stop func()) {
+// collect takes note of ended programs until the returned function is called:
+// longer than ctx, because ending programs must be collected too.
+func (s *Server) collect() (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var served sync.WaitGroup
-	if s.cfg.Reaper.all {
-		served.Go(func() { s.cfg.Reaper.Serve(ctx) })
-	}
+	served.Go(func() { s.cfg.Programs.Collect(ctx) })
 	return func() {
 		cancel()
 		served.Wait()
@@ -179,7 +184,7 @@ func init() {
 func (s *Server) hello(context.Context, *wire, *request) (any, error) {
 	info := &Info{Version: s.cfg.Version, BootMS: time.Since(s.started).Milliseconds()}
 	if p := s.roles.running(); p != nil {
-		info.Role, info.RolePID = p.name, p.pid
+		info.Role, info.RolePID = p.name, p.program.PID()
 	}
 	return info, nil
 }

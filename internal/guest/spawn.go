@@ -50,8 +50,8 @@ func lookPath(name string, env []string) (string, error) {
 		Msg: "no program " + clip(name, 200) + " is in the PATH of the sandbox"}
 }
 
-// workingFolder is where a command starts.
-func (s *Server) workingFolder(cwd string) (string, error) {
+// workingFolder is where a command starts, as an absolute path.
+func (s *Server) workingFolder(cwd string) string {
 	if cwd == "" {
 		cwd = s.cfg.Workspace
 	}
@@ -61,10 +61,15 @@ func (s *Server) workingFolder(cwd string) (string, error) {
 	if !filepath.IsAbs(cwd) {
 		cwd = filepath.Join(s.cfg.Workspace, cwd)
 	}
-	if info, err := os.Stat(cwd); err != nil {
-		return "", pathError("exec", "cwd", err)
+	return cwd
+}
+
+// checkFolder refuses a working folder that is not there.
+func checkFolder(dir string) error {
+	if info, err := os.Stat(dir); err != nil {
+		return pathError("exec", "cwd", err)
 	} else if !info.IsDir() {
-		return "", choir.Invalid("cwd", "%s is not a folder", clip(cwd, 200))
+		return choir.Invalid("cwd", "%s is not a folder", clip(dir, 200))
 	}
-	return cwd, nil
+	return nil
 }

@@ -89,14 +89,6 @@ func (s *streams) openInput(stdin bool) (*os.File, error) {
 	return r, err
 }
 
-func (s *streams) childFDs() []uintptr {
-	fds := make([]uintptr, len(s.child))
-	for i, f := range s.child {
-		fds[i] = f.Fd()
-	}
-	return fds
-}
-
 func (s *streams) closeChild() {
 	for _, f := range s.child {
 		f.Close() // a terminal is there three times; closing again does nothing
