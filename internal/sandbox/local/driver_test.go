@@ -16,7 +16,8 @@ func newDriver(t testing.TB, s sandboxtest.Setup) sandbox.Driver {
 	return local.New(local.Config{StateDir: s.StateDir, Orphan: s.Orphan})
 }
 
+// TestLocal runs every case, also those that a driver for tests skips.
 func TestLocal(t *testing.T) {
 	t.Parallel()
-	sandboxtest.Run(t, newDriver)
+	sandboxtest.Run(t, newDriver).Check(t)
 }

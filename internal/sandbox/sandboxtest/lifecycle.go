@@ -12,11 +12,12 @@ import (
 	"choiros/internal/choir"
 	"choiros/internal/guest"
 	"choiros/internal/sandbox"
+	"choiros/internal/sandbox/sandboxtest/probed"
 )
 
 // lifecycle checks create, recover and destroy, and that nothing is left.
 func (s suite) lifecycle(t *testing.T) {
-	t.Run("destroy leaves nothing", func(t *testing.T) {
+	t.Run("destroy leaves nothing", s.part(func(t *testing.T) {
 		b := s.create(t, choir.RoleAssociate, nil)
 		b.startSleeper(t)
 		destroy(t, b)
@@ -30,16 +31,16 @@ func (s suite) lifecycle(t *testing.T) {
 		if _, err := s.driver.Recover(timeout(t), b.Handle()); choir.CodeOf(err) != choir.CodeNotFound {
 			t.Errorf("recover after destroy: %v", err)
 		}
-	})
-	t.Run("the end of PID 1 is the end", func(t *testing.T) {
+	}))
+	t.Run("the end of PID 1 is the end", s.part(func(t *testing.T) {
 		b := s.create(t, choir.RoleAssociate, nil)
 		b.startSleeper(t)
 		// Init accepts SIGTERM from inside: it harms only this sandbox.
 		guest.NewClient(b.Dial).Run(timeout(t), guest.ExecSpec{Argv: []string{"/bin/sh", "-c", "kill -TERM 1; sleep 60"}}, nil, 1<<10)
 		ended(t, b)
 		nothingLeft(t, b.spec)
-	})
-	t.Run("a failed create leaves nothing", func(t *testing.T) {
+	}))
+	t.Run("a failed create leaves nothing", s.part(func(t *testing.T) {
 		spec := SpecIn(t, DataDir(t), brokenGuest(t), choir.RoleAssociate)
 		if b, err := s.driver.Create(timeout(t), spec); err == nil {
 			destroy(t, b)
@@ -48,9 +49,9 @@ func (s suite) lifecycle(t *testing.T) {
 			t.Errorf("the code is %s: %v", choir.CodeOf(err), err)
 		}
 		nothingLeft(t, spec)
-	})
-	t.Run("a handle survives JSON", func(t *testing.T) { s.handleSurvives(t) })
-	t.Run("refused handles", func(t *testing.T) {
+	}))
+	t.Run("a handle survives JSON", s.part(s.handleSurvives))
+	t.Run("refused handles", s.part(func(t *testing.T) {
 		for _, h := range []sandbox.Handle{
 			{}, {Driver: s.driver.Name(), Version: 1}, {Driver: "other", Version: 1, State: json.RawMessage(`{}`)},
 			{Driver: s.driver.Name(), Version: 1, State: json.RawMessage(`{"unknown":1}`)},
@@ -59,8 +60,8 @@ func (s suite) lifecycle(t *testing.T) {
 				t.Errorf("%+v: %v", h, err)
 			}
 		}
-	})
-	t.Run("twenty at once", func(t *testing.T) { s.manyAtOnce(t) })
+	}))
+	t.Run("twenty at once", s.part(s.manyAtOnce))
 }
 
 // brokenGuest is a guest folder whose choir-init ends at once.
@@ -76,8 +77,12 @@ func brokenGuest(t *testing.T) string {
 }
 
 // startSleeper leaves a process behind in the sandbox that outlives its
-// command.
+// command. Without processes it leaves a command behind that waits.
 func (b inside) startSleeper(t *testing.T) {
+	if b.functions {
+		b.waiting(t)
+		return
+	}
 	b.run(t, "/bin/sh", "-c", "setsid "+sandbox.GuestInside+"/"+probeName+" sleep >/dev/null 2>&1 </dev/null &")
 }
 
@@ -104,8 +109,8 @@ func (s suite) handleSurvives(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	again := inside{Sandbox: found, spec: b.spec}
-	again.facts(t)
+	again := s.inside(found, b.spec)
+	again.whoami(t)
 	if level := found.Level(); level.Driver != s.driver.Name() || level.Name == "" || level.Limits == "" {
 		t.Errorf("the level is %+v", level)
 	}
@@ -116,11 +121,25 @@ func (s suite) handleSurvives(t *testing.T) {
 	ended(t, b)
 }
 
+// whoami checks that a command runs as the user that everything inside runs as, or,
+// where programs are no processes, that one runs.
+func (b inside) whoami(t *testing.T) {
+	t.Helper()
+	argv := []string{"/usr/bin/id", "-u"}
+	if b.functions {
+		argv = []string{sandbox.GuestInside + "/" + probeName, probed.Say, "1000\n", "", "0"}
+	}
+	out, err := guest.NewClient(b.Dial).Run(timeout(t), guest.ExecSpec{Argv: argv}, nil, 1<<10)
+	if err != nil || strings.TrimSpace(string(out.Stdout)) != "1000" {
+		t.Errorf("%s %s %v", out.Stdout, out.Stderr, err)
+	}
+}
+
 func (s suite) manyAtOnce(t *testing.T) {
 	const many = 20
 	specs := make([]sandbox.Spec, many)
 	for i := range specs {
-		specs[i] = SpecIn(t, DataDir(t), ProbeDir(t), choir.RoleAssociate)
+		specs[i] = s.spec(t, choir.RoleAssociate)
 	}
 	began := time.Now()
 	var wg sync.WaitGroup
@@ -132,10 +151,7 @@ func (s suite) manyAtOnce(t *testing.T) {
 				return
 			}
 			defer destroy(t, b)
-			out, err := guest.NewClient(b.Dial).Run(timeout(t), guest.ExecSpec{Argv: []string{"/usr/bin/id", "-u"}}, nil, 1<<10)
-			if err != nil || strings.TrimSpace(string(out.Stdout)) != "1000" {
-				t.Errorf("%s %s %v", out.Stdout, out.Stderr, err)
-			}
+			s.inside(b, spec).whoami(t)
 		})
 	}
 	wg.Wait()

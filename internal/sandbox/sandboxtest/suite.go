@@ -2,8 +2,10 @@ package sandboxtest
 
 import (
 	"context"
+	"flag"
 	"io"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -20,13 +22,19 @@ type Setup struct {
 // Maker makes a driver. One that implements io.Closer is closed by the suite.
 type Maker func(t testing.TB, s Setup) sandbox.Driver
 
-// Run checks that a driver keeps the contract. It must be called from a test
-// function with nothing before it, because it runs that function again in
-// another process to see sandboxes outlive their control plane.
-func Run(t *testing.T, newDriver Maker) {
+// Run checks that a driver keeps the contract and isolates. It must be called from a
+// test function with nothing before it, because it runs that function again in
+// another process to see sandboxes outlive their control plane. It returns what was
+// run.
+func Run(t *testing.T, newDriver Maker) *Outcome { return RunWithout(t, newDriver, nil) }
+
+// RunWithout is Run for a driver that does not meet some demands: the cases that make
+// them are skipped, each with the reason that is given for the demand.
+func RunWithout(t *testing.T, newDriver Maker, lacks map[Demand]string) *Outcome {
+	out := newOutcome()
 	if raw := os.Getenv(childVariable); raw != "" {
 		runChild(t, newDriver, raw)
-		return
+		return out
 	}
 	// Not t.Setenv: suites run at the same time, and all set the same.
 	if err := os.Setenv("CHOIR_SANDBOXTEST_SECRET", secret); err != nil {
@@ -38,16 +46,19 @@ func Run(t *testing.T, newDriver Maker) {
 	if !report.Usable {
 		t.Skipf("this machine cannot isolate with %s: %+v", d.Name(), report.Checks)
 	}
-	s := suite{driver: d, newDriver: newDriver, limited: limitsHeld(report)}
-	t.Run("profile", s.profile)
-	t.Run("director", s.director)
-	t.Run("calls", s.calls)
-	t.Run("init", s.initIsClosed)
-	t.Run("doors", s.doors)
-	t.Run("inherited", s.inherited)
-	t.Run("limits", s.limits)
+	s := suite{driver: d, newDriver: newDriver, limited: limitsHeld(report), lacks: lacks, out: out}
+	t.Run("contract", s.contract)
+	t.Run("profile", s.part(s.profile))
+	t.Run("director", s.part(s.director))
+	t.Run("calls", s.part(s.calls))
+	t.Run("init", s.part(s.initIsClosed))
+	t.Run("doors", s.part(s.doors))
+	t.Run("inherited", s.part(s.inherited))
+	t.Run("limits", s.part(s.limits))
 	t.Run("lifecycle", s.lifecycle)
 	t.Run("survival", s.survival)
+	out.whole = !t.Failed() && !strings.Contains(flag.Lookup("test.run").Value.String(), "/")
+	return out
 }
 
 // secret is in the environment and in the home folder of the host.
@@ -57,6 +68,8 @@ type suite struct {
 	driver    sandbox.Driver
 	newDriver Maker
 	limited   bool // cgroups, or what the rung has instead, hold all limits
+	lacks     map[Demand]string
+	out       *Outcome
 }
 
 func limitsHeld(r sandbox.Report) bool {
@@ -79,14 +92,15 @@ func closeDriver(t testing.TB, d sandbox.Driver) {
 // inside is a sandbox under test.
 type inside struct {
 	sandbox.Sandbox
-	spec sandbox.Spec
+	spec      sandbox.Spec
+	functions bool // programs are no processes
 }
 
 // create makes a sandbox that is destroyed when the test ends. change, when
 // given, alters the spec.
 func (s suite) create(t *testing.T, role choir.Role, change func(*sandbox.Spec)) inside {
 	t.Helper()
-	spec := SpecIn(t, DataDir(t), ProbeDir(t), role)
+	spec := s.spec(t, role)
 	if change != nil {
 		change(&spec)
 	}
@@ -95,7 +109,21 @@ func (s suite) create(t *testing.T, role choir.Role, change func(*sandbox.Spec))
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { destroy(t, b) })
-	return inside{Sandbox: b, spec: spec}
+	return s.inside(b, spec)
+}
+
+func (s suite) inside(b sandbox.Sandbox, spec sandbox.Spec) inside {
+	return inside{Sandbox: b, spec: spec, functions: s.lacks[Processes] != ""}
+}
+
+// spec describes a sandbox with the probe, which a driver without processes does not
+// need as a binary.
+func (s suite) spec(t *testing.T, role choir.Role) sandbox.Spec {
+	t.Helper()
+	if s.lacks[Processes] != "" {
+		return SpecIn(t, DataDir(t), t.TempDir(), role)
+	}
+	return SpecIn(t, DataDir(t), ProbeDir(t), role)
 }
 
 func destroy(t testing.TB, b sandbox.Sandbox) {

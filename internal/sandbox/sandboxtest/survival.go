@@ -27,7 +27,7 @@ type orders struct {
 
 // survival checks that a sandbox outlives its control plane, for a while.
 func (s suite) survival(t *testing.T) {
-	t.Run("recovered after the control plane was killed", func(t *testing.T) {
+	t.Run("recovered after the control plane was killed", s.part(func(t *testing.T) {
 		o := s.newOrders(t, 0)
 		h := createAndDie(t, o)
 		d := s.newDriver(t, o.Setup)
@@ -40,8 +40,8 @@ func (s suite) survival(t *testing.T) {
 		destroy(t, b)
 		ended(t, b)
 		nothingLeft(t, o.Spec)
-	})
-	t.Run("ended by itself when nobody came", func(t *testing.T) {
+	}))
+	t.Run("ended by itself when nobody came", s.part(func(t *testing.T) {
 		o := s.newOrders(t, time.Second)
 		h := createAndDie(t, o)
 		waitForEnd(t, o.Spec)
@@ -51,8 +51,8 @@ func (s suite) survival(t *testing.T) {
 			t.Errorf("recover: %v", err)
 		}
 		nothingLeft(t, o.Spec)
-	})
-	t.Run("kept alive while attached", func(t *testing.T) { s.attached(t) })
+	}))
+	t.Run("kept alive while attached", s.part(s.attached))
 }
 
 // seeSleeper waits until the process that was left behind is seen to run; it may
@@ -77,7 +77,7 @@ func (b inside) seeSleeper(t *testing.T) {
 func (s suite) newOrders(t *testing.T, orphan time.Duration) orders {
 	return orders{
 		Setup: Setup{StateDir: DataDir(t), Orphan: orphan},
-		Spec:  SpecIn(t, DataDir(t), ProbeDir(t), choir.RoleAssociate),
+		Spec:  s.spec(t, choir.RoleAssociate),
 	}
 }
 

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"io"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -20,23 +19,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// playRole is this program in the place of a role: it asks over a stream of its
-// own who it is, says what it heard, and lives until it is killed.
+// playRole is this program in the place of a role.
 func playRole() error {
 	door, err := roledoor.Inherited()
 	if err != nil {
 		return err
 	}
-	conn, err := door.Dial(context.Background(), roledoor.Egress)
-	if err != nil {
-		return err
-	}
-	defer conn.Close()
-	if _, err := io.WriteString(conn, "role\n"); err != nil {
-		return err
-	}
-	_, err = io.Copy(io.Discard, os.Stdin)
-	return err
+	return probed.PlayRole(context.Background(), os.Stdin, door.Dial)
 }
 
 // isRole says that choir-init started this program as the Associate.

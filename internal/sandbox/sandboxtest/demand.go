@@ -1,0 +1,101 @@
+package sandboxtest
+
+import (
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// Demand is what a case demands of a driver beyond the contract of sandbox.Driver and
+// of choir-init's server.
+type Demand string
+
+// The demands.
+const (
+	// Isolation: the kernel keeps what is inside from what is outside.
+	Isolation Demand = "isolation"
+	// Processes: programs are processes, and a control plane can die alone.
+	Processes Demand = "processes"
+)
+
+// Demands are the cases that demand more than the contract. A case that is not named
+// demands the contract alone, and every driver passes it.
+var Demands = map[string]Demand{
+	"profile":   Isolation,
+	"director":  Isolation,
+	"calls":     Isolation,
+	"init":      Isolation,
+	"doors":     Isolation,
+	"inherited": Isolation,
+	"limits":    Isolation,
+
+	"lifecycle/the end of PID 1 is the end":                 Processes,
+	"lifecycle/a failed create leaves nothing":              Processes,
+	"survival/recovered after the control plane was killed": Processes,
+	"survival/ended by itself when nobody came":             Processes,
+}
+
+// Outcome says which cases of a suite were run.
+type Outcome struct {
+	whole bool // no case was left out by -test.run or a failure
+
+	mu      sync.Mutex // guards what follows
+	ran     []string
+	skipped map[string]string // with the reason
+}
+
+func newOutcome() *Outcome { return &Outcome{skipped: map[string]string{}} }
+
+// Ran are the cases that were run, but for those that a lacking demand skipped.
+func (o *Outcome) Ran() []string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return slices.Clone(o.ran)
+}
+
+// Check fails the test unless exactly the cases that make one of these demands were
+// skipped, each with a reason, and all others were run. A run of some cases only, by
+// -test.run, is not checked.
+func (o *Outcome) Check(t *testing.T, lacking ...Demand) {
+	t.Helper()
+	if !o.whole {
+		return
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for name, d := range Demands {
+		reason, skipped := o.skipped[name]
+		switch {
+		case slices.Contains(lacking, d) != skipped || skipped && reason == "":
+			t.Errorf("%q, which demands %s: skipped %v, for %q", name, d, skipped, reason)
+		case !skipped && !slices.Contains(o.ran, name):
+			t.Errorf("%q was not run", name)
+		}
+	}
+	for name := range o.skipped {
+		if Demands[name] == "" {
+			t.Errorf("%q demands the contract alone and was skipped", name)
+		}
+	}
+}
+
+// part makes a case that is skipped when the driver lacks what the case demands.
+func (s suite) part(run func(*testing.T)) func(*testing.T) {
+	return func(t *testing.T) {
+		_, name, _ := strings.Cut(t.Name(), "/")
+		name = strings.ReplaceAll(name, "_", " ")
+		if why := s.lacks[Demands[name]]; why != "" {
+			s.out.note(func(o *Outcome) { o.skipped[name] = why })
+			t.Skip(why)
+		}
+		s.out.note(func(o *Outcome) { o.ran = append(o.ran, name) })
+		run(t)
+	}
+}
+
+func (o *Outcome) note(what func(*Outcome)) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	what(o)
+}

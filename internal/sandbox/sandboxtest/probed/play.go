@@ -1,0 +1,106 @@
+package probed
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"net"
+	"os"
+	"strconv"
+	"time"
+
+	"choiros/internal/guest/roledoor"
+)
+
+// Host is what a program of the contract's cases has of its surroundings.
+type Host struct {
+	Args           []string // after the program's name
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
+	// Path is where the program finds a file that is named relative to its working
+	// folder.
+	Path func(string) string
+	// Dial opens a stream to the control plane as any program of the sandbox does.
+	Dial func(context.Context, roledoor.Door) (net.Conn, error)
+}
+
+// The programs that the contract's cases run, as the first argument of the probe. A
+// driver without processes has Play in the place of the probe.
+const (
+	Say  = "say"  // OUT ERR CODE: writes OUT and ERR to its outputs, and exits with CODE
+	Cat  = "cat"  // writes what it reads
+	Wait = "wait" // says that it is there, and waits for its end
+	Put  = "put"  // FILE TEXT: writes a file
+	Ask  = "ask"  // says whom the egress door takes it for
+)
+
+var plays = map[string]func(context.Context, Host) (int, error){
+	Say: say, Cat: cat, Wait: wait, Put: put, Ask: askDoor,
+}
+
+// Play runs one of the programs and returns its exit code; played is false when the
+// arguments name none.
+func Play(ctx context.Context, h Host) (code int, played bool) {
+	if len(h.Args) == 0 || plays[h.Args[0]] == nil {
+		return 0, false
+	}
+	code, err := plays[h.Args[0]](ctx, h)
+	if err != nil {
+		io.WriteString(h.Stderr, err.Error()+"\n")
+		return 1, true
+	}
+	return code, true
+}
+
+func say(_ context.Context, h Host) (int, error) {
+	io.WriteString(h.Stdout, h.Args[1])
+	io.WriteString(h.Stderr, h.Args[2])
+	return strconv.Atoi(h.Args[3])
+}
+
+func cat(_ context.Context, h Host) (int, error) {
+	_, err := io.Copy(h.Stdout, h.Stdin)
+	return 0, err
+}
+
+func wait(ctx context.Context, h Host) (int, error) {
+	io.WriteString(h.Stdout, "waiting\n")
+	select {
+	case <-ctx.Done():
+	case <-time.After(time.Hour): // without it Go would end a process that waits for nothing
+	}
+	return 0, nil
+}
+
+func put(_ context.Context, h Host) (int, error) {
+	return 0, os.WriteFile(h.Path(h.Args[1]), []byte(h.Args[2]), 0o644)
+}
+
+func askDoor(ctx context.Context, h Host) (int, error) {
+	conn, err := h.Dial(ctx, roledoor.Egress)
+	if err != nil {
+		return 0, err
+	}
+	defer conn.Close()
+	if _, err := io.WriteString(conn, "?\n"); err != nil {
+		return 0, err
+	}
+	answer, err := bufio.NewReader(conn).ReadString('\n')
+	io.WriteString(h.Stdout, answer)
+	return 0, err
+}
+
+// PlayRole is a program in the place of a role: over a stream of its own it says that
+// it is one, and lives until its input ends.
+func PlayRole(ctx context.Context, input io.Reader, dial func(context.Context, roledoor.Door) (net.Conn, error)) error {
+	conn, err := dial(ctx, roledoor.Egress)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	if _, err := io.WriteString(conn, "role\n"); err != nil {
+		return err
+	}
+	_, err = io.Copy(io.Discard, input)
+	return err
+}
