@@ -49,6 +49,8 @@ type labConfig struct {
 	Egress         func(*Computer) http.Handler `json:"-"` // refuseAll without one
 	// wrap stands before the driver; nil for none.
 	wrap func(sandbox.Driver) sandbox.Driver
+	// ground is in the place of bubblewrap and the disk; see newFakeLab.
+	ground *fakeGround
 }
 
 // lab is a real computer: bus, log, driver and both sandboxes.
@@ -142,7 +144,7 @@ func (cfg labConfig) open(ctx context.Context) (*Computer, *hub.Server, error) {
 	c, err := Open(ctx, Config{
 		ID: cfg.Computer, User: cfg.User, Name: "lab", Dir: filepath.Join(cfg.Data, string(cfg.Computer)),
 		Guest: cfg.Guest, HostUIDs: map[choir.Role]int{choir.RoleDirector: cfg.DirectorUID, choir.RoleAssociate: cfg.HostUID}, Driver: cfg.driver(), Bus: bus,
-		OpenBlobs: func(dir string) (blob.Store, error) { return fs.Open(dir) },
+		OpenBlobs: cfg.openBlobs,
 		Egress:    egress, AutoCheckpoint: cfg.AutoCheckpoint, MaxUpload: 1 << 20,
 		Patience:  Patience{Resend: 200 * time.Millisecond, Cancel: time.Second, Collect: cfg.Collect, Identity: cfg.Identity, Start: cfg.Start, Scan: cfg.Scan},
 		KeepCalls: cfg.KeepCalls, CacheLimit: cfg.CacheLimit, Hold: cfg.Hold, Disk: cfg.Disk, Source: cfg.Source,
@@ -154,8 +156,19 @@ func (cfg labConfig) open(ctx context.Context) (*Computer, *hub.Server, error) {
 	return c, bus, err
 }
 
-func (cfg labConfig) driver() sandbox.Driver {
-	var d sandbox.Driver = local.New(local.Config{StateDir: filepath.Join(cfg.Data, "sandbox")})
+func (cfg labConfig) openBlobs(dir string) (blob.Store, error) {
+	if cfg.ground != nil {
+		return cfg.ground.blobs, nil
+	}
+	return fs.Open(dir)
+}
+
+func (cfg labConfig) driver() (d sandbox.Driver) {
+	if cfg.ground != nil {
+		d = cfg.ground.nextDriver()
+	} else {
+		d = local.New(local.Config{StateDir: filepath.Join(cfg.Data, "sandbox")})
+	}
 	if cfg.wrap != nil {
 		d = cfg.wrap(d)
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 func TestWhatPeopleDoWithFiles(t *testing.T) {
-	l := newLab(t)
+	l := newFakeLab(t)
 	ctx := l.within()
 	write := func(path, content string) choir.FileState {
 		t.Helper()
@@ -129,7 +129,7 @@ func (l *lab) everyFileEventIsTheDesktops(after uint64) {
 }
 
 func TestAFileIsReadAsItIs(t *testing.T) {
-	l := newLab(t)
+	l := newFakeLab(t)
 	ctx := l.within()
 	must(l.WriteFile(ctx, choir.RoleDesktop, "f", strings.NewReader("0123456789"), Expect{}))(t)
 	state, r, err := l.OpenFile(ctx, "f")

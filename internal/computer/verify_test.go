@@ -13,7 +13,7 @@ import (
 // TestARepairByAVerificationIsInTheLog changes a projection beside the computer,
 // and has the log verified.
 func TestARepairByAVerificationIsInTheLog(t *testing.T) {
-	l := newLab(t)
+	l := newFakeLab(t)
 	if _, err := l.events.Append(l.within(), choir.RoleShell, choir.SettingChanged{Key: "volume", Value: "7"}); err != nil {
 		t.Fatal(err)
 	}
