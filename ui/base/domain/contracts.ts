@@ -12,21 +12,7 @@ export type * from "./contracts/payload_terminal";
 export type * from "./contracts/payload_time";
 export type * from "./contracts/result";
 export type * from "./contracts/task";
-
-/** UUID in lower-case text form; version 7 where the system makes it. */
-export type ID = string;
-
-/** SHA-256 in lower-case hexadecimal: the name of some content. */
-export type Digest = string;
-
-/** RFC 3339 in UTC with exactly three decimals: 2026-11-21T02:28:00.000Z. */
-export type Time = string;
-
-/** What a connection to the computer may do. */
-export type Role = "shell" | "desktop" | "cli" | "director" | "associate" | "pool" | "control";
-
-/** Stable reason of an error. */
-export type Code = "budget" | "busy" | "cancelled_by_you" | "conflict" | "corrupt" | "criteria_unmet" | "forbidden" | "internal" | "invalid" | "invalid_plan" | "needs_user" | "no_space" | "not_found" | "overloaded" | "provider_error" | "rate_limited" | "refused" | "timeout" | "too_large" | "unauthenticated" | "unavailable" | "unmatched";
+export type * from "./contracts/words";
 
 /** Content above so many bytes goes to the blob store. */
 export const INLINE_LIMIT = 65536;

@@ -2,7 +2,14 @@
 // biome-ignore-all format: generated
 // biome-ignore-all lint: generated
 
-import type { BudgetReached, CachesLeftOut, ChangesTaken, CheckpointCreated, ComputerCreated, ComputerExported, ComputerForked, ComputerImported, DesktopBroke, DesktopUpgraded, Digest, DocumentCreated, DocumentRemoved, DocumentRenamed, DocumentVersioned, EgressRefused, FileRemoved, FileWritten, ID, LogRepaired, ModelCalled, ModelReturned, OverlayAdded, OverlaySettled, PlanMade, PlanRefused, PromptSubmitted, QuestionAnswered, QuestionAsked, RepoAdded, RepoExported, RunCancelRequested, RunDismissed, RunFinished, SandboxStarted, SandboxStopped, SessionEnded, SessionStarted, SettingChanged, SnapshotTaken, SteeringSubmitted, TaskDispatched, TaskJudged, TaskProgressed, TaskReturned, TaskStarted, TerminalClosed, TerminalOpened, ThemeChanged, Time, TimelineForked, TimelineRewound, TimelineUndone, ToastShown, ToolCalled, ToolReturned, WindowClosed, WindowFocused, WindowMoved, WindowOpened, WindowRetitled, WindowShown } from "../contracts";
+import type { CachesLeftOut, CheckpointCreated, ComputerCreated, FileRemoved, FileWritten, LogRepaired, RepoAdded, RepoExported, SandboxStarted, SandboxStopped, SessionEnded, SessionStarted, SnapshotTaken, TimelineRewound } from "./payload_computer";
+import type { SettingChanged, ThemeChanged, WindowClosed, WindowFocused, WindowMoved, WindowOpened, WindowRetitled, WindowShown } from "./payload_desktop";
+import type { DocumentRemoved, DocumentRenamed, OverlayAdded, OverlaySettled } from "./payload_document";
+import type { BudgetReached, DocumentCreated, DocumentVersioned, EgressRefused, ModelCalled, ModelReturned, PlanMade, PlanRefused, PromptSubmitted, QuestionAnswered, QuestionAsked, RunCancelRequested, RunDismissed, RunFinished, SteeringSubmitted, TaskDispatched, TaskJudged, TaskProgressed, TaskReturned, TaskStarted, ToastShown, ToolCalled, ToolReturned } from "./payload_run";
+import type { DesktopBroke, DesktopUpgraded } from "./payload_source";
+import type { TerminalClosed, TerminalOpened } from "./payload_terminal";
+import type { ChangesTaken, ComputerExported, ComputerForked, ComputerImported, TimelineForked, TimelineUndone } from "./payload_time";
+import type { Digest, ID, Time } from "./words";
 
 /** The payload of each event type. */
 export interface PayloadByType {

@@ -2,7 +2,7 @@
 // biome-ignore-all format: generated
 // biome-ignore-all lint: generated
 
-import type { Digest, ID } from "../contracts";
+import type { Digest, ID } from "./words";
 
 /** ComputerCreated is the first event of every log. */
 export interface ComputerCreated {

@@ -2,7 +2,7 @@
 // biome-ignore-all format: generated
 // biome-ignore-all lint: generated
 
-import type { ID } from "../contracts";
+import type { ID } from "./words";
 
 /** WindowOpened says that a window appeared. */
 export interface WindowOpened {

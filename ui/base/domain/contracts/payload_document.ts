@@ -2,7 +2,7 @@
 // biome-ignore-all format: generated
 // biome-ignore-all lint: generated
 
-import type { ID } from "../contracts";
+import type { ID } from "./words";
 
 /** ProposalTarget is where a run's answer is proposed: over a version of a document. */
 export interface ProposalTarget {

@@ -2,7 +2,10 @@
 // biome-ignore-all format: generated
 // biome-ignore-all lint: generated
 
-import type { AssociateResult, Code, Command, Digest, DirectorTask, EgressProfile, ID, ProposalTarget, Question, VerifyProfile } from "../contracts";
+import type { ProposalTarget } from "./payload_document";
+import type { AssociateResult, Question } from "./result";
+import type { Command, DirectorTask, EgressProfile, VerifyProfile } from "./task";
+import type { Code, Digest, ID } from "./words";
 
 /** PromptSubmitted begins a run. */
 export interface PromptSubmitted {

@@ -2,7 +2,7 @@
 // biome-ignore-all format: generated
 // biome-ignore-all lint: generated
 
-import type { Digest } from "../contracts";
+import type { Digest } from "./words";
 
 /** DesktopUpgraded says that the workspace's copy of the desktop's source took over what a newer shipped one changed. */
 export interface DesktopUpgraded {

@@ -2,7 +2,7 @@
 // biome-ignore-all format: generated
 // biome-ignore-all lint: generated
 
-import type { ID } from "../contracts";
+import type { ID } from "./words";
 
 /** TerminalOpened says that a shell runs behind a terminal. What it prints and what is typed are never in the log. */
 export interface TerminalOpened {

@@ -2,7 +2,7 @@
 // biome-ignore-all format: generated
 // biome-ignore-all lint: generated
 
-import type { Digest, ID } from "../contracts";
+import type { Digest, ID } from "./words";
 
 /** TimelineUndone says that what one action changed was taken back, and what came after it kept. */
 export interface TimelineUndone {

@@ -2,7 +2,7 @@
 // biome-ignore-all format: generated
 // biome-ignore-all lint: generated
 
-import type { Digest, ID, Time } from "../contracts";
+import type { Digest, ID, Time } from "./words";
 
 /** AssociateResult is the one answer to a DirectorTask. */
 export interface AssociateResult {

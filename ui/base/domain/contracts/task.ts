@@ -2,7 +2,7 @@
 // biome-ignore-all format: generated
 // biome-ignore-all lint: generated
 
-import type { ID } from "../contracts";
+import type { ID } from "./words";
 
 /** DirectorTask is what the Director asks of the Associate. It is answered by exactly one AssociateResult; TaskID is the idempotency key. */
 export interface DirectorTask {
