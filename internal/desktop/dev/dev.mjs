@@ -5,7 +5,7 @@ import { createHash } from "node:crypto";
 import { existsSync, statSync } from "node:fs";
 import { cp, mkdtemp, readdir, readFile, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { dirname, join, relative, resolve } from "node:path";
+import { dirname, join, relative, resolve, sep } from "node:path";
 import { pathToFileURL } from "node:url";
 
 const [verb, root, modules, out] = process.argv.slice(2);
@@ -15,27 +15,33 @@ const [vite, { default: react }] = await Promise.all([
   load("@vitejs/plugin-react/dist/index.js"),
 ]);
 
-const common = { configFile: false, root, plugins: [react(), besideBase(), besidePDF()], logLevel: "error", clearScreen: false };
+const common = { configFile: false, root, plugins: [react(), movedFiles(), besidePDF()], logLevel: "error", clearScreen: false };
 const say = (message) => process.stdout.write(`${JSON.stringify(message)}\n`);
 
 await (verb === "seed" ? seed() : serve());
 
+/** Folders of src whose files went to others; in earlier desktops the session and its hooks lay in app. */
+const moved = { app: ["session", "kit"] };
+
 /**
- * Finds in base what an app imports from src and is not there: "../../kit/Button"
- * is base/kit/Button unless src has a kit/Button. So an app of the user's goes on
- * when a newer desktop has that file in base.
+ * Finds what an app imports from src and is not there, where a newer desktop has
+ * it: "../../kit/Button" is base/kit/Button unless src has a kit/Button, and
+ * "../../app/useWindow" is src/session/useWindow. So an app of the user's goes on.
  */
-function besideBase() {
+function movedFiles() {
   const there = (path) => ["", ".ts", ".tsx"].some((end) => existsSync(path + end));
   return {
-    name: "choir-base",
+    name: "choir-moved",
     enforce: "pre",
     resolveId(wanted, importer) {
       if (!importer || !wanted.startsWith(".")) return null;
       const path = resolve(dirname(importer), wanted);
       const below = relative(join(root, "src"), path);
-      const base = join(root, "base", below);
-      return below.startsWith("..") || there(path) || !there(base) ? null : this.resolve(base, importer, { skipSelf: true });
+      if (below.startsWith("..") || there(path)) return null;
+      const [folder, ...rest] = below.split(sep);
+      const places = [join(root, "base", below), ...(moved[folder] ?? []).map((to) => join(root, "src", to, ...rest))];
+      const found = places.find(there);
+      return found ? this.resolve(found, importer, { skipSelf: true }) : null;
     },
   };
 }

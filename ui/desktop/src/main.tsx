@@ -1,8 +1,8 @@
 import { lazy, Suspense } from "react";
 import { createRoot } from "react-dom/client";
 import { App } from "./app/App";
-import { Boundary } from "./app/Boundary";
 import { followLinks } from "./app/links";
+import { Boundary } from "./kit/Boundary";
 import { past } from "./transport/address";
 import { type DesktopState, desk } from "./transport/desk";
 import "#base/styles/fonts.css";

@@ -29,7 +29,7 @@ const scripts = (frame) => frame.evaluate(() => [...document.scripts].map((s) =>
 /** Shows the probe beside the desktop, by editing the page's own entry. */
 function withProbe(entry) {
   return `import { createRoot as probeRoot } from "react-dom/client";
-import { Boundary as ProbeBoundary } from "./app/Boundary";
+import { Boundary as ProbeBoundary } from "./kit/Boundary";
 import { Probe } from "./Probe";
 ${entry}
 const place = document.createElement("div");
@@ -116,16 +116,18 @@ test("of edits that follow each other at once the last one is shown", { skip }, 
   }
 });
 
-test("a file of base changes as one of src does, and is found by the same path below src", { skip }, async () => {
+test("a file of base changes as one of src does; what an earlier desktop had elsewhere is found", {
+  skip,
+}, async () => {
   const { page } = it;
   const badge = "choiros/base/kit/Badge.tsx";
   const shipped = await read(page, badge);
   const withBadge = probe("rgb(37, 2, 3)")
-    .replace("{count}", "{count} <Badge>bird</Badge>")
-    .replace("import", 'import { Badge } from "./kit/Badge";\nimport');
+    .replace("{count}", '{count} <Badge>{themePath("bird")}</Badge>')
+    .replace("import", 'import { Badge } from "./kit/Badge";\nimport { themePath } from "./app/themes";\nimport');
   await write(page, path, withBadge);
   const frame = await frameOf(page);
-  await frame.locator("#probe .badge").waitFor();
+  await frame.locator("#probe .badge", { hasText: "bird.json" }).waitFor();
   await frame.evaluate(() => {
     globalThis.sameDocument = "since base";
   });

@@ -1,4 +1,4 @@
-import { openEarly } from "./apps/desktop/early";
+import { openEarly } from "./frame/early";
 import { arrive } from "./transport/arrival";
 import "#base/styles/fonts.css";
 import "#base/styles/tokens.css";

@@ -1,8 +1,8 @@
 import { Sparkles } from "lucide-react";
 import { notifyDone, notifyProblem } from "#base/kit/notify.ts";
-import { useSession } from "../app/session";
 import { useWords } from "../i18n/words";
 import { type Entry, MenuButton } from "../kit/Menu";
+import { useSession } from "../session/session";
 import { type Matter, offersFor, offerWords, take } from "./offers";
 
 /** What is offered for a matter, as entries of a menu, and what the menu is called. */

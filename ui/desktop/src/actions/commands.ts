@@ -1,10 +1,10 @@
 import { notifyProblem } from "#base/kit/notify.ts";
-import { openNewDocument } from "../app/newDocument";
-import type { Session } from "../app/session";
 import { lastName, namedBy } from "../domain/named";
 import { deskWords } from "../i18n/desk";
 import type { en } from "../i18n/en";
 import { say } from "../i18n/words";
+import { openNewDocument } from "../session/newDocument";
+import type { Session } from "../session/session";
 import { useStore } from "../state/store";
 import { files } from "../transport/files";
 

@@ -1,7 +1,7 @@
 import type { ID, ProposalTarget } from "#base/domain/contracts.ts";
 import { names } from "#base/domain/names.ts";
-import type { Session } from "../app/session";
 import { defineWords } from "../i18n/words";
+import type { Session } from "../session/session";
 import { tellShell } from "../transport/shell";
 
 /** Something that work can be asked about without typing a prompt. */

@@ -1,8 +1,8 @@
-import type { Session } from "../app/session";
 import type { Win } from "../domain/windows";
 import { snapByKey } from "../domain/wmdrag";
 import { onDesktop, roundFrom } from "../domain/wmorder";
 import type { en } from "../i18n/en";
+import type { Session } from "../session/session";
 import type { State } from "../state/store";
 import { isFramed, tellShell } from "../transport/shell";
 

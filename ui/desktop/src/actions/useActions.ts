@@ -1,7 +1,7 @@
 import { useEffect, useMemo } from "react";
 import { notifyProblem } from "#base/kit/notify.ts";
-import { type Session, useSession } from "../app/session";
 import { isChord, type Press } from "../domain/chord";
+import { type Session, useSession } from "../session/session";
 import { useStore } from "../state/store";
 import { type Action, actions, type Here } from "./registry";
 

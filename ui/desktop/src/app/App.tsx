@@ -1,12 +1,13 @@
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { useCallback, useEffect, useState } from "react";
 import { explain } from "#base/domain/problem.ts";
+import { catalogue } from "../apps/bodies";
 import { deskWords } from "../i18n/desk";
 import { useWords } from "../i18n/words";
 import { Failed } from "../kit/States";
+import { Session, SessionContext } from "../session/session";
 import { Desk } from "../shell/Desk";
 import { type DesktopState, desk } from "../transport/desk";
-import { Session, SessionContext } from "./session";
 
 const queries = new QueryClient({ defaultOptions: { queries: { retry: 1, refetchOnWindowFocus: false } } });
 
@@ -18,7 +19,7 @@ export function App({ first }: { first: Promise<DesktopState> }) {
   const open = useCallback((state: Promise<DesktopState>) => {
     state.then(
       (known) => {
-        const made = new Session(queries);
+        const made = new Session(queries, catalogue);
         made.start(known);
         setFailed(undefined);
         setSession(made);

@@ -1,6 +1,7 @@
 import { type Late, late } from "../kit/late";
 import { Loading } from "../kit/States";
-import { apps } from "./registry";
+import type { Apps } from "../session/apps";
+import { appOf, apps, openersOf } from "./registry";
 
 const bodies = new Map(apps.map((app) => [app.id, late<object>(app.load, () => <Loading />)]));
 
@@ -8,3 +9,14 @@ const bodies = new Map(apps.map((app) => [app.id, late<object>(app.load, () => <
 export function bodyOf(app: string): Late<object> | undefined {
   return bodies.get(app);
 }
+
+/** All apps, as the session asks for them. */
+export const catalogue: Apps = {
+  of: appOf,
+  openers: openersOf,
+  preload: (id) => {
+    bodyOf(id)
+      ?.load()
+      .catch(() => undefined);
+  },
+};

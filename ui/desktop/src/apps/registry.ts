@@ -24,8 +24,3 @@ export function openersOf(subject: string): Manifest[] {
   const rated = apps.map((app) => ({ app, how: app.opens?.(subject) ?? 0 })).filter(({ how }) => how > 0);
   return rated.sort((a, b) => b.how - a.how).map(({ app }) => app);
 }
-
-/** The app that opens a subject best. */
-export function bestFor(subject: string): Manifest | undefined {
-  return openersOf(subject)[0];
-}

@@ -2,8 +2,9 @@ import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import type { Time } from "#base/domain/contracts.ts";
 import { runsThen } from "#base/domain/runs.ts";
-import { Session, SessionContext } from "../app/session";
-import { useLook } from "../app/useLook";
+import { catalogue } from "../apps/bodies";
+import { Session, SessionContext } from "../session/session";
+import { useLook } from "../session/useLook";
 import { Bar } from "../shell/Bar";
 import { Stage } from "../shell/Stage";
 import { useArea } from "../shell/useArea";
@@ -15,7 +16,7 @@ import { hearShell, tellShell } from "../transport/shell";
 import "../shell/desk.css";
 
 const queries = new QueryClient({ defaultOptions: { queries: { retry: 1, refetchOnWindowFocus: false } } });
-const session = new Session(queries);
+const session = new Session(queries, catalogue);
 
 /** The desktop as it was at the moment that the shell looks at; it can only be looked at. */
 export default function Past() {

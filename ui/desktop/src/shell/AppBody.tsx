@@ -1,9 +1,9 @@
 import { memo } from "react";
-import { Boundary } from "../app/Boundary";
 import { bodyOf } from "../apps/bodies";
 import { appOf } from "../apps/registry";
 import { deskWords } from "../i18n/desk";
 import { useNamed, useWords } from "../i18n/words";
+import { Boundary } from "../kit/Boundary";
 import { Empty } from "../kit/States";
 import { past } from "../transport/address";
 

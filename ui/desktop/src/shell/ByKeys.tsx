@@ -1,12 +1,12 @@
 import { ArrowDown, ArrowLeft, ArrowRight, ArrowUp, Check } from "lucide-react";
 import { type KeyboardEvent, useEffect, useRef } from "react";
 import type { Rect } from "#base/domain/contracts.ts";
-import { useSession } from "../app/session";
 import { appOf } from "../apps/registry";
 import type { Win } from "../domain/windows";
 import { KEY_STEP, LEAST, movedBy, resizedBy } from "../domain/wmdrag";
 import { deskWords } from "../i18n/desk";
 import { useWords } from "../i18n/words";
+import { useSession } from "../session/session";
 import { useStore } from "../state/store";
 
 const ways = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] } as const;

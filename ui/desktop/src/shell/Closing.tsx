@@ -2,9 +2,9 @@ import { type FormEvent, useEffect, useState } from "react";
 import { Button } from "#base/kit/Button.tsx";
 import { Dialog } from "#base/kit/Dialog.tsx";
 import { notifyProblem } from "#base/kit/notify.ts";
-import { useSession } from "../app/session";
 import { deskWords } from "../i18n/desk";
 import { useWords } from "../i18n/words";
+import { useSession } from "../session/session";
 import { useStore } from "../state/store";
 import "../kit/askname.css";
 

@@ -1,9 +1,9 @@
 import { type RefObject, useEffect, useRef, useState } from "react";
 import { notifyProblem } from "#base/kit/notify.ts";
 import { commands, matching } from "../actions/commands";
-import { useSession } from "../app/session";
 import { deskWords } from "../i18n/desk";
 import { useWords } from "../i18n/words";
+import { useSession } from "../session/session";
 
 interface Props {
   /** What follows the question mark. */

@@ -7,12 +7,12 @@ import {
   type PointerEvent,
   useState,
 } from "react";
-import { useSession } from "../app/session";
 import { apps } from "../apps/registry";
 import { dockOf } from "../domain/dock";
 import { focusedOf } from "../domain/wmorder";
 import { deskWords } from "../i18n/desk";
 import { useNamed, useWords } from "../i18n/words";
+import { useSession } from "../session/session";
 import { useStore } from "../state/store";
 
 /** The name of a button, above its middle. */

@@ -1,13 +1,13 @@
 import { X } from "lucide-react";
 import { type KeyboardEvent, useEffect, useRef, useState } from "react";
 import { Dialog } from "#base/kit/Dialog.tsx";
-import { useSession } from "../app/session";
 import { appOf } from "../apps/registry";
 import { placeIn, type Win } from "../domain/windows";
 import { neighbour, onDesktop } from "../domain/wmorder";
 import { overviewOf } from "../domain/wmplace";
 import { deskWords } from "../i18n/desk";
 import { useNamed, useWords } from "../i18n/words";
+import { useSession } from "../session/session";
 import { useStore } from "../state/store";
 import { useNarrow } from "./useNarrow";
 import "./overview.css";

@@ -1,10 +1,10 @@
 import { ChevronDown, Copy, type LucideIcon, Minus, Square, X } from "lucide-react";
 import { type PointerEvent as ReactPointerEvent, useState } from "react";
-import { useSession } from "../app/session";
 import type { Win } from "../domain/windows";
 import { deskWords } from "../i18n/desk";
 import { useWords } from "../i18n/words";
 import { late } from "../kit/late";
+import { useSession } from "../session/session";
 
 const WindowMenu = late(() => import("./WindowMenu"));
 

@@ -1,9 +1,9 @@
 import { CloudOff } from "lucide-react";
 import { useEffect, useState } from "react";
 import type { FeedState } from "#base/transport/feed.ts";
-import { useSession } from "../app/session";
 import { deskWords } from "../i18n/desk";
 import { useWords } from "../i18n/words";
+import { useSession } from "../session/session";
 import { useStore } from "../state/store";
 
 /** Virtual desktops, the connection and the time. */

@@ -1,12 +1,12 @@
 import { memo, useEffect, useRef } from "react";
-import { useSession } from "../app/session";
-import { WindowContext } from "../app/useWindow";
 import { appOf } from "../apps/registry";
 import type { Win } from "../domain/windows";
 import { sides } from "../domain/wmdrag";
 import { placed } from "../domain/wmplace";
 import { useNamed } from "../i18n/words";
 import { toWindow } from "../kit/keyboard";
+import { useSession } from "../session/session";
+import { WindowContext } from "../session/useWindow";
 import { useStore } from "../state/store";
 import { AppBody } from "./AppBody";
 import { ByKeys } from "./ByKeys";

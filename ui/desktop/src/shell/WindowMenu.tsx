@@ -1,10 +1,10 @@
 import { DropdownMenu } from "radix-ui";
 import type { ReactNode } from "react";
-import { useSession } from "../app/session";
 import type { Snap, Win } from "../domain/windows";
 import { deskWords } from "../i18n/desk";
 import { useWords } from "../i18n/words";
 import { toContent } from "../kit/keyboard";
+import { useSession } from "../session/session";
 import { useStore } from "../state/store";
 import "../kit/menu.css";
 

@@ -1,10 +1,10 @@
 import { type PointerEvent as ReactPointerEvent, useRef, useState } from "react";
 import type { Rect } from "#base/domain/contracts.ts";
-import { useSession } from "../app/session";
 import { appOf } from "../apps/registry";
 import type { Snap, Win } from "../domain/windows";
 import { LEAST, movedBy, pulledOff, resizedBy, type Side, snapAt } from "../domain/wmdrag";
 import { partOf, placed } from "../domain/wmplace";
+import { useSession } from "../session/session";
 import { useStore } from "../state/store";
 
 /** Pixels a pointer moves before it is a drag and no click. */

@@ -1,7 +1,6 @@
 import type { StateCreator } from "zustand";
 import type { ID } from "#base/domain/contracts.ts";
 import type { Story } from "#base/domain/story.ts";
-import type { State } from "./store";
 
 /** Words that are to stand in the prompt. */
 export interface Words {
@@ -29,7 +28,7 @@ export interface CardsSlice {
   setRepo(repo: string): void;
 }
 
-export const cardsSlice: StateCreator<State, [], [], CardsSlice> = (set) => ({
+export const cardsSlice: StateCreator<CardsSlice> = (set) => ({
   stories: {},
   unfolded: {},
   words: undefined,

@@ -3,7 +3,6 @@ import type { Event } from "#base/domain/contracts.ts";
 import { listRuns, undoneAsRead } from "#base/domain/runs.ts";
 import type { Computer, Run } from "#base/domain/views.ts";
 import type { FeedState } from "#base/transport/feed.ts";
-import type { State } from "./store";
 
 /** The computer, how well it is reached, and its runs. */
 export interface ComputerSlice {
@@ -19,7 +18,7 @@ export interface ComputerSlice {
   hear(events: readonly Event[]): void;
 }
 
-export const computerSlice: StateCreator<State, [], [], ComputerSlice> = (set) => ({
+export const computerSlice: StateCreator<ComputerSlice> = (set) => ({
   computer: undefined,
   connection: "connecting",
   runs: [],

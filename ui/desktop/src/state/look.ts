@@ -1,7 +1,6 @@
 import type { StateCreator } from "zustand";
 import type { ThemeChanged } from "#base/domain/contracts.ts";
 import { type Language, languageOf } from "../domain/language";
-import type { State } from "./store";
 
 /** The theme and the settings, as the server keeps them. */
 export interface LookSlice {
@@ -33,7 +32,7 @@ function read(settings: ReadonlyMap<string, string>) {
   };
 }
 
-export const lookSlice: StateCreator<State, [], [], LookSlice> = (set) => ({
+export const lookSlice: StateCreator<LookSlice> = (set) => ({
   theme: undefined,
   ...read(new Map()),
   setTheme: (theme) => set({ theme }),

@@ -1,7 +1,6 @@
 import type { StateCreator } from "zustand";
 import type { ID, Rect } from "#base/domain/contracts.ts";
-import { type Line, withLine } from "#base/kit/LiveRegion.tsx";
-import type { State } from "./store";
+import { type Line, withLine } from "#base/domain/spoken.ts";
 
 /** What a window would lose: text that is typed in it and saved nowhere but as a draft. */
 export interface Unsaved {
@@ -39,7 +38,7 @@ export interface PanelSlice {
   announce(text: string): void;
 }
 
-export const panelSlice: StateCreator<State, [], [], PanelSlice> = (set) => ({
+export const panelSlice: StateCreator<PanelSlice> = (set) => ({
   panel: undefined,
   preview: undefined,
   announced: [],

@@ -2,7 +2,6 @@ import type { StateCreator } from "zustand";
 import type { Event, ID } from "#base/domain/contracts.ts";
 import { type Known, knownFrom, learn, reduceWindows, stacked, type Win } from "../domain/windows";
 import type { Area } from "../domain/wmplace";
-import type { State } from "./store";
 
 /** A window as it is here before the server knows. */
 interface Ahead {
@@ -56,7 +55,7 @@ function less(ahead: ReadonlyMap<ID, Ahead>, id: ID): ReadonlyMap<ID, Ahead> {
   return next;
 }
 
-export const windowsSlice: StateCreator<State, [], [], WindowsSlice> = (set) => ({
+export const windowsSlice: StateCreator<WindowsSlice> = (set) => ({
   known: new Map(),
   ahead: new Map(),
   windows: [],

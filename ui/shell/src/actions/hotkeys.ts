@@ -1,6 +1,6 @@
 import { useEffect } from "react";
 import { notifyProblem } from "#base/kit/notify.ts";
-import { useSession } from "../app/session";
+import { useSession } from "../session/session";
 import { useStore } from "../state/store";
 import { type Action, actionFor } from "./registry";
 

@@ -2,7 +2,7 @@ import type { LucideIcon } from "lucide-react";
 import { AppWindow, Camera, History, KeyRound, LifeBuoy, ListTree, MessageCircle, OctagonX, Play } from "lucide-react";
 import { names } from "#base/domain/names.ts";
 import { isOpen, type Run } from "#base/domain/views.ts";
-import type { Session } from "../app/session";
+import type { Session } from "../session/session";
 import type { State } from "../state/store";
 
 /** Something a person can do, from a key, the launcher or a button. */

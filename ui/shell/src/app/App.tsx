@@ -4,13 +4,13 @@ import { Refusal } from "#base/domain/problem.ts";
 import type { Computer } from "#base/domain/views.ts";
 import { Button } from "#base/kit/Button.tsx";
 import { Messages } from "#base/kit/Messages.tsx";
-import { dropFrame } from "../apps/desktop/early";
 import { readComputer } from "../domain/route";
+import { dropFrame } from "../frame/early";
+import { Session, SessionContext } from "../session/session";
 import { useStore } from "../state/store";
 import { listComputers } from "../transport/api";
 import { type Arrival, chosenOf } from "../transport/arrival";
 import { Desk } from "./Desk";
-import { Session, SessionContext } from "./session";
 import "#base/kit/toast.css";
 
 // Seen once by whoever comes with a link.

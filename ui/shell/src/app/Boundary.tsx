@@ -1,6 +1,6 @@
 import { Component, type ReactNode } from "react";
 import { Button } from "#base/kit/Button.tsx";
-import { dropFrame } from "../apps/desktop/early";
+import { dropFrame } from "../frame/early";
 
 /** Shows what went wrong in the page itself in place of a blank one. */
 export class Boundary extends Component<{ children: ReactNode }, { error: Error | undefined }> {

@@ -12,8 +12,8 @@ import { titleOf } from "../apps/header/Pages";
 import { pathOf, readRoute } from "../domain/route";
 import { visible } from "../domain/visible";
 import { Skip } from "../kit/Skip";
+import { useSession } from "../session/session";
 import { useStore } from "../state/store";
-import { useSession } from "./session";
 import "./desk.css";
 
 // Whoever works in the desktop needs none of these.

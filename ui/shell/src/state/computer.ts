@@ -1,7 +1,6 @@
 import type { StateCreator } from "zustand";
 import type { Computer } from "#base/domain/views.ts";
 import type { FeedState } from "#base/transport/feed.ts";
-import type { State } from "./store";
 
 /** The computer and how well it is reached. */
 export interface ComputerSlice {
@@ -11,7 +10,7 @@ export interface ComputerSlice {
   setConnection(connection: FeedState): void;
 }
 
-export const computerSlice: StateCreator<State, [], [], ComputerSlice> = (set) => ({
+export const computerSlice: StateCreator<ComputerSlice> = (set) => ({
   computer: undefined,
   connection: "connecting",
   setComputer: (computer) => set({ computer }),

@@ -2,7 +2,7 @@ import type { StateCreator } from "zustand";
 import type { Event } from "#base/domain/contracts.ts";
 import { listRuns } from "#base/domain/runs.ts";
 import type { Run } from "#base/domain/views.ts";
-import type { State } from "./store";
+import type { StoriesSlice } from "./stories";
 
 /** Events kept in the page; older ones are read again when asked for. */
 const KEPT = 3000;
@@ -22,7 +22,7 @@ export interface EventsSlice {
   prepend(events: readonly Event[]): void;
 }
 
-export const eventsSlice: StateCreator<State, [], [], EventsSlice> = (set, get) => ({
+export const eventsSlice: StateCreator<EventsSlice & StoriesSlice, [], [], EventsSlice> = (set, get) => ({
   events: [],
   runs: [],
   keys: [],

@@ -1,6 +1,5 @@
 import type { StateCreator } from "zustand";
 import type { Source } from "../domain/source";
-import type { State } from "./store";
 
 /** How the desktop's frame is: silent when its page never said that it is ready. */
 export type FrameState = "opening" | "ready" | "silent";
@@ -27,7 +26,7 @@ export interface FrameSlice {
   forgetLink(): void;
 }
 
-export const frameSlice: StateCreator<State, [], [], FrameSlice> = (set) => ({
+export const frameSlice: StateCreator<FrameSlice> = (set) => ({
   frame: "opening",
   openings: 0,
   keysGiven: 0,

@@ -1,7 +1,6 @@
 import type { StateCreator } from "zustand";
 import type { Mark } from "#base/domain/views.ts";
 import { mergeMarks } from "../domain/marks";
-import type { State } from "./store";
 
 /** The timeline as far as it is here. */
 export interface MarksSlice {
@@ -15,7 +14,7 @@ export interface MarksSlice {
   addMarks(read: readonly Mark[], head: number, more: boolean, newest: boolean): void;
 }
 
-export const marksSlice: StateCreator<State, [], [], MarksSlice> = (set) => ({
+export const marksSlice: StateCreator<MarksSlice> = (set) => ({
   marks: [],
   marksHead: 0,
   marksMore: false,

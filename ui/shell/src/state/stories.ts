@@ -1,7 +1,6 @@
 import type { StateCreator } from "zustand";
 import type { Event, ID } from "#base/domain/contracts.ts";
 import { emptyStory, type Story, tell } from "#base/domain/story.ts";
-import type { State } from "./store";
 
 /** Streaming text that is kept, in characters. */
 const LIVE_KEPT = 8000;
@@ -21,7 +20,7 @@ export interface StoriesSlice {
   hear(run: ID, role: string, text: string): void;
 }
 
-export const storiesSlice: StateCreator<State, [], [], StoriesSlice> = (set) => ({
+export const storiesSlice: StateCreator<StoriesSlice> = (set) => ({
   stories: {},
   pending: {},
   live: {},

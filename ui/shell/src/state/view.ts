@@ -1,7 +1,6 @@
 import type { StateCreator } from "zustand";
-import { type Line, withLine } from "#base/kit/LiveRegion.tsx";
+import { type Line, withLine } from "#base/domain/spoken.ts";
 import { type Route, readRoute } from "../domain/route";
-import type { State } from "./store";
 
 /** The side panels, and on a narrow page the screens. */
 export type Panel = "runs" | "main" | "work" | "timeline" | "events";
@@ -23,7 +22,7 @@ export interface ViewSlice {
   announce(text: string): void;
 }
 
-export const viewSlice: StateCreator<State, [], [], ViewSlice> = (set) => ({
+export const viewSlice: StateCreator<ViewSlice> = (set) => ({
   route: readRoute(globalThis.location?.pathname ?? "/"),
   panel: "main",
   launcher: false,

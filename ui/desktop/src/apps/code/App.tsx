@@ -1,15 +1,15 @@
 import { GitCompare, RotateCcw, Save } from "lucide-react";
 import { useEffect, useState } from "react";
 import { Button } from "#base/kit/Button.tsx";
-import { LARGEST, NotText, TooLong } from "../../app/useFile";
-import { useUnsaved } from "../../app/useUnsaved";
-import { useWindow } from "../../app/useWindow";
 import { isChord } from "../../domain/chord";
 import { isDirty } from "../../domain/draft";
 import { nameOf } from "../../domain/path";
 import { bytes } from "../../domain/time";
 import { useWords } from "../../i18n/words";
 import { Empty, Loading, TooLarge, Trouble } from "../../kit/States";
+import { LARGEST, NotText, TooLong } from "../../session/useFile";
+import { useUnsaved } from "../../session/useUnsaved";
+import { useWindow } from "../../session/useWindow";
 import { useStore } from "../../state/store";
 import { fileAddress } from "../../transport/files";
 import { Editor } from "./Editor";

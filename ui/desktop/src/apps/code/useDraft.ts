@@ -1,10 +1,10 @@
 import { useCallback, useEffect, useRef, useState } from "react";
 import { isGone, Refusal } from "#base/domain/problem.ts";
 import { notifyProblem } from "#base/kit/notify.ts";
-import type { Typed } from "../../app/drafts";
-import { useSession } from "../../app/session";
-import { readText, useText } from "../../app/useFile";
 import { conflicted, type Draft, decided, draftOf, found, isDirty, restored, saved, typed } from "../../domain/draft";
+import type { Typed } from "../../session/drafts";
+import { useSession } from "../../session/session";
+import { readText, useText } from "../../session/useFile";
 import { past } from "../../transport/address";
 import { files } from "../../transport/files";
 

@@ -1,13 +1,13 @@
 import type { KeyboardEvent, ReactNode } from "react";
 import type { FileState } from "#base/domain/contracts.ts";
 import { useOffers } from "../../actions/OfferButton";
-import { useWindow } from "../../app/useWindow";
-import { openersOf } from "../../apps/registry";
 import { isChord } from "../../domain/chord";
 import { folderOf, nameOf, nameTrouble } from "../../domain/path";
 import { useNamed, useWords } from "../../i18n/words";
 import { AskName } from "../../kit/AskName";
 import { type Entry, MenuArea } from "../../kit/Menu";
+import { useSession } from "../../session/session";
+import { useWindow } from "../../session/useWindow";
 import { doing, useHeld } from "./doing";
 import { loadOfFiles, loadOfFolder } from "./dropped";
 import { words } from "./i18n";
@@ -34,6 +34,7 @@ export function useEntries(shown: Shown): Entry[] {
   const t = useWords(words);
   const named = useNamed();
   const win = useWindow();
+  const { windows } = useSession();
   const offers = useOffers();
   const held = useHeld((s) => s.files.length > 0);
   const { place, chosen, items, taken } = shown;
@@ -56,7 +57,7 @@ export function useEntries(shown: Shown): Entry[] {
       },
     ];
   }
-  const openers = first && first.kind !== "dir" ? openersOf(first.path) : [];
+  const openers = first && first.kind !== "dir" ? windows.apps.openers(first.path) : [];
   return [
     {
       id: "open",
@@ -96,13 +97,13 @@ export function useEntries(shown: Shown): Entry[] {
       label: t("paste"),
       keys: "Ctrl+V",
       disabled: !held || folder === undefined,
-      run: () => void (folder !== undefined && doing.paste(folder, taken())),
+      run: () => folder !== undefined && void (folder !== undefined && doing.paste(folder, taken())),
     },
     {
       id: "double",
       label: t("copyHere"),
       disabled: none || folder === undefined,
-      run: () => void (folder !== undefined && doing.copy(list, folder, taken())),
+      run: () => folder !== undefined && void (folder !== undefined && doing.copy(list, folder, taken())),
     },
     {
       id: "rename",

@@ -1,9 +1,9 @@
 import { useEffect, useMemo, useRef, useState } from "react";
-import { useWindow } from "../../app/useWindow";
 import { nameOf, type SortBy } from "../../domain/path";
 import { kept, nothing } from "../../domain/selection";
 import { useWords } from "../../i18n/words";
 import { Loading, Trouble } from "../../kit/States";
+import { useWindow } from "../../session/useWindow";
 import { Actions, type Naming, type Shown } from "./Actions";
 import { Dropping } from "./Dropping";
 import { words } from "./i18n";
@@ -65,7 +65,10 @@ export default function Files() {
     focusSearch: () => search.current?.focus(),
     togglePreview: () => setPreview(!preview),
     // Once the menu that asks is gone.
-    ask: (next) => (next ? void setTimeout(() => setNaming(next)) : setNaming(undefined)),
+    ask: (next) => {
+      if (next) setTimeout(() => setNaming(next));
+      else setNaming(undefined);
+    },
   };
   return (
     <div className="app files">

@@ -1,13 +1,13 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { FolderOpen } from "lucide-react";
 import { type KeyboardEvent, type MouseEvent, useEffect, useRef, useState } from "react";
-import { useWindow } from "../../app/useWindow";
 import { nameOf, type SortBy } from "../../domain/path";
 import { choose, type How, type Selection } from "../../domain/selection";
 import { useWords } from "../../i18n/words";
 import { Empty } from "../../kit/States";
 import { useTypeAhead } from "../../kit/typeahead";
 import { useMinute } from "../../kit/useMinute";
+import { useWindow } from "../../session/useWindow";
 import { open, type Shown } from "./Actions";
 import { Entry } from "./Entry";
 import { words } from "./i18n";

@@ -1,8 +1,8 @@
 import { ArrowRight, Globe, RotateCw } from "lucide-react";
 import { type FormEvent, useId, useState } from "react";
-import { useWindow } from "../../app/useWindow";
 import { useWords } from "../../i18n/words";
 import { Empty } from "../../kit/States";
+import { useWindow } from "../../session/useWindow";
 import { words } from "./i18n";
 import { Page } from "./Page";
 import { addressOf, placeOf } from "./place";

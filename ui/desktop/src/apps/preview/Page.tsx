@@ -1,8 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { useWindow } from "../../app/useWindow";
 import { useWords } from "../../i18n/words";
 import { Loading, Trouble } from "../../kit/States";
+import { useWindow } from "../../session/useWindow";
 import { openPreview } from "../../transport/previews";
 import { words } from "./i18n";
 import { addressOf, type Place } from "./place";

@@ -1,9 +1,9 @@
 import { Check } from "lucide-react";
 import type { CSSProperties } from "react";
-import { type Offered, useThemes } from "../../app/themes";
-import { wear } from "../../app/wear";
 import { changeTo, tokensOf } from "../../domain/theme";
 import { useNamed, useWords } from "../../i18n/words";
+import { type Offered, useThemes } from "../../session/themes";
+import { wear } from "../../session/wear";
 import { useStore } from "../../state/store";
 import { words } from "./i18n";
 

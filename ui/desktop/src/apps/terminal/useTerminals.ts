@@ -1,7 +1,7 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useCallback, useEffect, useState } from "react";
 import type { ID } from "#base/domain/contracts.ts";
-import { useSession } from "../../app/session";
+import { useSession } from "../../session/session";
 import { readAgain } from "../../state/again";
 import { type End, type Terminal, terminals } from "../../transport/terminals";
 

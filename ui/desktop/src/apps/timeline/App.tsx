@@ -1,10 +1,10 @@
 import { GitFork, History, Undo2 } from "lucide-react";
 import { useEffect, useState } from "react";
-import { useWindow } from "../../app/useWindow";
 import { demoFile, demoOf, seenOf } from "../../domain/demo";
 import { ago } from "../../domain/time";
 import { useWords } from "../../i18n/words";
 import { Empty, Loading, Trouble } from "../../kit/States";
+import { useWindow } from "../../session/useWindow";
 import { useStore } from "../../state/store";
 import { tellShell } from "../../transport/shell";
 import { Hint } from "./Hint";

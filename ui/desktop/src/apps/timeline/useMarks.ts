@@ -1,7 +1,7 @@
 import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useMemo, useState } from "react";
 import { tellsOfMark } from "#base/domain/telling.ts";
-import { useSession } from "../../app/session";
+import { useSession } from "../../session/session";
 import { readAgain } from "../../state/again";
 import { moments } from "../../transport/moments";
 import { inOrder } from "./marks";

@@ -1,8 +1,8 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useMemo } from "react";
 import type { Event, ID } from "#base/domain/contracts.ts";
-import { useSession } from "../../app/session";
 import { traceOf } from "../../domain/trace";
+import { useSession } from "../../session/session";
 import { api } from "../../transport/api";
 
 /** All events of a run, and those that come. */

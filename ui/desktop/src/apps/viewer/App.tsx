@@ -1,8 +1,6 @@
 import { Download, FileQuestion, Image as Icon, PencilLine, TriangleAlert } from "lucide-react";
 import { useEffect } from "react";
 import { Markdown } from "#base/kit/Markdown.tsx";
-import { LARGEST, NotText, TooLong, useText } from "../../app/useFile";
-import { useWindow } from "../../app/useWindow";
 import { isTable } from "../../domain/content";
 import { extensionOf, nameOf } from "../../domain/path";
 import { bytes } from "../../domain/time";
@@ -10,6 +8,8 @@ import { useWords } from "../../i18n/words";
 import { Media } from "../../kit/Media";
 import { Empty, Loading, TooLarge, Trouble } from "../../kit/States";
 import { type FileContent, useContent } from "../../kit/useContent";
+import { LARGEST, NotText, TooLong, useText } from "../../session/useFile";
+import { useWindow } from "../../session/useWindow";
 import { useStore } from "../../state/store";
 import { fileAddress } from "../../transport/files";
 import { words } from "./i18n";

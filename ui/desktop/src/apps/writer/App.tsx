@@ -2,12 +2,12 @@ import { useQuery } from "@tanstack/react-query";
 import { FilePlus2, FileText } from "lucide-react";
 import { type KeyboardEvent, useMemo, useRef } from "react";
 import { Button } from "#base/kit/Button.tsx";
-import { beginDocument } from "../../app/newDocument";
-import { useWindow } from "../../app/useWindow";
 import { ago } from "../../domain/time";
 import { useWords } from "../../i18n/words";
 import { Empty, Loading, Trouble } from "../../kit/States";
 import { useTypeAhead } from "../../kit/typeahead";
+import { beginDocument } from "../../session/newDocument";
+import { useWindow } from "../../session/useWindow";
 import { useStore } from "../../state/store";
 import { documents } from "../../transport/documents";
 import { words } from "./i18n";
@@ -36,7 +36,10 @@ function Start() {
   );
   const press = (e: KeyboardEvent) => {
     const by = e.key === "ArrowDown" ? 1 : e.key === "ArrowUp" ? -1 : 0;
-    if (!by) return void typeAhead.press(e);
+    if (!by) {
+      typeAhead.press(e);
+      return;
+    }
     const all = rows();
     all[all.indexOf(document.activeElement as HTMLButtonElement) + by]?.focus();
     e.preventDefault();

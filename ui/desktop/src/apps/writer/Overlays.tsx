@@ -2,9 +2,9 @@ import type { Editor } from "@tiptap/react";
 import { useEffect, useRef, useState } from "react";
 import type { ID, TextAnchor } from "#base/domain/contracts.ts";
 import { Button } from "#base/kit/Button.tsx";
-import { useSession } from "../../app/session";
 import type { OverlayKind } from "../../domain/writing";
 import type { Say } from "../../i18n/words";
+import { useSession } from "../../session/session";
 import { past } from "../../transport/address";
 import type { Overlay } from "../../transport/documents";
 import type { words } from "./i18n";
@@ -86,12 +86,14 @@ function useComment(id: ID, editor: Editor | undefined) {
     if (!editor || !blank) return;
     const follow = () => setAnchor(anchorIn(editor));
     editor.on("selectionUpdate", follow);
-    return () => void editor.off("selectionUpdate", follow);
+    return () => {
+      editor.off("selectionUpdate", follow);
+    };
   }, [editor, blank]);
   useEffect(() => {
     if (past) return;
     const watch = drafts.watch("writer", subjectOf(id));
-    void watch.read.then(
+    watch.read.then(
       (was) => was && setOwn((now) => now || was.text),
       () => undefined,
     );

@@ -3,8 +3,6 @@ import { useCallback, useEffect, useRef, useState } from "react";
 import type { ID } from "#base/domain/contracts.ts";
 import { Refusal } from "#base/domain/problem.ts";
 import { notifyProblem } from "#base/kit/notify.ts";
-import type { Typed } from "../../app/drafts";
-import { useSession } from "../../app/session";
 import {
   arrived,
   choose,
@@ -21,6 +19,8 @@ import {
   writingOf,
   wrote,
 } from "../../domain/writing";
+import type { Typed } from "../../session/drafts";
+import { useSession } from "../../session/session";
 import { past } from "../../transport/address";
 import { type Doc, documents } from "../../transport/documents";
 

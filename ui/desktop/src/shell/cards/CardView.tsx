@@ -11,10 +11,10 @@ import {
 import { type KeyboardEvent, useEffect, useId } from "react";
 import { isOpen, type RunState } from "#base/domain/views.ts";
 import { notifyProblem } from "#base/kit/notify.ts";
-import { useSession } from "../../app/session";
 import { type Card, gist, oneLine } from "../../domain/card";
 import { deskWords } from "../../i18n/desk";
 import { useWords } from "../../i18n/words";
+import { useSession } from "../../session/session";
 import { useStore } from "../../state/store";
 import { Asks } from "./Asks";
 import { AtWork } from "./AtWork";

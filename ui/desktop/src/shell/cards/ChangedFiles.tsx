@@ -1,11 +1,11 @@
 import { useQueries } from "@tanstack/react-query";
 import { useState } from "react";
 import { DiffView } from "#base/kit/DiffView.tsx";
-import { useSession } from "../../app/session";
 import type { CardFile } from "../../domain/card";
 import { deskWords } from "../../i18n/desk";
 import { useWords } from "../../i18n/words";
 import { Loading } from "../../kit/States";
+import { useSession } from "../../session/session";
 import { api } from "../../transport/api";
 
 /** Files that are listed before the others are asked for. */

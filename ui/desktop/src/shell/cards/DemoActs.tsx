@@ -3,10 +3,10 @@ import { useState } from "react";
 import { isOpen } from "#base/domain/views.ts";
 import { Button } from "#base/kit/Button.tsx";
 import { notifyProblem } from "#base/kit/notify.ts";
-import { useSession } from "../../app/session";
 import type { Card } from "../../domain/card";
 import { deskWords } from "../../i18n/desk";
 import { useWords } from "../../i18n/words";
+import { useSession } from "../../session/session";
 import { api } from "../../transport/api";
 
 /** What can be done with a demo at any moment: have it faster, stop it, and at its end close all that it opened. */

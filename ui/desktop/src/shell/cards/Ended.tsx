@@ -2,11 +2,11 @@ import { FileText, History, MessageSquareDiff, Route, Undo2 } from "lucide-react
 import type { Code, Time } from "#base/domain/contracts.ts";
 import { Button } from "#base/kit/Button.tsx";
 import { Markdown } from "#base/kit/Markdown.tsx";
-import { useSession } from "../../app/session";
 import type { Card } from "../../domain/card";
 import { clock } from "../../domain/time";
 import { deskWords } from "../../i18n/desk";
 import { useWords } from "../../i18n/words";
+import { useSession } from "../../session/session";
 import { useStore } from "../../state/store";
 import { type Page, tellShell } from "../../transport/shell";
 import { Spent, Steps } from "./AtWork";

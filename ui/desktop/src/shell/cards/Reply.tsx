@@ -2,10 +2,10 @@ import { ArrowUp } from "lucide-react";
 import { type FormEvent, type KeyboardEvent, useRef, useState } from "react";
 import { promptKey, room } from "#base/domain/prompt.ts";
 import { notifyProblem } from "#base/kit/notify.ts";
-import { useSession } from "../../app/session";
 import type { Card } from "../../domain/card";
 import { deskWords } from "../../i18n/desk";
 import { useWords } from "../../i18n/words";
+import { useSession } from "../../session/session";
 
 /** Goes on from an answer: a run of its own, whose Director is told what was asked and answered here. */
 export function Reply({ card }: { card: Card }) {

@@ -5,7 +5,7 @@ import { promptKey, room } from "#base/domain/prompt.ts";
 import { Button } from "#base/kit/Button.tsx";
 import { notifyProblem } from "#base/kit/notify.ts";
 import { openRun } from "../../actions/registry";
-import { useSession } from "../../app/session";
+import { useSession } from "../../session/session";
 import { useStore } from "../../state/store";
 import { Projects } from "./Projects";
 import "./composer.css";

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { FolderGit2 } from "lucide-react";
 import { names } from "#base/domain/names.ts";
-import { useSession } from "../../app/session";
+import { useSession } from "../../session/session";
 import { useStore } from "../../state/store";
 
 /** Chooses the project a prompt is about. */

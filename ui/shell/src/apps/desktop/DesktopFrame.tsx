@@ -2,14 +2,14 @@ import { useEffect, useRef } from "react";
 import { notifyProblem } from "#base/kit/notify.ts";
 import { usePerform } from "../../actions/hotkeys";
 import { actions } from "../../actions/registry";
-import { useSession } from "../../app/session";
+import { takeFrame } from "../../frame/early";
+import { Frame } from "../../frame/frame";
+import { DesktopLink } from "../../frame/link";
+import { ReadyWatch } from "../../frame/ready";
 import { SKIP } from "../../kit/Skip";
+import { useSession } from "../../session/session";
 import { useStore } from "../../state/store";
 import { askOpening, type Opening } from "../../transport/opening";
-import { takeFrame } from "./early";
-import { Frame } from "./frame";
-import { DesktopLink } from "./link";
-import { ReadyWatch } from "./ready";
 import "./desktop.css";
 
 /**

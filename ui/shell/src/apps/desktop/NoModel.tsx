@@ -1,8 +1,8 @@
 import { useState } from "react";
 import { names } from "#base/domain/names.ts";
-import { useSession } from "../../app/session";
 import type { Route } from "../../domain/route";
 import { missing } from "../../domain/settings";
+import { useSession } from "../../session/session";
 import { useStore } from "../../state/store";
 import { HideNote } from "./HideNote";
 

@@ -1,9 +1,9 @@
 import { names } from "#base/domain/names.ts";
 import { Button } from "#base/kit/Button.tsx";
-import { useSession } from "../../app/session";
+import { FixIt } from "../../actions/FixIt";
 import type { Source } from "../../domain/source";
+import { useSession } from "../../session/session";
 import { useStore } from "../../state/store";
-import { FixIt } from "./FixIt";
 
 /** Says what is wrong with the desktop, in words of the shell's own; empty when nothing is. */
 function trouble(silent: boolean, source: Source | undefined): string {

@@ -3,10 +3,11 @@ import { useState } from "react";
 import { Button } from "#base/kit/Button.tsx";
 import { Dialog } from "#base/kit/Dialog.tsx";
 import { notifyProblem } from "#base/kit/notify.ts";
-import { useSession } from "../../app/session";
 import { count } from "../../domain/sentence";
 import { byFate, type Upgrade as Plan } from "../../domain/source";
+import { useSession } from "../../session/session";
 import "../../kit/dialogparts.css";
+import "../../kit/sidenone.css";
 
 /** Says what an upgrade of the desktop's source would change and what is in conflict, then does it. */
 export default function Upgrade({ onClose }: { onClose(): void }) {

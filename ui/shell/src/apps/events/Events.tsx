@@ -2,9 +2,9 @@ import { useMemo, useState } from "react";
 import type { Event } from "#base/domain/contracts.ts";
 import { Button } from "#base/kit/Button.tsx";
 import { notifyProblem } from "#base/kit/notify.ts";
-import { useSession } from "../../app/session";
 import { sentenceOf } from "../../domain/sentence";
 import { clock } from "../../domain/time";
+import { useSession } from "../../session/session";
 import { useStore } from "../../state/store";
 import "./events.css";
 

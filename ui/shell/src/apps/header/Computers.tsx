@@ -1,8 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { Check, ChevronDown, Download, Monitor } from "lucide-react";
-import { useSession } from "../../app/session";
 import { pathOf, type Route } from "../../domain/route";
 import { Popover } from "../../kit/Popover";
+import { useSession } from "../../session/session";
 import { useStore } from "../../state/store";
 import { listComputers } from "../../transport/api";
 

@@ -1,6 +1,6 @@
 import { Button } from "#base/kit/Button.tsx";
 import type { FeedState } from "#base/transport/feed.ts";
-import { useSession } from "../../app/session";
+import { useSession } from "../../session/session";
 import { useStore } from "../../state/store";
 
 const words: Record<FeedState, string> = {

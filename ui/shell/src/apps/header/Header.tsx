@@ -1,5 +1,5 @@
 import { Search } from "lucide-react";
-import { useSession } from "../../app/session";
+import { useSession } from "../../session/session";
 import { useStore } from "../../state/store";
 import { Computers } from "./Computers";
 import { Connection } from "./Connection";

@@ -1,9 +1,9 @@
 import { AppWindow, History, KeyRound, LifeBuoy, ListTree, Menu } from "lucide-react";
 import { names } from "#base/domain/names.ts";
 import { usePhone } from "#base/kit/useWidth.ts";
-import { useSession } from "../../app/session";
 import type { Route } from "../../domain/route";
 import { Popover } from "../../kit/Popover";
+import { useSession } from "../../session/session";
 import { useStore } from "../../state/store";
 
 const pages = [

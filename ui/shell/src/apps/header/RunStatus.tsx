@@ -3,7 +3,7 @@ import { isOpen } from "#base/domain/views.ts";
 import { Button } from "#base/kit/Button.tsx";
 import { usePerform } from "../../actions/hotkeys";
 import { actions, openRun } from "../../actions/registry";
-import { useSession } from "../../app/session";
+import { useSession } from "../../session/session";
 import { useStore } from "../../state/store";
 
 const stop = actions.find((a) => a.id === "run.stop");

@@ -3,7 +3,7 @@ import { type KeyboardEvent, useState } from "react";
 import { Dialog } from "#base/kit/Dialog.tsx";
 import { usePerform } from "../../actions/hotkeys";
 import { actions, search } from "../../actions/registry";
-import { useSession } from "../../app/session";
+import { useSession } from "../../session/session";
 import { useStore } from "../../state/store";
 import "./launcher.css";
 

@@ -3,12 +3,12 @@ import { useState } from "react";
 import { names } from "#base/domain/names.ts";
 import type { Checkpoint } from "#base/domain/views.ts";
 import { Button } from "#base/kit/Button.tsx";
-import { useSession } from "../../app/session";
+import { FixIt } from "../../actions/FixIt";
+import { GoBack } from "../../actions/GoBack";
 import type { Source } from "../../domain/source";
 import { clock } from "../../domain/time";
+import { useSession } from "../../session/session";
 import { useStore } from "../../state/store";
-import { FixIt } from "../desktop/FixIt";
-import { GoBack } from "../timeline/GoBack";
 import "./recover.css";
 
 /** Ways out when the desktop does not work: begin anew, go back, or do without. */

@@ -4,7 +4,7 @@ import { verdictOf } from "#base/domain/plan.ts";
 import type { Story, TaskStory } from "#base/domain/story.ts";
 import { Badge } from "#base/kit/Badge.tsx";
 import { DiffView } from "#base/kit/DiffView.tsx";
-import { useSession } from "../../app/session";
+import { useSession } from "../../session/session";
 
 /** What each task changed, failed attempts too. */
 export function Changes({ story }: { story: Story }) {

@@ -4,8 +4,8 @@ import { useState } from "react";
 import type { Story, VersionStory } from "#base/domain/story.ts";
 import { Button } from "#base/kit/Button.tsx";
 import { Markdown } from "#base/kit/Markdown.tsx";
-import { useSession } from "../../app/session";
 import { When } from "../../kit/When";
+import { useSession } from "../../session/session";
 
 /** The run's living document: the newest version, or an earlier one. */
 export function Document({ story }: { story: Story }) {

@@ -3,7 +3,7 @@ import { type FormEvent, useState } from "react";
 import type { ID, Question } from "#base/domain/contracts.ts";
 import { Button } from "#base/kit/Button.tsx";
 import { notifyProblem } from "#base/kit/notify.ts";
-import { useSession } from "../../app/session";
+import { useSession } from "../../session/session";
 
 /** A question the run waits for. */
 export function QuestionCard({ run, question }: { run: ID; question: Question }) {

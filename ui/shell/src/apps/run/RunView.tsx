@@ -1,10 +1,10 @@
 import { useState } from "react";
 import type { ID } from "#base/domain/contracts.ts";
 import type { Story } from "#base/domain/story.ts";
-import { useSession } from "../../app/session";
+import { TakeBack } from "../../actions/TakeBack";
 import { Tabs } from "../../kit/Tabs";
+import { useSession } from "../../session/session";
 import { useStore } from "../../state/store";
-import { TakeBack } from "../timeline/TakeBack";
 import { Changes } from "./Changes";
 import { Document } from "./Document";
 import { QuestionCard } from "./QuestionCard";

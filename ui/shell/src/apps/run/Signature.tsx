@@ -3,8 +3,8 @@ import { BadgeCheck, BadgeX } from "lucide-react";
 import { names } from "#base/domain/names.ts";
 import type { Story } from "#base/domain/story.ts";
 import { Badge } from "#base/kit/Badge.tsx";
-import { useSession } from "../../app/session";
 import { authenticate } from "../../domain/signature";
+import { useSession } from "../../session/session";
 import { useStore } from "../../state/store";
 
 const words = {

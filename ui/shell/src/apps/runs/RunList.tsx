@@ -1,9 +1,9 @@
 import { Plus } from "lucide-react";
 import type { Run } from "#base/domain/views.ts";
 import { Button } from "#base/kit/Button.tsx";
-import { useSession } from "../../app/session";
 import { StateIcon } from "../../kit/StateIcon";
 import { When } from "../../kit/When";
+import { useSession } from "../../session/session";
 import { useStore } from "../../state/store";
 import "./runs.css";
 

@@ -1,6 +1,6 @@
 import { useQueryClient } from "@tanstack/react-query";
-import { useSession } from "../../app/session";
 import { type Settings, unconnected } from "../../domain/settings";
+import { useSession } from "../../session/session";
 import { Connect } from "./Connect";
 import { InFile } from "./InFile";
 import { Services } from "./Services";

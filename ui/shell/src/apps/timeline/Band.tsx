@@ -1,10 +1,10 @@
 import { type CSSProperties, type KeyboardEvent, memo, useEffect, useMemo } from "react";
 import type { Mark } from "#base/domain/views.ts";
 import { notifyProblem } from "#base/kit/notify.ts";
-import { useSession } from "../../app/session";
 import { bandOf } from "../../domain/band";
 import { leap, placeOf, wordsOf } from "../../domain/marks";
 import { whenWords } from "../../domain/time";
+import { useSession } from "../../session/session";
 import "./band.css";
 
 /** Ticks drawn at most. */

@@ -4,13 +4,13 @@ import { names } from "#base/domain/names.ts";
 import type { Mark, Moment } from "#base/domain/views.ts";
 import { Badge } from "#base/kit/Badge.tsx";
 import { Button } from "#base/kit/Button.tsx";
-import { useSession } from "../../app/session";
+import { GoBack } from "../../actions/GoBack";
+import { TakeBack } from "../../actions/TakeBack";
 import { changedWords, undoable, wordsOf } from "../../domain/marks";
 import { bytes, whenWords } from "../../domain/time";
+import { useSession } from "../../session/session";
 import { useStore } from "../../state/store";
 import { Fork } from "./Fork";
-import { GoBack } from "./GoBack";
-import { TakeBack } from "./TakeBack";
 
 /** What happened at the moment below the slider, and what can be done about it. */
 export function Chosen({ moment, mark, past }: { moment: Moment; mark: Mark | undefined; past: boolean }) {

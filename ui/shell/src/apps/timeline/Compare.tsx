@@ -3,10 +3,10 @@ import { useState } from "react";
 import { names } from "#base/domain/names.ts";
 import type { Moment, MomentsView } from "#base/domain/views.ts";
 import { DiffView } from "#base/kit/DiffView.tsx";
-import { useSession } from "../../app/session";
 import { whenWords } from "../../domain/time";
+import { Files } from "../../kit/DiffFiles";
 import { Tabs } from "../../kit/Tabs";
-import { Files } from "./Files";
+import { useSession } from "../../session/session";
 
 /** What is different between this moment and now, or the mark before. */
 export function Compare({

@@ -1,8 +1,8 @@
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "react";
 import type { Moment } from "#base/domain/views.ts";
-import { useSession } from "../../app/session";
-import { DesktopLink } from "../desktop/link";
-import { READY_MS } from "../desktop/ready";
+import { DesktopLink } from "../../frame/link";
+import { READY_MS } from "../../frame/ready";
+import { useSession } from "../../session/session";
 import "./desktopthen.css";
 
 /** The desktop as it was: its picture, and what lay on it in words. */

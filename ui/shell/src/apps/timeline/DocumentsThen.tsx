@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { Moment } from "#base/domain/views.ts";
 import { Markdown } from "#base/kit/Markdown.tsx";
-import { useSession } from "../../app/session";
+import { useSession } from "../../session/session";
 
 type Doc = Moment["documents"][number];
 

@@ -4,8 +4,8 @@ import { useMemo } from "react";
 import { Refusal } from "#base/domain/problem.ts";
 import { addedLines, piecesOf, textOf } from "#base/domain/text.ts";
 import type { FileDiff, Moment } from "#base/domain/views.ts";
-import { useSession } from "../../app/session";
 import { bytes } from "../../domain/time";
+import { useSession } from "../../session/session";
 
 /** One file as it was; what the last step wrote in it stands out. */
 export function FileThen({ moment, path, step }: { moment: Moment; path: string; step: FileDiff | undefined }) {

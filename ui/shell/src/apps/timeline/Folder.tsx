@@ -3,8 +3,8 @@ import { ChevronRight, File, FileSymlink, FileX } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
 import type { FileState } from "#base/domain/contracts.ts";
 import type { Moment } from "#base/domain/views.ts";
-import { useSession } from "../../app/session";
 import { count } from "../../domain/sentence";
+import { useSession } from "../../session/session";
 
 /** Entries of one folder drawn at once. */
 const SHOWN = 200;

@@ -5,8 +5,8 @@ import { names } from "#base/domain/names.ts";
 import { Button } from "#base/kit/Button.tsx";
 import { Dialog } from "#base/kit/Dialog.tsx";
 import { notifyProblem } from "#base/kit/notify.ts";
-import { useSession } from "../../app/session";
 import { count } from "../../domain/sentence";
+import { useSession } from "../../session/session";
 import { useStore } from "../../state/store";
 import "../../kit/dialogparts.css";
 

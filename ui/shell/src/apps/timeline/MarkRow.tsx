@@ -1,9 +1,9 @@
 import { TriangleAlert } from "lucide-react";
 import type { Mark } from "#base/domain/views.ts";
-import { useSession } from "../../app/session";
 import { changedWords, wordsOf } from "../../domain/marks";
 import { count } from "../../domain/sentence";
 import { When } from "../../kit/When";
+import { useSession } from "../../session/session";
 import { MarkIcon } from "./MarkIcon";
 
 /** One mark of the list; pressing it shows the computer as it was then. */

@@ -1,6 +1,6 @@
 import type { Run } from "#base/domain/views.ts";
-import { useSession } from "../../app/session";
 import { StateIcon, stateName } from "../../kit/StateIcon";
+import { useSession } from "../../session/session";
 
 /** The runs that had begun, as they stood. */
 export function RunsThen({ runs }: { runs: readonly { run: Run; state: Run["state"] }[] }) {

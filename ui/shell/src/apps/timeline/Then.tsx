@@ -1,9 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { Moment } from "#base/domain/views.ts";
-import { useSession } from "../../app/session";
 import { runsThen } from "../../domain/marks";
 import { Tabs } from "../../kit/Tabs";
+import { useSession } from "../../session/session";
 import { useStore } from "../../state/store";
 import { Compare } from "./Compare";
 import { DesktopThen } from "./DesktopThen";

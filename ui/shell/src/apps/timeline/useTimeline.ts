@@ -1,7 +1,7 @@
 import { useEffect, useState } from "react";
 import type { Mark } from "#base/domain/views.ts";
 import { notifyProblem } from "#base/kit/notify.ts";
-import { useSession } from "../../app/session";
+import { useSession } from "../../session/session";
 import { useStore } from "../../state/store";
 
 /** The marks that are here; the first page is read when first asked for. */

@@ -3,8 +3,8 @@ import { useState } from "react";
 import { Button } from "#base/kit/Button.tsx";
 import { usePerform } from "../../actions/hotkeys";
 import { type Action, actions } from "../../actions/registry";
-import { useSession } from "../../app/session";
 import { unconnected } from "../../domain/settings";
+import { useSession } from "../../session/session";
 import { useStore } from "../../state/store";
 import "./welcome.css";
 

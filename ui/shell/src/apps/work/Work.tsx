@@ -4,6 +4,7 @@ import type { Story } from "#base/domain/story.ts";
 import { StateIcon, stateName } from "../../kit/StateIcon";
 import { useStore } from "../../state/store";
 import { TaskCard } from "./TaskCard";
+import "../../kit/sidenone.css";
 import "./work.css";
 
 /** What the Director planned and the Associate does. */

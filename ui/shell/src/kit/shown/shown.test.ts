@@ -8,11 +8,11 @@ import { Badge } from "#base/kit/Badge.tsx";
 import { DiffView } from "#base/kit/DiffView.tsx";
 import MarkdownRendered from "#base/kit/MarkdownRendered.tsx";
 import { notifyAnswer, notifyProblem, showMessages } from "#base/kit/notify.ts";
-import { type Session, SessionContext } from "../../app/session";
 import { QuestionCard } from "../../apps/run/QuestionCard";
 import { RunList } from "../../apps/runs/RunList";
 import { MarkRow } from "../../apps/timeline/MarkRow";
 import { TaskCard } from "../../apps/work/TaskCard";
+import { type Session, SessionContext } from "../../session/session";
 import { useStore } from "../../state/store";
 
 /** A name with every kind of character that is not seen or makes others look different. */

@@ -1,4 +1,4 @@
-import { outdated, type Source } from "../../domain/source";
+import { outdated, type Source } from "../domain/source";
 
 /** When to look after a change, in milliseconds: a browser asks for the broken file a little later. */
 const LOOKS_MS = [50, 700, 2_500];

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import type { Source } from "../../domain/source";
+import type { Source } from "../domain/source";
 import { SourceWatch } from "./watch";
 
 beforeEach(() => {

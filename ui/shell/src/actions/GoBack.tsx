@@ -4,11 +4,13 @@ import { capital } from "#base/domain/problem.ts";
 import { Button } from "#base/kit/Button.tsx";
 import { Dialog } from "#base/kit/Dialog.tsx";
 import { notifyProblem } from "#base/kit/notify.ts";
-import { useSession } from "../../app/session";
-import { count } from "../../domain/sentence";
-import { useStore } from "../../state/store";
-import { Files } from "./Files";
-import "../../kit/dialogparts.css";
+import { count } from "../domain/sentence";
+import { Files } from "../kit/DiffFiles";
+import { useSession } from "../session/session";
+import { useStore } from "../state/store";
+import "../kit/dialogparts.css";
+import "../kit/sidenone.css";
+import "./back.css";
 
 /** Says what going back would change, then goes back. */
 export function GoBack({

@@ -2,9 +2,9 @@ import { Component, type ReactNode } from "react";
 import { placeOf } from "../domain/broke";
 import { deskWords } from "../i18n/desk";
 import { say } from "../i18n/words";
-import { Failed } from "../kit/States";
 import { useStore } from "../state/store";
 import { desk } from "../transport/desk";
+import { Failed } from "./States";
 
 /** Shows what went wrong in a part of the page in place of that part. */
 export class Boundary extends Component<{ children: ReactNode; app?: boolean }, { error: Error | undefined }> {

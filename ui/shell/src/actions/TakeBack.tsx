@@ -5,11 +5,13 @@ import { conflictsOf } from "#base/domain/problem.ts";
 import { Button } from "#base/kit/Button.tsx";
 import { Dialog } from "#base/kit/Dialog.tsx";
 import { notifyProblem } from "#base/kit/notify.ts";
-import { useSession } from "../../app/session";
-import type { Route } from "../../domain/route";
-import { count } from "../../domain/sentence";
-import { Files } from "./Files";
-import "../../kit/dialogparts.css";
+import type { Route } from "../domain/route";
+import { count } from "../domain/sentence";
+import { Files } from "../kit/DiffFiles";
+import { useSession } from "../session/session";
+import "../kit/dialogparts.css";
+import "../kit/sidenone.css";
+import "./back.css";
 
 /** How long what would change is shown before it can be confirmed, in milliseconds: a desktop may have opened this under a click. */
 const READ_MS = 700;

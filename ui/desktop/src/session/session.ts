@@ -16,6 +16,7 @@ import { untilAnswered } from "../transport/again";
 import { api } from "../transport/api";
 import { type DesktopState, desk } from "../transport/desk";
 import { drafts } from "../transport/drafts";
+import type { Apps } from "./apps";
 import { Demo } from "./demo";
 import { Drafts } from "./drafts";
 import { Stories } from "./stories";
@@ -27,8 +28,8 @@ const RECONNECT_MS = 5_000;
 
 /** This computer, opened in this page: what a person can do with it. */
 export class Session {
-  readonly windows = new Windows();
-  readonly demo = new Demo(this.windows);
+  readonly windows: Windows;
+  readonly demo: Demo;
   /** What is typed and not saved. */
   readonly drafts = new Drafts(drafts, pageClock, notifyProblem);
   private readonly queries: QueryClient;
@@ -52,8 +53,10 @@ export class Session {
   /** How often the desktop was put back while this page is open: an older answer is not shown. */
   private rewinds = 0;
 
-  constructor(queries: QueryClient) {
+  constructor(queries: QueryClient, apps: Apps) {
     this.queries = queries;
+    this.windows = new Windows(apps);
+    this.demo = new Demo(this.windows);
   }
 
   /** Takes over what lies on the desktop, then follows what happens. */

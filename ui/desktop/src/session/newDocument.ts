@@ -1,9 +1,9 @@
 import { notifyProblem } from "#base/kit/notify.ts";
-import { bodyOf } from "../apps/bodies";
 import { deskWords } from "../i18n/desk";
 import { say } from "../i18n/words";
 import { useStore } from "../state/store";
 import { type Doc, documents } from "../transport/documents";
+import type { Windows } from "./windows";
 
 /** Begins an empty document; without a title it has the name of one without. Gives undefined once a refusal was told. */
 export async function beginDocument(title = ""): Promise<Doc | undefined> {
@@ -16,14 +16,9 @@ export async function beginDocument(title = ""): Promise<Doc | undefined> {
 }
 
 /** Begins an empty document and opens its page, where the cursor is in the text. */
-export async function openNewDocument(
-  windows: { open(app: string, subject: string, title: string): Promise<void> },
-  title = "",
-): Promise<void> {
-  // The page's code is fetched meanwhile; what fails is told where the page would be.
-  void bodyOf("writer")
-    ?.load()
-    .catch(() => undefined);
+export async function openNewDocument(windows: Windows, title = ""): Promise<void> {
+  // The page's code is fetched meanwhile.
+  windows.apps.preload("writer");
   const doc = await beginDocument(title);
   if (doc) await windows.open("writer", `document:${doc.id}`, doc.title);
 }

@@ -1,8 +1,5 @@
 import type { ID, Rect } from "#base/domain/contracts.ts";
 import { notifyProblem } from "#base/kit/notify.ts";
-import { bodyOf } from "../apps/bodies";
-import type { Manifest } from "../apps/manifest";
-import { appOf, bestFor } from "../apps/registry";
 import { pace, pageClock } from "../domain/pace";
 import { maximisedOf, minimisedOf, restoredOf, type Snap, snappedOf, type Win } from "../domain/windows";
 import { focusedOf, onDesktop } from "../domain/wmorder";
@@ -10,6 +7,7 @@ import { cascade, NARROW } from "../domain/wmplace";
 import { useStore } from "../state/store";
 import { past } from "../transport/address";
 import { desk } from "../transport/desk";
+import type { AppFacts, Apps } from "./apps";
 import { Sender } from "./sending";
 
 /** Milliseconds between two moves of one drag that the server hears of; it takes 600 changes a minute. */
@@ -23,6 +21,7 @@ export type Tell = (what: "opened" | "closed" | "minimised" | "maximised" | "res
 /** What a person does with windows: here at once, then on the server. */
 export class Windows {
   tell: Tell = () => {};
+  readonly apps: Apps;
   private top = Number.MAX_SAFE_INTEGER / 2;
   private readonly sender = new Sender({
     settled: (id, win, seq) => {
@@ -42,6 +41,10 @@ export class Windows {
     if (win) this.change({ ...win, bounds }, "move", () => desk.move(id, { bounds }));
   });
 
+  constructor(apps: Apps) {
+    this.apps = apps;
+  }
+
   get(id: ID): Win | undefined {
     return state().windows.find((w) => w.id === id);
   }
@@ -57,18 +60,18 @@ export class Windows {
 
   /** Opens an app, or brings up the window that shows the same already. */
   async open(app: string, subject = "", title = ""): Promise<void> {
-    const manifest = appOf(app);
-    if (!manifest) return;
+    const facts = this.apps.of(app);
+    if (!facts) return;
     const { windows, desktop } = state();
     const there =
-      windows.find((w) => w.app === app && (manifest.single || (subject && w.subject === subject))) ??
-      (manifest.blank ? onDesktop(windows, desktop).findLast((w) => w.app === app && !w.subject) : undefined);
+      windows.find((w) => w.app === app && (facts.single || (subject && w.subject === subject))) ??
+      (facts.blank ? onDesktop(windows, desktop).findLast((w) => w.app === app && !w.subject) : undefined);
     if (there) {
       if (subject && there.subject !== subject) this.retitle(there.id, title, subject);
       return this.focus(there.id);
     }
     try {
-      await this.openNew(manifest, subject, title);
+      await this.openNew(facts, subject, title);
     } catch (error) {
       notifyProblem(error);
     }
@@ -76,7 +79,7 @@ export class Windows {
 
   /** Opens a subject in the app that opens it best. */
   async openSubject(subject: string, title = ""): Promise<void> {
-    const app = bestFor(subject);
+    const [app] = this.apps.openers(subject);
     if (app) await this.open(app.id, subject, title);
   }
 
@@ -86,16 +89,14 @@ export class Windows {
    */
   async stage(app: string, subject: string, bounds: Rect, key: string): Promise<void> {
     const typing = this.focused();
-    const there = this.of(app).find((w) => w.subject === subject || appOf(app)?.single);
+    const there = this.of(app).find((w) => w.subject === subject || this.apps.of(app)?.single);
     if (there) {
       this.retitle(there.id, "", subject);
       this.raise(there);
       return;
     }
     const { desktop } = state();
-    void bodyOf(app)
-      ?.load()
-      .catch(() => undefined);
+    this.apps.preload(app);
     const { window, seq } = await desk.open({ app, subject, bounds, desktop }, key);
     state().settle(window.id, window, seq);
     // A terminal takes the keyboard when it is the window on top. Where one window is seen at a time it is on top all
@@ -110,15 +111,13 @@ export class Windows {
     );
   }
 
-  private async openNew(manifest: Manifest, subject: string, title: string): Promise<void> {
-    // Its code is fetched while the server is asked; what fails is told where the app would be.
-    void bodyOf(manifest.id)
-      ?.load()
-      .catch(() => undefined);
+  private async openNew(app: AppFacts, subject: string, title: string): Promise<void> {
+    // Its code is fetched while the server is asked.
+    this.apps.preload(app.id);
     const { area, desktop, windows } = state();
     const top = focusedOf(windows, desktop);
-    const bounds = cascade(manifest.size, top?.state === "normal" ? top.bounds : undefined, area);
-    const { window, seq } = await desk.open({ app: manifest.id, subject, title, bounds, desktop }, crypto.randomUUID());
+    const bounds = cascade(app.size, top?.state === "normal" ? top.bounds : undefined, area);
+    const { window, seq } = await desk.open({ app: app.id, subject, title, bounds, desktop }, crypto.randomUUID());
     state().settle(window.id, window, seq);
     state().want(window.id);
     this.tell("opened", window);

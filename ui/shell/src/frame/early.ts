@@ -1,5 +1,5 @@
 import type { ID } from "#base/domain/contracts.ts";
-import type { Opening } from "../../transport/opening";
+import type { Opening } from "../transport/opening";
 import { Frame } from "./frame";
 
 /** The frame that was put into the page before the page was drawn. */

@@ -1,5 +1,5 @@
-import { readMessage, type ToDesktop, writeMessage } from "../../domain/messages";
-import type { Route } from "../../domain/route";
+import { readMessage, type ToDesktop, writeMessage } from "../domain/messages";
+import type { Route } from "../domain/route";
 
 /** How often a desktop may move the shell to another page, in milliseconds. */
 const OPEN_EVERY_MS = 1_000;

@@ -6,7 +6,6 @@ import type { Computer } from "#base/domain/views.ts";
 import { notifyAnswer, notifyDone, notifyProblem } from "#base/kit/notify.ts";
 import type { openLine } from "#base/transport/bus.ts";
 import { Feed } from "#base/transport/feed.ts";
-import { SourceWatch } from "../apps/desktop/watch";
 import { pathOf, type Route } from "../domain/route";
 import { count, sentenceOf } from "../domain/sentence";
 import { touchesSource } from "../domain/source";
@@ -15,6 +14,7 @@ import { type State, useStore } from "../state/store";
 import { type ComputerAPI, computerAPI } from "../transport/api";
 import { later } from "../transport/later";
 import { MarksReader } from "../transport/marks";
+import { SourceWatch } from "./watch";
 
 /** Events read at the start and with each look further back. */
 const PAGE = 400;

@@ -1,5 +1,7 @@
 import type { DiffView as Difference } from "#base/domain/views.ts";
 import { DiffView } from "#base/kit/DiffView.tsx";
+import "./difffiles.css";
+import "./sidenone.css";
 
 /** A difference between two moments, file by file; `folded` shows no lines until asked. */
 export function Files({ difference, none, folded }: { difference: Difference; none: string; folded?: boolean }) {

@@ -2,9 +2,9 @@ import { Wrench } from "lucide-react";
 import { useRef, useState } from "react";
 import { Button } from "#base/kit/Button.tsx";
 import { notifyProblem } from "#base/kit/notify.ts";
-import { useSession } from "../../app/session";
-import { brokenOf, fixPrompt } from "../../domain/fix";
-import { useStore } from "../../state/store";
+import { brokenOf, fixPrompt } from "../domain/fix";
+import { useSession } from "../session/session";
+import { useStore } from "../state/store";
 
 /** Has a broken desktop fixed: by the run that broke it while it works, else by a new one. */
 export function FixIt() {
