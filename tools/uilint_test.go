@@ -26,6 +26,8 @@ var (
 const (
 	restricted = "lint/style/noRestrictedImports"
 	circle     = "lint/suspicious/noImportCycles"
+	floating   = "lint/nursery/noFloatingPromises"
+	noVoid     = "lint/complexity/noVoid"
 )
 
 // lint writes files below a copy of the page's configuration, and returns the rules
@@ -234,5 +236,24 @@ func TestImportsGoInNoCircle(t *testing.T) {
 		same(t, page, refused(broken, circle), []string{
 			"a/value.ts", "a/other.ts", "b/type.ts", "b/other.ts", "c/first.ts", "c/second.ts", "c/third.ts",
 		})
+	}
+}
+
+// TestPromisesAreHandled plants calls whose promise nobody looks at, of a function
+// in the same file and of one in another.
+func TestPromisesAreHandled(t *testing.T) {
+	t.Parallel()
+	for page, end := range map[string]string{"base": ".ts", "desktop": ".tsx", "shell": ".tsx", "e2e": ".js"} {
+		save := "export async function save() {}\n"
+		broken := lint(t, page, map[string]string{
+			"a/save" + end:    save,
+			"a/here" + end:    save + "\nexport function press() {\n  save();\n}\n",
+			"a/there" + end:   "import { save } from \"./save\";\n\nexport function press() {\n  save();\n}\n",
+			"a/ignored" + end: "import { save } from \"./save\";\n\nexport function press() {\n  void save();\n}\n",
+			"a/awaited" + end: "import { save } from \"./save\";\n\nexport async function press() {\n  await save();\n}\n",
+			"a/told" + end:    "import { save } from \"./save\";\n\nexport function press(tell) {\n  save().catch(tell);\n}\n",
+		})
+		same(t, page, refused(broken, floating), []string{"a/here" + end, "a/there" + end})
+		same(t, page, refused(broken, noVoid), []string{"a/ignored" + end})
 	}
 }

@@ -8,7 +8,9 @@ beforeAll(() => {
   showMessages(toast);
   expect(toast.getToasts()).toHaveLength(1);
 });
-afterEach(() => void toast.dismiss());
+afterEach(() => {
+  toast.dismiss();
+});
 
 /** How long what was said stays, in milliseconds. */
 const stays = (title: string) => {

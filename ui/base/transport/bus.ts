@@ -44,16 +44,23 @@ export async function openLine(grant: Grant, hear: Hear): Promise<Line> {
 function listen(nc: NatsConnection, { user, computer }: Grant, hear: Hear): void {
   // Exactly as wide as the permissions: a wider or narrower wildcard is refused.
   for (const subject of [`user.${user}.${computer}.>`, `agent.${user}.${computer}.*.>`]) {
-    pump(nc.subscribe(subject), (_, data) => hear.event(JSON.parse(data) as Event));
+    follow(nc, subject, (_, data) => hear.event(JSON.parse(data) as Event));
   }
-  pump(nc.subscribe(`live.${user}.${computer}.*.*`), (subject, data) => {
+  follow(nc, `live.${user}.${computer}.*.*`, (subject, data) => {
     const [, , , role = "", run = ""] = subject.split(".");
     hear.live(run, role, data);
   });
   const { draft } = hear;
-  if (draft) pump(nc.subscribe(`draft.${user}.${computer}`), (_, data) => draft(JSON.parse(data) as DraftChanged));
+  if (draft) follow(nc, `draft.${user}.${computer}`, (_, data) => draft(JSON.parse(data) as DraftChanged));
 }
 
-async function pump(sub: Subscription, take: (subject: string, data: string) => void): Promise<void> {
+type Take = (subject: string, data: string) => void;
+
+/** Hands over what comes on a subject. A failure ends the line, and whoever follows it opens another and reads what is missing. */
+function follow(nc: NatsConnection, subject: string, take: Take): void {
+  pump(nc.subscribe(subject), take).catch(() => nc.close());
+}
+
+async function pump(sub: Subscription, take: Take): Promise<void> {
   for await (const message of sub) take(message.subject, message.string());
 }

@@ -51,6 +51,11 @@ function world(over: Partial<FeedParts> = {}) {
   return { log, heard, states, slept, lines, parts };
 }
 
+/** Runs a feed beside the test, which fails when the feed does. */
+function follow(feed: Feed): void {
+  feed.run().catch(expect.fail);
+}
+
 const settle = () => new Promise<void>((done) => setTimeout(done));
 
 describe("Feed", () => {
@@ -58,7 +63,7 @@ describe("Feed", () => {
     const w = world();
     w.log.push(at(1), at(2));
     const feed = new Feed(w.parts, 0);
-    void feed.run();
+    follow(feed);
     await settle();
     w.lines[0]?.hear.event(at(2));
     w.lines[0]?.hear.event(at(3));
@@ -70,7 +75,7 @@ describe("Feed", () => {
   it("fills a gap from the log", async () => {
     const w = world();
     const feed = new Feed(w.parts, 0);
-    void feed.run();
+    follow(feed);
     await settle();
     w.log.push(at(1), at(2), at(3));
     w.lines[0]?.hear.event(at(3));
@@ -90,7 +95,7 @@ describe("Feed", () => {
       if (w.slept.length === 3) broken = false;
     };
     const feed = new Feed(w.parts, 0);
-    void feed.run();
+    follow(feed);
     await settle();
     w.log.push(at(1), at(2), at(3));
     broken = true;
@@ -110,7 +115,7 @@ describe("Feed", () => {
     const open = w.parts.open;
     w.parts.open = (grant, hear) => (refuse-- > 0 ? Promise.reject(new Error("down")) : open(grant, hear));
     const feed = new Feed(w.parts, 0);
-    void feed.run();
+    follow(feed);
     await settle();
     refuse = 2;
     w.log.push(at(1));
@@ -149,7 +154,7 @@ describe("Feed", () => {
       else if (w.slept.length < 6) w.log.push(at(w.log.length + 1));
     };
     const feed = new Feed(w.parts, 0);
-    void feed.run();
+    follow(feed);
     while (!w.states.includes("live")) await settle();
     expect(w.states).toEqual(["connecting", ...Array.from({ length: 6 }, () => "polling"), "live"]);
     expect(w.slept).toEqual([500, 1000, 2000, 3000, 3000, 3000]);
@@ -165,7 +170,7 @@ describe("Feed", () => {
       return new Promise(() => {});
     };
     const feed = new Feed(w.parts, 0);
-    void feed.run();
+    follow(feed);
     await settle();
     expect(waits).toEqual([3_540_000]);
     feed.stop();
@@ -189,10 +194,13 @@ describe("Feed", () => {
     };
     w.parts.open = async (grant, hear) => {
       const line = await open(grant, hear);
-      return { ...line, drain: async () => void closed.push(w.lines.length) };
+      const drain = async () => {
+        closed.push(w.lines.length);
+      };
+      return { ...line, drain };
     };
     const feed = new Feed(w.parts, 0);
-    void feed.run();
+    follow(feed);
     await settle();
     await settle();
     expect(w.lines).toHaveLength(2);

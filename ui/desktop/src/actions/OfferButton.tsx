@@ -1,5 +1,6 @@
 import { Sparkles } from "lucide-react";
-import { notifyDone, notifyProblem } from "#base/kit/notify.ts";
+import { notifyDone } from "#base/kit/notify.ts";
+import { unawaited } from "#base/kit/unawaited.ts";
 import { useWords } from "../i18n/words";
 import { type Entry, MenuButton } from "../kit/Menu";
 import { useSession } from "../session/session";
@@ -17,7 +18,7 @@ export function useOffers(): { label: string; entries(matter: Matter | (() => Ma
       return offersFor(matter()).map((offer) => ({
         id: offer.id,
         label: t(offer.title),
-        run: () => void take(offer, matter(), session).then(say, notifyProblem),
+        run: () => unawaited(take(offer, matter(), session).then(say)),
       }));
     },
   };

@@ -1,5 +1,5 @@
 import { useEffect, useMemo } from "react";
-import { notifyProblem } from "#base/kit/notify.ts";
+import { unawaited } from "#base/kit/unawaited.ts";
 import { isChord, type Press } from "../domain/chord";
 import { type Session, useSession } from "../session/session";
 import { useStore } from "../state/store";
@@ -13,7 +13,7 @@ export function hereOf(session: Session): Here {
 /** Performs actions and says what went wrong. */
 export function usePerform(): (action: Action) => void {
   const session = useSession();
-  return useMemo(() => (action) => void Promise.resolve(action.run(hereOf(session))).catch(notifyProblem), [session]);
+  return useMemo(() => (action) => unawaited(Promise.resolve(action.run(hereOf(session)))), [session]);
 }
 
 /**

@@ -2,6 +2,7 @@ import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import type { Time } from "#base/domain/contracts.ts";
 import { runsThen } from "#base/domain/runs.ts";
+import { unawaited } from "#base/kit/unawaited.ts";
 import { catalogue } from "../apps/bodies";
 import { Session, SessionContext } from "../session/session";
 import { useLook } from "../session/useLook";
@@ -70,7 +71,7 @@ function useMoment(): number {
         if (wanted === seq) setShown(0);
       }
     };
-    const end = hearShell((m) => m.kind === "moment" && void look(m.seq, m.at));
+    const end = hearShell((m) => m.kind === "moment" && unawaited(look(m.seq, m.at)));
     tellShell({ kind: "ready" });
     return end;
   }, []);

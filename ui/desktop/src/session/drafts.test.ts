@@ -66,7 +66,9 @@ class Page {
       now: () => this.time,
       after: (_, then) => {
         this.timers.push(then);
-        return () => void this.timers.splice(this.timers.indexOf(then), 1);
+        return () => {
+          this.timers.splice(this.timers.indexOf(then), 1);
+        };
       },
     };
     this.drafts = new Drafts(stand.api, clock, (problem) => this.problems.push(problem));

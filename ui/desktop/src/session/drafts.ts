@@ -1,6 +1,7 @@
 import { backoff } from "#base/domain/backoff.ts";
 import { Refusal } from "#base/domain/problem.ts";
 import type { DraftChanged } from "#base/domain/views.ts";
+import { unawaited } from "#base/kit/unawaited.ts";
 import { type Clock, type Pace, pace } from "../domain/pace";
 import { merged } from "../domain/splice";
 import type { drafts as server } from "../transport/drafts";
@@ -174,7 +175,7 @@ export class Drafts {
     const id = key(app, subject);
     const there = this.entries.get(id);
     if (there) return there;
-    const made = new Entry(app, subject, this.clock, (entry) => void this.send(entry));
+    const made = new Entry(app, subject, this.clock, (entry) => unawaited(this.send(entry)));
     this.entries.set(id, made);
     return made;
   }
@@ -296,7 +297,7 @@ export class Drafts {
     const { told } = entry;
     entry.told = undefined;
     if (entry.wanted !== undefined) {
-      if (pause) this.clock.after(pause, () => void this.send(entry));
+      if (pause) this.clock.after(pause, () => unawaited(this.send(entry)));
       else if (pause === 0 || entry.failures === 0) entry.pace.put(undefined);
       return;
     }

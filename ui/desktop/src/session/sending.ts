@@ -1,6 +1,7 @@
 import { backoff } from "#base/domain/backoff.ts";
 import type { ID } from "#base/domain/contracts.ts";
 import { Refusal } from "#base/domain/problem.ts";
+import { unawaited } from "#base/kit/unawaited.ts";
 import type { Win } from "../domain/windows";
 import type { Changed } from "../transport/desk";
 
@@ -36,7 +37,7 @@ export class Sender {
       this.waiting[this.waiting.length - 1] = change;
       this.outcome.dropped(last.window);
     } else this.waiting.push(change);
-    if (!this.busy) void this.run();
+    if (!this.busy) unawaited(this.run());
   }
 
   private async run(): Promise<void> {

@@ -3,6 +3,7 @@ import { createContext, useContext } from "react";
 import type { Event, ID } from "#base/domain/contracts.ts";
 import { type DraftChanged, isOpen, type Run } from "#base/domain/views.ts";
 import { notifyDone, notifyProblem } from "#base/kit/notify.ts";
+import { unawaited } from "#base/kit/unawaited.ts";
 import type { About } from "#base/transport/computer.ts";
 import { Feed, type FeedState } from "#base/transport/feed.ts";
 import { oneLine } from "../domain/card";
@@ -62,7 +63,7 @@ export class Session {
   /** Takes over what lies on the desktop, then follows what happens. */
   start(state: DesktopState): void {
     this.know(state);
-    void this.readRuns();
+    unawaited(this.readRuns());
     // What comes meanwhile is caught up with; the prompt takes keys first.
     whenIdle(() => !this.stopped && this.connect(state.seq));
   }
@@ -144,11 +145,13 @@ export class Session {
     };
     const feed = new Feed(parts, after);
     this.feed = feed;
-    void feed.run().then(() => {
-      // It gives up when it never was live; a desktop goes on trying.
-      if (this.stopped || useStore.getState().connection !== "given_up") return;
-      this.again = setTimeout(() => this.connect(feed.cursor), RECONNECT_MS);
-    });
+    unawaited(
+      feed.run().then(() => {
+        // It gives up when it never was live; a desktop goes on trying.
+        if (this.stopped || useStore.getState().connection !== "given_up") return;
+        this.again = setTimeout(() => this.connect(feed.cursor), RECONNECT_MS);
+      }),
+    );
   }
 
   stop(): void {
@@ -169,7 +172,7 @@ export class Session {
     store.setKnown(state.windows ?? [], state.seq);
     store.setTheme(state.theme);
     store.setSettings(state.settings ?? []);
-    if (state.theme_outdated) void this.followTheme();
+    if (state.theme_outdated) unawaited(this.followTheme());
   }
 
   /** What lies on the desktop after a rewind, asked for until there is an answer: what is shown is of before. */
@@ -211,7 +214,7 @@ export class Session {
     if (event.type.startsWith("window.")) store.hearWindow(event);
     else if (event.type === "theme.changed") store.setTheme(event.payload);
     else if (event.type === "setting.changed") store.setSetting(event.payload.key, event.payload.value ?? "");
-    else if (event.type === "timeline.rewound") void this.knowAgain(event.seq);
+    else if (event.type === "timeline.rewound") unawaited(this.knowAgain(event.seq));
     else if (event.type === "file.written") this.followFiles(event.payload.files.map((f) => f.path));
     this.stories.hear(event);
     this.tellOfRun(event);
@@ -244,12 +247,12 @@ export class Session {
     if (!text || !win) return;
     notifyDone(say(deskWords, language, "closedElsewhere", { name: text.name }), {
       label: say(deskWords, language, "openAgain"),
-      run: () => void this.windows.open(win.app, win.subject, text.name),
+      run: () => unawaited(this.windows.open(win.app, win.subject, text.name)),
     });
   }
 
   private followFiles(paths: readonly string[]): void {
-    if (paths.includes(themePath(nameInForce()))) void this.followTheme();
+    if (paths.includes(themePath(nameInForce()))) unawaited(this.followTheme());
   }
 
   /** The theme in force lies in the workspace too: who edits it there sees it here. */
@@ -268,7 +271,7 @@ export class Session {
     if (begins("file.") || begins("timeline.")) stale.push("files");
     if (begins("document.") || begins("overlay.") || begins("timeline.")) stale.push("documents");
     if (begins("repo.")) stale.push("repos");
-    for (const key of stale) void readAgain(this.queries, [key]);
+    for (const key of stale) unawaited(readAgain(this.queries, [key]));
   }
 }
 

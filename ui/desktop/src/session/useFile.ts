@@ -30,7 +30,8 @@ export async function readText(path: string, signal?: AbortSignal): Promise<Text
   const response = await files.read(path, signal);
   const length = Number(response.headers.get("Content-Length") ?? 0);
   if (length > LARGEST) {
-    void response.body?.cancel();
+    // The rest is not wanted, however that ends.
+    response.body?.cancel().catch(() => undefined);
     throw new TooLong(length);
   }
   const content = await response.arrayBuffer();

@@ -1,5 +1,6 @@
 import { createContext, useContext, useMemo } from "react";
 import type { ID } from "#base/domain/contracts.ts";
+import { unawaited } from "#base/kit/unawaited.ts";
 import { focusedOf } from "../domain/wmorder";
 import { useStore } from "../state/store";
 import { useSession } from "./session";
@@ -45,7 +46,7 @@ export function useWindow(): WindowHandle {
       show: (to, called = "") => windows.retitle(id, called, to),
       close: () => windows.remove(id),
       focus: () => useStore.getState().want(id),
-      open: (to, by) => void (by ? windows.open(by, to) : windows.openSubject(to)),
+      open: (to, by) => unawaited(by ? windows.open(by, to) : windows.openSubject(to)),
     }),
     [id, app, subject, title, focused, windows],
   );

@@ -2,6 +2,7 @@ import { type FormEvent, useEffect, useState } from "react";
 import { Button } from "#base/kit/Button.tsx";
 import { Dialog } from "#base/kit/Dialog.tsx";
 import { notifyProblem } from "#base/kit/notify.ts";
+import { unawaited } from "#base/kit/unawaited.ts";
 import { deskWords } from "../i18n/desk";
 import { useWords } from "../i18n/words";
 import { useSession } from "../session/session";
@@ -46,7 +47,7 @@ export default function Closing({ id }: { id: string }) {
   };
   return (
     <Dialog label={t("closingTitle", { name: unsaved.name })} className="ask-name" onClose={stay}>
-      <form onSubmit={save}>
+      <form onSubmit={(e) => unawaited(save(e))}>
         <h2>{t("closingTitle", { name: unsaved.name })}</h2>
         <p>{t("closingMore")}</p>
         <div className="ask-name-buttons">

@@ -7,6 +7,7 @@ import {
   type PointerEvent,
   useState,
 } from "react";
+import { unawaited } from "#base/kit/unawaited.ts";
 import { apps } from "../apps/registry";
 import { dockOf } from "../domain/dock";
 import { focusedOf } from "../domain/wmorder";
@@ -83,7 +84,7 @@ function DockButton({ app, icon: Icon, title, tooltip }: ButtonProps) {
   const press = () => {
     const mine = windows.of(app);
     const top = mine.at(-1);
-    if (!top) return void windows.open(app);
+    if (!top) return unawaited(windows.open(app));
     if (!active) return windows.focus(top.id);
     // Its own windows in turn; a single one is put away.
     const next = mine[0];
@@ -98,7 +99,7 @@ function DockButton({ app, icon: Icon, title, tooltip }: ButtonProps) {
       data-active={active}
       aria-label={count > 0 ? t("appWindows", { app: title, n: count }) : t("openApp", { app: title })}
       onClick={press}
-      onAuxClick={(e) => e.button === 1 && void windows.open(app)}
+      onAuxClick={(e) => e.button === 1 && unawaited(windows.open(app))}
       {...tooltip}
     >
       <Icon size={20} aria-hidden />

@@ -3,6 +3,7 @@ import { FileText, KeyRound, Play } from "lucide-react";
 import { useState } from "react";
 import { Button } from "#base/kit/Button.tsx";
 import { notifyProblem } from "#base/kit/notify.ts";
+import { unawaited } from "#base/kit/unawaited.ts";
 import { type Idea, ideasOf } from "../domain/ideas";
 import { deskWords } from "../i18n/desk";
 import { useWords } from "../i18n/words";
@@ -53,7 +54,7 @@ export default function Ideas() {
             </Button>
           </>
         )}
-        <Button disabled={starting} onClick={() => void show()}>
+        <Button disabled={starting} onClick={() => unawaited(show())}>
           <Play size={15} aria-hidden /> {t(starting ? "startingDemo" : "showDemo")}
         </Button>
       </section>
@@ -73,7 +74,7 @@ export default function Ideas() {
         <ul className="ideas-recent" aria-label={t("recentDocuments")}>
           {recent.map((doc) => (
             <li key={doc.id}>
-              <Button look="quiet" onClick={() => void windows.openSubject(`document:${doc.id}`)}>
+              <Button look="quiet" onClick={() => unawaited(windows.openSubject(`document:${doc.id}`))}>
                 <FileText size={15} aria-hidden /> <span>{doc.title}</span>
               </Button>
             </li>

@@ -12,6 +12,7 @@ import {
 import { Refusal } from "#base/domain/problem.ts";
 import { promptKey, room } from "#base/domain/prompt.ts";
 import { notifyProblem } from "#base/kit/notify.ts";
+import { unawaited } from "#base/kit/unawaited.ts";
 import { usePhone } from "#base/kit/useWidth.ts";
 import { deskWords } from "../i18n/desk";
 import { useWords } from "../i18n/words";
@@ -98,12 +99,12 @@ export function PromptBar() {
     if (means === "type") return;
     e.preventDefault();
     if (means === "clear") change("");
-    else void send();
+    else unawaited(send());
   };
   return (
     <form
       className="prompt"
-      onSubmit={send}
+      onSubmit={(e) => unawaited(send(e))}
       onDragOver={pasting.onDragOver}
       onDrop={pasting.onDrop}
       aria-label={t("prompt")}

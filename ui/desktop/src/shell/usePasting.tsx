@@ -1,5 +1,6 @@
 import { type ClipboardEvent, type DragEvent, type ReactNode, useState } from "react";
 import { notifyDone, notifyProblem } from "#base/kit/notify.ts";
+import { unawaited } from "#base/kit/unawaited.ts";
 import { addressIn } from "../domain/offer";
 import { asPart } from "../domain/path";
 import { deskWords } from "../i18n/desk";
@@ -45,8 +46,8 @@ export function usePasting(write: (text: string) => void): Pasting {
           [t("offerSummarise"), () => write(t("offerSummariseText", { what: offer.address }))],
         ]
       : [
-          [t("offerKeep", { n: offer.files.length }), () => void keep(offer.files, false)],
-          [t("offerAsk", { n: offer.files.length }), () => void keep(offer.files, true)],
+          [t("offerKeep", { n: offer.files.length }), () => unawaited(keep(offer.files, false))],
+          [t("offerAsk", { n: offer.files.length }), () => unawaited(keep(offer.files, true))],
         ];
   return {
     offer: offer && (

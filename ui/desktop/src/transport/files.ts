@@ -79,9 +79,9 @@ export const files = {
     // Not with HEAD, whose refusals say nothing.
     const response = await send(fileAddress(path), { signal, headers: { Range: "bytes=0-0" } });
     const { headers, status } = response;
-    // As it was then it comes whole, which nobody wants here.
+    // As it was then it comes whole, which nobody wants here, however that ends.
     if (status === 206) await response.arrayBuffer();
-    else void response.body?.cancel();
+    else response.body?.cancel().catch(() => undefined);
     const size = headers.get("Content-Range")?.split("/")[1] ?? headers.get("Content-Length");
     return { type: headers.get("Content-Type") ?? "", size: Number(size ?? 0), digest: headers.get("ETag") ?? "" };
   },
@@ -112,7 +112,7 @@ export function upload(
   return new Promise((done, failed) => {
     const request = new XMLHttpRequest();
     const stop = () => request.abort();
-    const detachAndSettle = (settle: () => void) => {
+    const detachAndSettle = (settle: () => unknown) => {
       stopped.removeEventListener("abort", stop);
       settle();
     };
@@ -120,7 +120,7 @@ export function upload(
     request.setRequestHeader("If-None-Match", "*");
     request.setRequestHeader("Content-Type", "application/octet-stream");
     request.upload.onprogress = (e) => e.lengthComputable && onProgress(e.loaded / e.total);
-    request.onerror = () => detachAndSettle(() => void whyUnsent(content).then(failed));
+    request.onerror = () => detachAndSettle(() => whyUnsent(content).then(failed, failed));
     request.onabort = () => detachAndSettle(() => failed(stopped.reason));
     request.onload = () => detachAndSettle(() => (request.status < 300 ? done() : failed(refusalOf(request))));
     stopped.addEventListener("abort", stop);

@@ -2,6 +2,7 @@ import { Wrench } from "lucide-react";
 import { useRef, useState } from "react";
 import { Button } from "#base/kit/Button.tsx";
 import { notifyProblem } from "#base/kit/notify.ts";
+import { unawaited } from "#base/kit/unawaited.ts";
 import { brokenOf, fixPrompt } from "../domain/fix";
 import { useSession } from "../session/session";
 import { useStore } from "../state/store";
@@ -25,7 +26,7 @@ export function FixIt() {
     }
   };
   return (
-    <Button disabled={busy} onClick={() => void fix()}>
+    <Button disabled={busy} onClick={() => unawaited(fix())}>
       <Wrench size={15} aria-hidden /> {broken.open ? "Tell the run that broke it" : "Have it fixed"}
     </Button>
   );

@@ -4,6 +4,7 @@ import { capital } from "#base/domain/problem.ts";
 import { Button } from "#base/kit/Button.tsx";
 import { Dialog } from "#base/kit/Dialog.tsx";
 import { notifyProblem } from "#base/kit/notify.ts";
+import { unawaited } from "#base/kit/unawaited.ts";
 import { count } from "../domain/sentence";
 import { Files } from "../kit/DiffFiles";
 import { useSession } from "../session/session";
@@ -66,7 +67,7 @@ export function GoBack({
       </div>
       <footer className="dialog-foot">
         <Button onClick={onClose}>Cancel</Button>
-        <Button look="primary" disabled={busy || !data} onClick={() => void go()}>
+        <Button look="primary" disabled={busy || !data} onClick={() => unawaited(go())}>
           {busy ? "Going back…" : "Go back"}
         </Button>
       </footer>

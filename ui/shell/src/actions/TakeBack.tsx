@@ -5,6 +5,7 @@ import { conflictsOf } from "#base/domain/problem.ts";
 import { Button } from "#base/kit/Button.tsx";
 import { Dialog } from "#base/kit/Dialog.tsx";
 import { notifyProblem } from "#base/kit/notify.ts";
+import { unawaited } from "#base/kit/unawaited.ts";
 import type { Route } from "../domain/route";
 import { count } from "../domain/sentence";
 import { Files } from "../kit/DiffFiles";
@@ -69,7 +70,7 @@ export function TakeBack({ of, title, then, onClose }: Props) {
       <footer className="dialog-foot">
         <Button onClick={onClose}>{conflicts.length > 0 ? "Close" : "Cancel"}</Button>
         {conflicts.length === 0 && (
-          <Button look="primary" disabled={busy || !read || !data?.files.length} onClick={() => void take()}>
+          <Button look="primary" disabled={busy || !read || !data?.files.length} onClick={() => unawaited(take())}>
             Take it back
           </Button>
         )}

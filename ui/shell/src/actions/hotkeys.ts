@@ -1,5 +1,6 @@
 import { useEffect } from "react";
 import { notifyProblem } from "#base/kit/notify.ts";
+import { unawaited } from "#base/kit/unawaited.ts";
 import { useSession } from "../session/session";
 import { useStore } from "../state/store";
 import { type Action, actionFor } from "./registry";
@@ -27,7 +28,7 @@ export function useHotkeys(): void {
       const action = actionFor(e, state);
       if (!action) return;
       e.preventDefault();
-      void perform(action);
+      unawaited(perform(action));
     };
     document.addEventListener("keydown", press);
     return () => document.removeEventListener("keydown", press);

@@ -4,6 +4,7 @@ import { Refusal } from "#base/domain/problem.ts";
 import type { Computer } from "#base/domain/views.ts";
 import { Button } from "#base/kit/Button.tsx";
 import { Messages } from "#base/kit/Messages.tsx";
+import { unawaited } from "#base/kit/unawaited.ts";
 import { readComputer } from "../domain/route";
 import { dropFrame } from "../frame/early";
 import { Session, SessionContext } from "../session/session";
@@ -93,7 +94,7 @@ async function openSession(listed: Promise<Computer[]>, onFail: (error: unknown)
   // The desktop needs nothing of what the shell's own pages show.
   if (route.page === "login" || route.page === "desktop") started.catch(onFail);
   else await started;
-  if (route.page === "run") void session.read(route.run);
+  if (route.page === "run") unawaited(session.read(route.run));
   return { is: "open", session };
 }
 

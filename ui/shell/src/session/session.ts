@@ -3,7 +3,8 @@ import { createContext, useContext } from "react";
 import type { Event, ID, ThemeChanged } from "#base/domain/contracts.ts";
 import { contrastOf, schemeOf } from "#base/domain/scheme.ts";
 import type { Computer } from "#base/domain/views.ts";
-import { notifyAnswer, notifyDone, notifyProblem } from "#base/kit/notify.ts";
+import { notifyAnswer, notifyDone } from "#base/kit/notify.ts";
+import { unawaited } from "#base/kit/unawaited.ts";
 import type { openLine } from "#base/transport/bus.ts";
 import { Feed } from "#base/transport/feed.ts";
 import { pathOf, type Route } from "../domain/route";
@@ -78,7 +79,7 @@ export class Session {
 
   /** Reads what is there, then follows what happens until stopped. The desktop comes first: it needs none of it. */
   async start(head: number): Promise<void> {
-    void this.readTheme();
+    unawaited(this.readTheme());
     await untilDesktop();
     const [runs, tail] = await Promise.all([this.api.runs(), this.api.events(Math.max(0, head - PAGE))]);
     const store = useStore.getState();
@@ -105,7 +106,7 @@ export class Session {
       sleep: pause,
     };
     this.feed = new Feed(parts, store.events.at(-1)?.seq ?? 0);
-    void this.feed.run();
+    unawaited(this.feed.run());
   }
 
   stop(): void {
@@ -119,11 +120,11 @@ export class Session {
       this.marks.hear(event.type);
       if (touchesSource(event)) this.source.touched();
       if (event.type === "theme.changed") wear(event.payload);
-      if (event.type === "timeline.rewound") void this.readTheme();
+      if (event.type === "timeline.rewound") unawaited(this.readTheme());
       if (!desktopAnswers()) announceEvent(event);
-      if (event.type === "repo.added") void this.queries.invalidateQueries({ queryKey: ["repos"] });
+      if (event.type === "repo.added") unawaited(this.queries.invalidateQueries({ queryKey: ["repos"] }));
       // The levels and keys of sandboxes are part of the computer.
-      if (event.type.startsWith("sandbox.")) void this.refresh();
+      if (event.type.startsWith("sandbox.")) unawaited(this.refresh());
     }
   }
 
@@ -159,7 +160,7 @@ export class Session {
     const store = useStore.getState();
     if (pathOf(route) !== location.pathname) history.pushState(null, "", this.addressOf(route));
     store.setRoute(route);
-    if (route.page === "run") void this.read(route.run);
+    if (route.page === "run") unawaited(this.read(route.run));
     // On a narrow page one screen is seen at a time: this one.
     if (matchMedia("(max-width: 900px)").matches) store.setPanel("main");
   }
@@ -243,7 +244,7 @@ export class Session {
   /** Makes a second computer of this one as it was after an event. */
   async fork(seq: number, name: string): Promise<void> {
     const made = await this.api.fork(seq, name, false);
-    void this.queries.invalidateQueries({ queryKey: ["computers"] });
+    unawaited(this.queries.invalidateQueries({ queryKey: ["computers"] }));
     notifyDone(`“${made.name}” is ready`, {
       label: "Open",
       run: () => location.assign(`${pathOf({ page: "runs" })}?computer=${made.id}`),
@@ -253,14 +254,14 @@ export class Session {
   /** How a step is undone: by going back to the moment before it. */
   private wayBack(seq: number | undefined) {
     if (!seq) return undefined;
-    return { label: "Undo", run: () => void this.rewind(seq, "Undone").catch(notifyProblem) };
+    return { label: "Undo", run: () => unawaited(this.rewind(seq, "Undone")) };
   }
 
   // The present is different now, so what was compared with it is out of date.
   private changed(): void {
     this.look(undefined);
     history.replaceState(null, "", this.addressOf({ page: "time" }));
-    for (const key of ["diff", "repos"]) void this.queries.invalidateQueries({ queryKey: [key] });
+    for (const key of ["diff", "repos"]) unawaited(this.queries.invalidateQueries({ queryKey: [key] }));
   }
 
   /** Looks further back for a key that may have signed what stands at `seq`. */

@@ -1,3 +1,4 @@
+import { unawaited } from "#base/kit/unawaited.ts";
 import { outdated, type Source } from "../domain/source";
 
 /** When to look after a change, in milliseconds: a browser asks for the broken file a little later. */
@@ -35,7 +36,7 @@ export class SourceWatch {
   /** The source may have changed. */
   touched(): void {
     this.stop();
-    this.timers = LOOKS_MS.map((ms) => setTimeout(() => void this.look(), ms));
+    this.timers = LOOKS_MS.map((ms) => setTimeout(() => unawaited(this.look()), ms));
   }
 
   stop(): void {

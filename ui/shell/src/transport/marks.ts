@@ -56,11 +56,14 @@ export class MarksReader {
   hear(type: EventType): void {
     if (!this.begun || !tellsOfMark(type) || this.stale) return;
     this.stale = true;
-    void this.parts.sleep(LAG_MS).then(() => {
-      this.stale = false;
+    this.parts
+      .sleep(LAG_MS)
+      .then(() => {
+        this.stale = false;
+        return this.one(() => this.readNewest(NEWEST));
+      })
       // What cannot be read now is read with the next event.
-      return this.one(() => this.readNewest(NEWEST)).catch(() => undefined);
-    });
+      .catch(() => undefined);
   }
 
   // After a long absence more than one page is new.

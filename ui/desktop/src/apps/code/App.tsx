@@ -1,6 +1,7 @@
 import { GitCompare, RotateCcw, Save } from "lucide-react";
 import { useEffect, useState } from "react";
 import { Button } from "#base/kit/Button.tsx";
+import { unawaited } from "#base/kit/unawaited.ts";
 import { isChord } from "../../domain/chord";
 import { isDirty } from "../../domain/draft";
 import { nameOf } from "../../domain/path";
@@ -43,7 +44,7 @@ function File({ path }: { path: string }) {
   if (!draft) return <Loading />;
   const other = draft.theirs ?? (comparing ? draft.base : undefined);
   const press = (e: React.KeyboardEvent) => {
-    if (isChord(e.nativeEvent, "Ctrl+S")) void save();
+    if (isChord(e.nativeEvent, "Ctrl+S")) unawaited(save());
     else if (isChord(e.nativeEvent, "Ctrl+Shift+D")) setComparing(!comparing);
     else return;
     e.preventDefault();
@@ -70,14 +71,14 @@ function File({ path }: { path: string }) {
         <button type="button" className="tool" aria-pressed={comparing} onClick={() => setComparing(!comparing)}>
           <GitCompare size={16} aria-hidden /> {t("compare")}
         </button>
-        <Button look="primary" disabled={!dirty || draft.saving} onClick={() => void save()}>
+        <Button look="primary" disabled={!dirty || draft.saving} onClick={() => unawaited(save())}>
           <Save size={15} aria-hidden /> {t("save")}
         </Button>
       </div>
       {gone && (
         <div className="code-conflict" data-state="gone" role="alert">
           <p>{t("gone")}</p>
-          <Button onClick={() => void save()}>{t("writeAgain")}</Button>
+          <Button onClick={() => unawaited(save())}>{t("writeAgain")}</Button>
         </div>
       )}
       {draft.theirs && (

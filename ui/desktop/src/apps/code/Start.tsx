@@ -2,6 +2,7 @@ import { FileCode, FilePlus2, FolderOpen } from "lucide-react";
 import { useState } from "react";
 import { Button } from "#base/kit/Button.tsx";
 import { notifyProblem } from "#base/kit/notify.ts";
+import { unawaited } from "#base/kit/unawaited.ts";
 import { asPart, nameTrouble } from "../../domain/path";
 import { useWords } from "../../i18n/words";
 import { AskName } from "../../kit/AskName";
@@ -49,7 +50,7 @@ export function Start() {
           ok={t("create")}
           cancel={t("cancel")}
           trouble={(name) => (name.trim().split("/").some(nameTrouble) ? t("newFileTrouble") : undefined)}
-          onName={(name) => void make(name)}
+          onName={(name) => unawaited(make(name))}
           onClose={() => {
             setNaming(false);
             focus();

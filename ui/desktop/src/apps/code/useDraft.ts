@@ -1,6 +1,7 @@
 import { useCallback, useEffect, useRef, useState } from "react";
 import { isGone, Refusal } from "#base/domain/problem.ts";
 import { notifyProblem } from "#base/kit/notify.ts";
+import { unawaited } from "#base/kit/unawaited.ts";
 import { conflicted, type Draft, decided, draftOf, found, isDirty, restored, saved, typed } from "../../domain/draft";
 import type { Typed } from "../../session/drafts";
 import { useSession } from "../../session/session";
@@ -37,12 +38,12 @@ export function useDraft(path: string) {
     const changed = (other: Typed | undefined) => {
       setKept(other ?? null);
       // Saved or discarded elsewhere: what is in the file is the text.
-      if (!other) void readText(path).then((is) => here && setDraft(draftOf(is)), notifyProblem);
+      if (!other) unawaited(readText(path).then((is) => here && setDraft(draftOf(is))));
       else if (file.current?.digest === (other.base || undefined))
         setDraft((d) => d && { ...restored(file.current ?? d.base, other.text, other.base), saving: d.saving });
       else {
         setDraft((d) => d && { ...d, text: other.text, base: { text: "", digest: other.base || undefined } });
-        void refetch();
+        unawaited(refetch());
       }
     };
     const clashed = ({ text, base }: Typed) =>
@@ -107,5 +108,5 @@ export function useDraft(path: string) {
       return false;
     }
   }, [drafts, path]);
-  return { draft, gone, error, retry: () => void refetch(), type, save, revert, decide };
+  return { draft, gone, error, retry: () => unawaited(refetch()), type, save, revert, decide };
 }

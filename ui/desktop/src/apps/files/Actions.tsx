@@ -1,5 +1,6 @@
 import type { KeyboardEvent, ReactNode } from "react";
 import type { FileState } from "#base/domain/contracts.ts";
+import { unawaited } from "#base/kit/unawaited.ts";
 import { useOffers } from "../../actions/OfferButton";
 import { isChord } from "../../domain/chord";
 import { folderOf, nameOf, nameTrouble } from "../../domain/path";
@@ -45,15 +46,15 @@ export function useEntries(shown: Shown): Entry[] {
   if (place.is === "trash") {
     const trashed = chosen.flatMap((i) => i.trashed ?? []);
     return [
-      { id: "restore", label: t("restore"), disabled: none, run: () => void doing.restore(trashed) },
-      { id: "remove", label: t("remove"), danger: true, disabled: none, run: () => void doing.remove(trashed) },
+      { id: "restore", label: t("restore"), disabled: none, run: () => unawaited(doing.restore(trashed)) },
+      { id: "remove", label: t("remove"), danger: true, disabled: none, run: () => unawaited(doing.remove(trashed)) },
       {
         id: "empty",
         label: t("emptyTrash"),
         danger: true,
         apart: true,
         disabled: items.length === 0,
-        run: () => void doing.emptyTrash(),
+        run: () => unawaited(doing.emptyTrash()),
       },
     ];
   }
@@ -97,13 +98,13 @@ export function useEntries(shown: Shown): Entry[] {
       label: t("paste"),
       keys: "Ctrl+V",
       disabled: !held || folder === undefined,
-      run: () => folder !== undefined && void (folder !== undefined && doing.paste(folder, taken())),
+      run: () => folder !== undefined && unawaited(doing.paste(folder, taken())),
     },
     {
       id: "double",
       label: t("copyHere"),
       disabled: none || folder === undefined,
-      run: () => folder !== undefined && void (folder !== undefined && doing.copy(list, folder, taken())),
+      run: () => folder !== undefined && unawaited(doing.copy(list, folder, taken())),
     },
     {
       id: "rename",
@@ -119,7 +120,7 @@ export function useEntries(shown: Shown): Entry[] {
       keys: "Delete",
       danger: true,
       disabled: none,
-      run: () => void doing.trash(list),
+      run: () => unawaited(doing.trash(list)),
     },
     {
       id: "folder",
@@ -158,7 +159,7 @@ function pick(into: string, taken: ReadonlySet<string>, folder: boolean): void {
   input.webkitdirectory = folder;
   input.onchange = () => {
     const chosen = [...(input.files ?? [])];
-    void doing.upload(folder ? loadOfFolder(chosen) : loadOfFiles(chosen), into, taken);
+    unawaited(doing.upload(folder ? loadOfFolder(chosen) : loadOfFiles(chosen), into, taken));
   };
   input.click();
 }
@@ -206,7 +207,7 @@ export function Actions({ shown, naming, children }: { shown: Shown; naming: Nam
             cancel={t("cancel")}
             trouble={trouble}
             onName={(name) =>
-              void ("file" in naming ? doing.rename(naming.file, name) : doing.makeFolder(naming.folder, name))
+              unawaited("file" in naming ? doing.rename(naming.file, name) : doing.makeFolder(naming.folder, name))
             }
             onClose={() => {
               shown.ask(undefined);

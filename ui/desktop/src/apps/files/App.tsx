@@ -1,4 +1,5 @@
 import { useEffect, useMemo, useRef, useState } from "react";
+import { unawaited } from "#base/kit/unawaited.ts";
 import { nameOf, type SortBy } from "../../domain/path";
 import { kept, nothing } from "../../domain/selection";
 import { useWords } from "../../i18n/words";
@@ -85,7 +86,7 @@ export default function Files() {
         <Dropping place={place} taken={taken}>
           <div className="files-body">
             {error ? (
-              <Trouble error={error} onAgain={() => void refetch()} />
+              <Trouble error={error} onAgain={() => unawaited(refetch())} />
             ) : ordered ? (
               <Listing
                 place={place}

@@ -1,5 +1,6 @@
 import { type DragEvent, type ReactNode, useState } from "react";
 import type { FileState } from "#base/domain/contracts.ts";
+import { unawaited } from "#base/kit/unawaited.ts";
 import { nameOf } from "../../domain/path";
 import { useWords } from "../../i18n/words";
 import { doing } from "./doing";
@@ -35,9 +36,9 @@ export function Dropping(props: { place: Place; taken(): ReadonlySet<string>; ch
     const here = place.is === "folder" && folder === place.path;
     const taken = here ? props.taken() : new Set<string>();
     const moved = e.dataTransfer.getData(MOVED);
-    if (!moved) return void doing.upload(loadOfDrop(e.dataTransfer), folder, taken);
+    if (!moved) return unawaited(doing.upload(loadOfDrop(e.dataTransfer), folder, taken));
     const list = JSON.parse(moved) as FileState[];
-    void (e.ctrlKey ? doing.copy(list, folder, taken) : doing.move(list, folder, taken));
+    unawaited(e.ctrlKey ? doing.copy(list, folder, taken) : doing.move(list, folder, taken));
   };
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: dropping has a menu beside it: cut and paste, upload

@@ -74,7 +74,10 @@ export function Listing({ place, items, ids, look, sort, onSort, selection, onSe
     } else if (mod && e.key.toLowerCase() === "a") onSelect({ ...selection, chosen: new Set(ids) });
     else if (mod && e.key === " ") to(selection.at, "toggle");
     else if (e.key === "Escape") onSelect({ ...selection, chosen: new Set() });
-    else return void typeAhead.press(e);
+    else {
+      typeAhead.press(e);
+      return;
+    }
     e.preventDefault();
   };
   const point = (e: MouseEvent, i: number) => {

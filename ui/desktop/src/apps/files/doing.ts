@@ -2,6 +2,7 @@ import { create } from "zustand";
 import type { FileState } from "#base/domain/contracts.ts";
 import { explain } from "#base/domain/problem.ts";
 import { notifyDone, notifyProblem, notifyTrouble } from "#base/kit/notify.ts";
+import { unawaited } from "#base/kit/unawaited.ts";
 import { asPart, folderOf, freeName, join, nameOf } from "../../domain/path";
 import { say, type Values } from "../../i18n/words";
 import { useStore } from "../../state/store";
@@ -22,7 +23,7 @@ interface Held {
 export const useHeld = create<Held>(() => ({ files: [], cut: false }));
 
 /** Does something and says what went wrong. */
-async function attempt(act: () => Promise<void>): Promise<void> {
+async function attempt(act: () => Promise<unknown>): Promise<void> {
   try {
     await act();
   } catch (error) {
@@ -34,7 +35,7 @@ const undo = (act: () => Promise<unknown>) => ({
   label: t("undo"),
   // Of many steps the last is offered; the others are taken back on the timeline.
   id: "files",
-  run: () => void attempt(async () => void (await act())),
+  run: () => unawaited(act()),
 });
 
 function transfers(list: readonly FileState[], folder: string, taken: ReadonlySet<string>): Transfer[] {
@@ -93,8 +94,7 @@ export const doing = {
       );
     }),
 
-  makeFolder: (folder: string, name: string) =>
-    attempt(async () => void (await files.makeFolder(join(folder, asPart(name))))),
+  makeFolder: (folder: string, name: string) => attempt(() => files.makeFolder(join(folder, asPart(name)))),
 
   trash: (list: readonly FileState[]) =>
     attempt(async () => {
@@ -109,8 +109,7 @@ export const doing = {
       notifyDone(t("saidRestored", { n: list.length }));
     }),
 
-  remove: (list: readonly Trashed[]) =>
-    attempt(async () => void (await Promise.all(list.map((x) => files.emptyTrash(x.id))))),
+  remove: (list: readonly Trashed[]) => attempt(() => Promise.all(list.map((x) => files.emptyTrash(x.id)))),
 
   emptyTrash: () => attempt(() => files.emptyTrash()),
 

@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
+import { unawaited } from "#base/kit/unawaited.ts";
 import { useWords } from "../../i18n/words";
 import { Loading, Trouble } from "../../kit/States";
 import { useWindow } from "../../session/useWindow";
@@ -23,7 +24,7 @@ export function Page({ place, visit }: { place: Place; visit: number }) {
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,
   });
-  if (error) return <Trouble error={error} onAgain={() => void refetch()} />;
+  if (error) return <Trouble error={error} onAgain={() => unawaited(refetch())} />;
   if (!data) return <Loading />;
   // The ticket leads to the first page; only then another one can be asked for.
   const follow = () => place.path !== "/" && setEntered(new URL(data).origin + place.path);

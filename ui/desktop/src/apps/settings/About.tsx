@@ -1,4 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
+import { unawaited } from "#base/kit/unawaited.ts";
 import { useWords } from "../../i18n/words";
 import { Loading, Trouble } from "../../kit/States";
 import { api } from "../../transport/api";
@@ -8,7 +9,7 @@ import { words } from "./i18n";
 export function About() {
   const t = useWords(words);
   const { data, error, refetch } = useQuery({ queryKey: ["computer"], queryFn: api.show });
-  if (error) return <Trouble error={error} onAgain={() => void refetch()} />;
+  if (error) return <Trouble error={error} onAgain={() => unawaited(refetch())} />;
   if (!data) return <Loading />;
   return (
     <dl className="settings-facts">

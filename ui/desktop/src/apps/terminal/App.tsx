@@ -2,7 +2,7 @@ import { Accessibility, Search, SquareTerminal } from "lucide-react";
 import { useEffect, useState } from "react";
 import type { ID } from "#base/domain/contracts.ts";
 import { Button } from "#base/kit/Button.tsx";
-import { notifyProblem } from "#base/kit/notify.ts";
+import { unawaited } from "#base/kit/unawaited.ts";
 import { isChord } from "../../domain/chord";
 import { useWords } from "../../i18n/words";
 import { Empty, Loading, Trouble } from "../../kit/States";
@@ -60,7 +60,7 @@ function Terminals() {
       await terminals.close(id);
     } catch {
       // It had ended; the list is read again.
-      void refetch();
+      unawaited(refetch());
     }
   };
   // A new window shows a terminal at once: one that is open, or its own.
@@ -70,7 +70,7 @@ function Terminals() {
     if (!first) return;
     const newest = all?.at(-1);
     if (newest) choose(newest.terminal);
-    else void begin(`window-${windowID}`);
+    else unawaited(begin(`window-${windowID}`));
   }, [first, windowID]);
 
   const turn = (by: number) => {
@@ -79,8 +79,8 @@ function Terminals() {
     if (next) choose(next.terminal);
   };
   const chords: Record<string, () => void> = {
-    "Alt+Shift+N": () => void begin(),
-    "Alt+Shift+W": () => wanted && void close(wanted),
+    "Alt+Shift+N": () => unawaited(begin()),
+    "Alt+Shift+W": () => wanted && unawaited(close(wanted)),
     "Alt+Shift+Left": () => turn(-1),
     "Alt+Shift+Right": () => turn(1),
     "Alt+Shift+F": () => setSearching(true),
@@ -96,7 +96,7 @@ function Terminals() {
   };
   const titleOf = (o: Open) => titles.get(o.terminal) || o.title;
 
-  if (error && !all) return <Trouble error={error} onAgain={() => void refetch()} />;
+  if (error && !all) return <Trouble error={error} onAgain={() => unawaited(refetch())} />;
   if (!all) return <Loading label={t("opening")} />;
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: the keys of the terminal inside
@@ -107,8 +107,8 @@ function Terminals() {
           active={active?.terminal}
           titleOf={titleOf}
           onChoose={choose}
-          onClose={(id) => void close(id)}
-          onOpen={() => void begin()}
+          onClose={(id) => unawaited(close(id))}
+          onOpen={() => unawaited(begin())}
         />
         <span className="spread" />
         <button
@@ -128,13 +128,13 @@ function Terminals() {
           aria-pressed={reader}
           aria-label={t("reader")}
           title={t("reader")}
-          onClick={() => desk.set(readerSetting, reader ? "" : "on").catch(notifyProblem)}
+          onClick={() => unawaited(desk.set(readerSetting, reader ? "" : "on"))}
         >
           <Accessibility size={16} aria-hidden />
         </button>
       </div>
       {failure !== undefined ? (
-        <Trouble error={failure} onAgain={() => void begin()} />
+        <Trouble error={failure} onAgain={() => unawaited(begin())} />
       ) : active ? (
         <Shell
           key={active.terminal}
@@ -151,7 +151,7 @@ function Terminals() {
       ) : wanted === undefined ? (
         <Loading label={t("opening")} />
       ) : (
-        <Ended end={ends.get(wanted)} onOpen={() => void begin()} />
+        <Ended end={ends.get(wanted)} onOpen={() => unawaited(begin())} />
       )}
     </div>
   );

@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from "react";
 import type { ID } from "#base/domain/contracts.ts";
+import { unawaited } from "#base/kit/unawaited.ts";
 import { OfferButton } from "../../actions/OfferButton";
 import { useWords } from "../../i18n/words";
 import { isPrompting } from "../../kit/keyboard";
@@ -52,11 +53,13 @@ export function Shell({ id, title, focused, searching, reader, isOurs, onTitle, 
       missed: (n: number) => newest.current.t("missed", { n }),
     };
     // Its cells are measured with the font they are drawn in.
-    void document.fonts.load(`14px ${getComputedStyle(box).fontFamily}`).finally(() => {
-      if (gone) return;
-      made = new Screen(id, box, hears, newest.current.t("screen", { title: newest.current.title }));
-      setScreen(made);
-    });
+    unawaited(
+      document.fonts.load(`14px ${getComputedStyle(box).fontFamily}`).finally(() => {
+        if (gone) return;
+        made = new Screen(id, box, hears, newest.current.t("screen", { title: newest.current.title }));
+        setScreen(made);
+      }),
+    );
     return () => {
       gone = true;
       made?.stop();

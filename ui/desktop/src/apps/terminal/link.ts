@@ -1,4 +1,5 @@
 import { backoff } from "#base/domain/backoff.ts";
+import { unawaited } from "#base/kit/unawaited.ts";
 import type { End, Size } from "../../transport/terminals";
 
 /** What the server says besides output. */
@@ -230,7 +231,7 @@ export class Link {
     this.parts.onState("lost");
     const wait = code === CUT ? 0 : backoff(this.attempt, this.parts.chance());
     this.attempt++;
-    this.cancel = this.parts.later(() => void this.again(), wait);
+    this.cancel = this.parts.later(() => unawaited(this.again()), wait);
   }
 
   private async again(): Promise<void> {

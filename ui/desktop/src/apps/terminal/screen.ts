@@ -4,6 +4,7 @@ import { UnicodeGraphemesAddon } from "@xterm/addon-unicode-graphemes";
 import { WebLinksAddon } from "@xterm/addon-web-links";
 import { Terminal } from "@xterm/xterm";
 import type { ID } from "#base/domain/contracts.ts";
+import { unawaited } from "#base/kit/unawaited.ts";
 import { type End, type Size, terminals } from "../../transport/terminals";
 import { Link, type LinkState, type Status, type Wire } from "./link";
 import { paletteAt } from "./palette";
@@ -127,7 +128,7 @@ export class Screen {
     term.onBinary((data) => this.link.type(Uint8Array.from(data, (c) => c.charCodeAt(0))));
     term.onTitleChange((title) => hears.onTitle(safeTitle(title)));
     muteAnswers(term, () => this.old || !(this.status?.lead ?? true));
-    void this.accelerate();
+    unawaited(this.accelerate());
   }
 
   /** Lets the graphics card draw, where there is a real one. */

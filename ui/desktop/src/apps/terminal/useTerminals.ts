@@ -1,6 +1,7 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useCallback, useEffect, useState } from "react";
 import type { ID } from "#base/domain/contracts.ts";
+import { unawaited } from "#base/kit/unawaited.ts";
 import { useSession } from "../../session/session";
 import { readAgain } from "../../state/again";
 import { type End, type Terminal, terminals } from "../../transport/terminals";
@@ -22,7 +23,7 @@ export function useTerminals() {
     (id: ID, end: End) => {
       // The first to say how it ended knows best.
       setEnds((known) => (known.has(id) && end.reason === "lost" ? known : new Map(known).set(id, end)));
-      void readAgain(queries, queryKey);
+      unawaited(readAgain(queries, queryKey));
     },
     [queries],
   );
@@ -30,7 +31,7 @@ export function useTerminals() {
     () =>
       session.listen((event) => {
         if (event.type === "terminal.closed") ended(event.payload.terminal, event.payload);
-        else if (event.type === "terminal.opened") void readAgain(queries, queryKey);
+        else if (event.type === "terminal.opened") unawaited(readAgain(queries, queryKey));
       }),
     [session, queries, ended],
   );

@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Download } from "lucide-react";
 import { useMemo } from "react";
 import { textOf } from "#base/domain/text.ts";
+import { unawaited } from "#base/kit/unawaited.ts";
 import { nameOf } from "../../domain/path";
 import { useWords } from "../../i18n/words";
 import { Loading, Trouble } from "../../kit/States";
@@ -34,7 +35,13 @@ export function FileThen({ at, path }: { at: At; path: string }) {
           <Download size={16} aria-hidden />
         </a>
       </header>
-      {error ? <Trouble error={error} onAgain={() => void refetch()} /> : data ? <Content data={data} /> : <Loading />}
+      {error ? (
+        <Trouble error={error} onAgain={() => unawaited(refetch())} />
+      ) : data ? (
+        <Content data={data} />
+      ) : (
+        <Loading />
+      )}
     </section>
   );
 }

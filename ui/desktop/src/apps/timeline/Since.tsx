@@ -1,6 +1,7 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import type { MomentsView } from "#base/domain/views.ts";
 import { DiffView } from "#base/kit/DiffView.tsx";
+import { unawaited } from "#base/kit/unawaited.ts";
 import { useWords } from "../../i18n/words";
 import { Empty, Loading, Trouble } from "../../kit/States";
 import { moments } from "../../transport/moments";
@@ -17,7 +18,7 @@ export function Since({ seq }: { seq: number | undefined }) {
     placeholderData: keepPreviousData,
   });
   if (seq === undefined) return <Empty title={t("isNow")}>{t("isNowMore")}</Empty>;
-  if (error) return <Trouble error={error} onAgain={() => void refetch()} />;
+  if (error) return <Trouble error={error} onAgain={() => unawaited(refetch())} />;
   if (!data) return <Loading />;
   const documents = data.documents ?? [];
   const desktop = data.desktop ?? [];

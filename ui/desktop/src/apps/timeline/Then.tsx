@@ -1,5 +1,6 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { isGone } from "#base/domain/problem.ts";
+import { unawaited } from "#base/kit/unawaited.ts";
 import { bytes } from "../../domain/time";
 import { useWords } from "../../i18n/words";
 import { Gone, Loading, Trouble } from "../../kit/States";
@@ -18,8 +19,8 @@ export function Then({ seq, file }: { seq: number; file?: string | undefined }) 
     staleTime: Number.POSITIVE_INFINITY,
     placeholderData: keepPreviousData,
   });
-  if (isGone(error)) return <Gone never={t("never")} onAgain={() => void refetch()} />;
-  if (error) return <Trouble error={error} onAgain={() => void refetch()} />;
+  if (isGone(error)) return <Gone never={t("never")} onAgain={() => unawaited(refetch())} />;
+  if (error) return <Trouble error={error} onAgain={() => unawaited(refetch())} />;
   if (!data) return <Loading />;
   return (
     <section className="timeline-then" aria-label={t("was")} data-seq={data.seq}>

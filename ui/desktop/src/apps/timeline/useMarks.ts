@@ -1,6 +1,7 @@
 import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useMemo, useState } from "react";
 import { tellsOfMark } from "#base/domain/telling.ts";
+import { unawaited } from "#base/kit/unawaited.ts";
 import { useSession } from "../../session/session";
 import { readAgain } from "../../state/again";
 import { moments } from "../../transport/moments";
@@ -28,19 +29,19 @@ export function useMarks() {
   useEffect(
     () =>
       session.listen(({ type }) => {
-        if (tellsOfMark(type)) void readAgain(queries, key);
+        if (tellsOfMark(type)) unawaited(readAgain(queries, key));
       }),
     [session, queries],
   );
   const marks = useMemo(() => data && inOrder(data.pages), [data]);
   const earlier = () => {
-    if (hasNextPage && !isFetching) void fetchNextPage();
+    if (hasNextPage && !isFetching) unawaited(fetchNextPage());
   };
   return {
     marks,
     head: data?.pages[0]?.head ?? 0,
     error,
-    retry: () => void refetch(),
+    retry: () => unawaited(refetch()),
     hasEarlier: hasNextPage,
     earlier,
   };

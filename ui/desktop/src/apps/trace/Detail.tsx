@@ -1,4 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
+import { unawaited } from "#base/kit/unawaited.ts";
 import { span } from "../../domain/time";
 import type { Content, Step } from "../../domain/trace";
 import { useWords } from "../../i18n/words";
@@ -59,7 +60,7 @@ function FromBlob({ digest }: { digest: string }) {
     queryFn: () => api.blob(digest),
     staleTime: Number.POSITIVE_INFINITY,
   });
-  if (error) return <Trouble error={error} onAgain={() => void refetch()} />;
+  if (error) return <Trouble error={error} onAgain={() => unawaited(refetch())} />;
   return data === undefined ? <Loading /> : <pre>{indented(data)}</pre>;
 }
 

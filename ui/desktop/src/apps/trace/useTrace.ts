@@ -1,6 +1,7 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useMemo } from "react";
 import type { Event, ID } from "#base/domain/contracts.ts";
+import { unawaited } from "#base/kit/unawaited.ts";
 import { traceOf } from "../../domain/trace";
 import { useSession } from "../../session/session";
 import { api } from "../../transport/api";
@@ -25,7 +26,7 @@ export function useTrace(run: ID | undefined) {
     [session, queries, run],
   );
   const trace = useMemo(() => data && traceOf(data), [data]);
-  return { events: data, trace, error, retry: () => void refetch() };
+  return { events: data, trace, error, retry: () => unawaited(refetch()) };
 }
 
 async function readAll(run: ID): Promise<Event[]> {

@@ -1,6 +1,7 @@
 import { Download, FileQuestion, Image as Icon, PencilLine, TriangleAlert } from "lucide-react";
 import { useEffect } from "react";
 import { Markdown } from "#base/kit/Markdown.tsx";
+import { unawaited } from "#base/kit/unawaited.ts";
 import { isTable } from "../../domain/content";
 import { extensionOf, nameOf } from "../../domain/path";
 import { bytes } from "../../domain/time";
@@ -67,7 +68,7 @@ function File({ path }: { path: string }) {
         </p>
       )}
       {error ? (
-        <Trouble error={error} onAgain={() => void refetch()} />
+        <Trouble error={error} onAgain={() => unawaited(refetch())} />
       ) : content ? (
         <Shown path={path} content={content} />
       ) : (
@@ -121,7 +122,7 @@ function Text({ path, ending }: { path: string; ending: string }) {
         </p>
       </TooLarge>
     );
-  if (error) return <Trouble error={error} onAgain={() => void refetch()} />;
+  if (error) return <Trouble error={error} onAgain={() => unawaited(refetch())} />;
   if (!data) return <Loading />;
   switch (ending) {
     case "json":

@@ -59,7 +59,8 @@ async function read(path: string, signal: AbortSignal, onMore: (reading: Reading
     reportRows(done || cut, cut);
     if (done || cut) break;
   }
-  void reader?.cancel();
+  // The rest is not wanted, however that ends.
+  reader?.cancel().catch(() => undefined);
 }
 
 async function addInTurns(sheet: Sheet, text: string, signal: AbortSignal): Promise<void> {

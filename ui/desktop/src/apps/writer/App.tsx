@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { FilePlus2, FileText } from "lucide-react";
 import { type KeyboardEvent, useMemo, useRef } from "react";
 import { Button } from "#base/kit/Button.tsx";
+import { unawaited } from "#base/kit/unawaited.ts";
 import { ago } from "../../domain/time";
 import { useWords } from "../../i18n/words";
 import { Empty, Loading, Trouble } from "../../kit/States";
@@ -45,10 +46,10 @@ function Start() {
     e.preventDefault();
   };
   const begin = () => beginDocument().then((doc) => doc && show(`document:${doc.id}`, doc.title));
-  if (error && !data) return <Trouble error={error} onAgain={() => void refetch()} />;
+  if (error && !data) return <Trouble error={error} onAgain={() => unawaited(refetch())} />;
   if (!data) return <Loading />;
   const button = (
-    <Button look="primary" data-autofocus={data.length === 0 || undefined} onClick={() => void begin()}>
+    <Button look="primary" data-autofocus={data.length === 0 || undefined} onClick={() => unawaited(begin())}>
       <FilePlus2 size={15} aria-hidden /> {t("newDocument")}
     </Button>
   );

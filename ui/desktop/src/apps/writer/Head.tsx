@@ -3,6 +3,7 @@ import { ChevronLeft, ChevronRight, Ellipsis, MessagesSquare } from "lucide-reac
 import { useEffect, useState } from "react";
 import type { ID } from "#base/domain/contracts.ts";
 import { notifyDone, notifyProblem } from "#base/kit/notify.ts";
+import { unawaited } from "#base/kit/unawaited.ts";
 import { OfferButton } from "../../actions/OfferButton";
 import { ago } from "../../domain/time";
 import { isUnsaved, type Writing } from "../../domain/writing";
@@ -110,16 +111,16 @@ export function Head({ id, doc, writing, versions, editor, side, onSide, onRemov
             id: "html",
             label: t("exportHTML"),
             disabled: large,
-            run: () => void exportHTML(given).catch(notifyProblem),
+            run: () => unawaited(exportHTML(given)),
           },
           {
             id: "docx",
             label: t("exportDOCX"),
             disabled: large,
-            run: () => void exportDOCX(given).catch(notifyProblem),
+            run: () => unawaited(exportDOCX(given)),
           },
-          { id: "print", label: t("print"), disabled: large, run: () => void print(given).catch(notifyProblem) },
-          { id: "remove", label: t("remove"), danger: true, apart: true, run: () => void remove() },
+          { id: "print", label: t("print"), disabled: large, run: () => unawaited(print(given)) },
+          { id: "remove", label: t("remove"), danger: true, apart: true, run: () => unawaited(remove()) },
         ]}
       >
         <button type="button" className="tool" data-menu aria-label={t("more")} title={t("more")}>

@@ -4,6 +4,7 @@ import type { ID } from "#base/domain/contracts.ts";
 import { isGone } from "#base/domain/problem.ts";
 import { Button } from "#base/kit/Button.tsx";
 import { Markdown } from "#base/kit/Markdown.tsx";
+import { unawaited } from "#base/kit/unawaited.ts";
 import { isChord } from "../../domain/chord";
 import { isUnsaved, type Writing } from "../../domain/writing";
 import { useWords } from "../../i18n/words";
@@ -72,7 +73,7 @@ function Open({ id, doc, writing, save, type, choose, discard }: { id: ID; doc: 
   const { looking, old } = versions;
   const other = writing.theirs ?? (old && { version: old.version, content: old.content ?? "" });
   const press = (e: React.KeyboardEvent) => {
-    if (isChord(e.nativeEvent, "Ctrl+S")) void save();
+    if (isChord(e.nativeEvent, "Ctrl+S")) unawaited(save());
     else if (isChord(e.nativeEvent, "Ctrl+Alt+C")) comment();
     else if (e.altKey && e.key === "PageUp" && versions.before !== undefined) versions.go(versions.before);
     else if (e.altKey && e.key === "PageDown" && versions.after !== undefined) versions.go(versions.after);

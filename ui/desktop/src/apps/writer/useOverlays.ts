@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import type { Editor } from "@tiptap/react";
 import { useMemo } from "react";
 import type { ID } from "#base/domain/contracts.ts";
-import { notifyProblem } from "#base/kit/notify.ts";
+import { unawaited } from "#base/kit/unawaited.ts";
 import { findAnchor } from "../../domain/anchor";
 import { isUnsaved, type OverlayOutcome, type Writing } from "../../domain/writing";
 import { documents, type NewOverlay, type Overlay } from "../../transport/documents";
@@ -28,7 +28,7 @@ export function useOverlays(id: ID, { editor, writing, save, type }: Hand) {
     queryFn: () => documents.overlays(id),
   });
   const open = useMemo(() => (data ?? []).filter((o) => !o.outcome), [data]);
-  const after = (done: Promise<unknown>) => void done.then(() => refetch(), notifyProblem);
+  const after = (done: Promise<unknown>) => unawaited(done.then(() => refetch()));
   const placeIn = (o: Overlay) => (editor ? placeOf(editor.state.doc, o) : findAnchor(writing.text, o.anchor));
   return {
     open,

@@ -3,6 +3,7 @@ import { useCallback, useEffect, useRef, useState } from "react";
 import type { ID } from "#base/domain/contracts.ts";
 import { Refusal } from "#base/domain/problem.ts";
 import { notifyProblem } from "#base/kit/notify.ts";
+import { unawaited } from "#base/kit/unawaited.ts";
 import {
   arrived,
   choose,
@@ -115,8 +116,8 @@ export function useWriting(id: ID) {
   useEffect(() => {
     if (past || !writing || !maySave(writing)) return;
     const rest = resting.current ? LEFT_MS : writing.away ? AGAIN_MS : IDLE_MS;
-    const timer = setTimeout(() => void save(), rest);
-    const back = () => void save();
+    const timer = setTimeout(() => unawaited(save()), rest);
+    const back = () => unawaited(save());
     window.addEventListener("online", back);
     return () => {
       clearTimeout(timer);
@@ -124,13 +125,13 @@ export function useWriting(id: ID) {
     };
   }, [writing, save]);
   // What was typed is not left behind when the window closes.
-  useEffect(() => () => void save(), [save]);
+  useEffect(() => () => unawaited(save()), [save]);
 
   return {
     doc: data,
     writing,
     error: newest.error,
-    retry: () => void newest.refetch(),
+    retry: () => unawaited(newest.refetch()),
     save,
     type: useCallback(
       (text: string) => {

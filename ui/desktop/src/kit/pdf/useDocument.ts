@@ -23,7 +23,8 @@ export function useDocument(path: string): Opened {
     open().catch((error: unknown) => here && setOpened({ is: "failed", why: whyOf(error) }));
     return () => {
       here = false;
-      void task.destroy();
+      // Nobody sees the document any more, so nobody misses what is left of it.
+      task.destroy().catch(() => undefined);
     };
   }, [path]);
   return opened;

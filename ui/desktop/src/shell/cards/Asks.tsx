@@ -2,6 +2,7 @@ import { type FormEvent, useState } from "react";
 import type { ID, Question } from "#base/domain/contracts.ts";
 import { Button } from "#base/kit/Button.tsx";
 import { notifyProblem } from "#base/kit/notify.ts";
+import { unawaited } from "#base/kit/unawaited.ts";
 import { deskWords } from "../../i18n/desk";
 import { useWords } from "../../i18n/words";
 import { api } from "../../transport/api";
@@ -28,7 +29,7 @@ export function Asks({ run, question }: { run: ID; question: Question }) {
       {question.choices && (
         <div className="card-acts">
           {question.choices.map((choice) => (
-            <Button key={choice} disabled={sent} onClick={() => void answer(choice)}>
+            <Button key={choice} disabled={sent} onClick={() => unawaited(answer(choice))}>
               {choice}
             </Button>
           ))}
@@ -38,7 +39,7 @@ export function Asks({ run, question }: { run: ID; question: Question }) {
         className="card-reply"
         onSubmit={(e: FormEvent) => {
           e.preventDefault();
-          void answer(text);
+          unawaited(answer(text));
         }}
       >
         <input

@@ -1,6 +1,7 @@
 import { useQueries } from "@tanstack/react-query";
 import { useState } from "react";
 import { DiffView } from "#base/kit/DiffView.tsx";
+import { unawaited } from "#base/kit/unawaited.ts";
 import type { CardFile } from "../../domain/card";
 import { deskWords } from "../../i18n/desk";
 import { useWords } from "../../i18n/words";
@@ -47,7 +48,7 @@ function File({ file }: { file: CardFile }) {
         </span>
         <code title={file.from ? `${file.from} → ${file.path}` : file.path}>{file.path}</code>
         {file.change !== "deleted" && (
-          <button type="button" className="card-link" onClick={() => void windows.openSubject(file.path)}>
+          <button type="button" className="card-link" onClick={() => unawaited(windows.openSubject(file.path))}>
             {t("openFile")}
           </button>
         )}

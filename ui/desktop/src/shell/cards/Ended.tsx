@@ -2,6 +2,7 @@ import { FileText, History, MessageSquareDiff, Route, Undo2 } from "lucide-react
 import type { Code, Time } from "#base/domain/contracts.ts";
 import { Button } from "#base/kit/Button.tsx";
 import { Markdown } from "#base/kit/Markdown.tsx";
+import { unawaited } from "#base/kit/unawaited.ts";
 import type { Card } from "../../domain/card";
 import { clock } from "../../domain/time";
 import { deskWords } from "../../i18n/desk";
@@ -34,12 +35,12 @@ export function Ended({ card }: { card: Card }) {
       {card.files.length > 0 && <ChangedFiles files={card.files} />}
       <div className="card-acts">
         {proposedOver && (
-          <Button look="primary" onClick={() => void windows.openSubject(`document:${proposedOver}`)}>
+          <Button look="primary" onClick={() => unawaited(windows.openSubject(`document:${proposedOver}`))}>
             <MessageSquareDiff size={15} aria-hidden /> {t("lookAtProposal")}
           </Button>
         )}
         {document && (
-          <Button onClick={() => void windows.openSubject(`document:${document}`)}>
+          <Button onClick={() => unawaited(windows.openSubject(`document:${document}`))}>
             <FileText size={15} aria-hidden /> {t("openDocument")}
           </Button>
         )}
@@ -48,7 +49,7 @@ export function Ended({ card }: { card: Card }) {
             <Undo2 size={15} aria-hidden /> {t("undoThis")}
           </Button>
         )}
-        <Button look="quiet" onClick={() => void windows.openSubject(`run:${card.run}`)}>
+        <Button look="quiet" onClick={() => unawaited(windows.openSubject(`run:${card.run}`))}>
           <Route size={15} aria-hidden /> {t("openTrace")}
         </Button>
         {card.files.length > 0 && (

@@ -2,6 +2,7 @@ import { ArrowUp } from "lucide-react";
 import { type FormEvent, type KeyboardEvent, useRef, useState } from "react";
 import { promptKey, room } from "#base/domain/prompt.ts";
 import { notifyProblem } from "#base/kit/notify.ts";
+import { unawaited } from "#base/kit/unawaited.ts";
 import type { Card } from "../../domain/card";
 import { deskWords } from "../../i18n/desk";
 import { useWords } from "../../i18n/words";
@@ -34,10 +35,10 @@ export function Reply({ card }: { card: Card }) {
     const means = promptKey({ key: e.key, shiftKey: e.shiftKey, isComposing: e.nativeEvent.isComposing });
     if (means !== "send") return;
     e.preventDefault();
-    void send();
+    unawaited(send());
   };
   return (
-    <form className="card-reply" onSubmit={send}>
+    <form className="card-reply" onSubmit={(e) => unawaited(send(e))}>
       <textarea
         rows={1}
         aria-label={t("reply")}

@@ -4,6 +4,7 @@ import { Refusal } from "#base/domain/problem.ts";
 import { promptKey, room } from "#base/domain/prompt.ts";
 import { Button } from "#base/kit/Button.tsx";
 import { notifyProblem } from "#base/kit/notify.ts";
+import { unawaited } from "#base/kit/unawaited.ts";
 import { openRun } from "../../actions/registry";
 import { useSession } from "../../session/session";
 import { useStore } from "../../state/store";
@@ -51,10 +52,10 @@ export function Composer() {
     if (means === "type") return;
     e.preventDefault();
     if (means === "clear") change("");
-    else void send();
+    else unawaited(send());
   };
   return (
-    <form className="composer" onSubmit={send} aria-label="Prompt">
+    <form className="composer" onSubmit={(e) => unawaited(send(e))} aria-label="Prompt">
       <textarea
         id="prompt"
         ref={box}

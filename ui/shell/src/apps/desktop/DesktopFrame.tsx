@@ -1,5 +1,6 @@
 import { useEffect, useRef } from "react";
 import { notifyProblem } from "#base/kit/notify.ts";
+import { unawaited } from "#base/kit/unawaited.ts";
 import { usePerform } from "../../actions/hotkeys";
 import { actions } from "../../actions/registry";
 import { takeFrame } from "../../frame/early";
@@ -69,7 +70,7 @@ function useDesktop(of: React.RefObject<{ frame: Frame; begun: Opening | undefin
           },
           typed: store.setDraft,
           left: () => document.getElementById(SKIP)?.focus(),
-          stop: () => stop?.when(useStore.getState()) && void perform(stop),
+          stop: () => stop?.when(useStore.getState()) && unawaited(perform(stop)),
           launcher: () => store.setLauncher(true),
           open: (route) => session.go(route),
           link: store.askLink,

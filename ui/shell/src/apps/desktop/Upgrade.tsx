@@ -3,6 +3,7 @@ import { useState } from "react";
 import { Button } from "#base/kit/Button.tsx";
 import { Dialog } from "#base/kit/Dialog.tsx";
 import { notifyProblem } from "#base/kit/notify.ts";
+import { unawaited } from "#base/kit/unawaited.ts";
 import { count } from "../../domain/sentence";
 import { byFate, type Upgrade as Plan } from "../../domain/source";
 import { useSession } from "../../session/session";
@@ -48,7 +49,7 @@ export default function Upgrade({ onClose }: { onClose(): void }) {
       </div>
       <footer className="dialog-foot">
         <Button onClick={onClose}>Cancel</Button>
-        <Button look="primary" disabled={busy || !data} onClick={() => void upgrade()}>
+        <Button look="primary" disabled={busy || !data} onClick={() => unawaited(upgrade())}>
           {busy ? "Upgrading…" : "Upgrade"}
         </Button>
       </footer>

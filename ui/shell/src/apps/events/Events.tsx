@@ -1,7 +1,7 @@
 import { useMemo, useState } from "react";
 import type { Event } from "#base/domain/contracts.ts";
 import { Button } from "#base/kit/Button.tsx";
-import { notifyProblem } from "#base/kit/notify.ts";
+import { unawaited } from "#base/kit/unawaited.ts";
 import { sentenceOf } from "../../domain/sentence";
 import { clock } from "../../domain/time";
 import { useSession } from "../../session/session";
@@ -43,7 +43,7 @@ export function Events() {
       </ol>
       {found.length === 0 && <p className="side-none">No event here says that.</p>}
       {more && (
-        <Button look="quiet" onClick={() => session.lookBack().catch(notifyProblem)}>
+        <Button look="quiet" onClick={() => unawaited(session.lookBack())}>
           Show earlier events
         </Button>
       )}

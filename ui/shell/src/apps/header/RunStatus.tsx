@@ -1,6 +1,7 @@
 import { OctagonX } from "lucide-react";
 import { isOpen } from "#base/domain/views.ts";
 import { Button } from "#base/kit/Button.tsx";
+import { unawaited } from "#base/kit/unawaited.ts";
 import { usePerform } from "../../actions/hotkeys";
 import { actions, openRun } from "../../actions/registry";
 import { useSession } from "../../session/session";
@@ -30,7 +31,7 @@ export function RunStatus() {
             {more > 0 && ` and ${more} more`}
           </a>
           {stop && (
-            <Button look="danger" title="Ctrl+." onClick={() => void perform(stop)}>
+            <Button look="danger" title="Ctrl+." onClick={() => unawaited(perform(stop))}>
               <OctagonX size={15} aria-hidden /> <span className="run-status-stop">Stop</span>
             </Button>
           )}

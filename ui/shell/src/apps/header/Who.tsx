@@ -1,6 +1,7 @@
 import { UserRound } from "lucide-react";
 import { Button } from "#base/kit/Button.tsx";
 import { notifyProblem } from "#base/kit/notify.ts";
+import { unawaited } from "#base/kit/unawaited.ts";
 import { Popover } from "../../kit/Popover";
 import { logout } from "../../transport/api";
 
@@ -20,7 +21,7 @@ export function Who() {
     >
       <h2>You are the owner of this computer</h2>
       <p>This browser was let in by the one-time link that choir up printed.</p>
-      <Button className="who-out" onClick={() => void leave()}>
+      <Button className="who-out" onClick={() => unawaited(leave())}>
         Log out, here and in the desktops
       </Button>
     </Popover>

@@ -1,6 +1,7 @@
 import { FileText, type LucideIcon } from "lucide-react";
 import { type KeyboardEvent, useState } from "react";
 import { Dialog } from "#base/kit/Dialog.tsx";
+import { unawaited } from "#base/kit/unawaited.ts";
 import { usePerform } from "../../actions/hotkeys";
 import { actions, search } from "../../actions/registry";
 import { useSession } from "../../session/session";
@@ -27,7 +28,7 @@ function useEntries(): Entry[] {
       title: a.title,
       icon: a.icon,
       ...(a.keys ? { keys: a.keys } : {}),
-      go: () => void perform(a),
+      go: () => unawaited(perform(a)),
     }));
   const runs = state.runs.map((r) => ({
     id: r.id,

@@ -3,6 +3,7 @@ import { type FormEvent, useState } from "react";
 import type { ID, Question } from "#base/domain/contracts.ts";
 import { Button } from "#base/kit/Button.tsx";
 import { notifyProblem } from "#base/kit/notify.ts";
+import { unawaited } from "#base/kit/unawaited.ts";
 import { useSession } from "../../session/session";
 
 /** A question the run waits for. */
@@ -22,7 +23,7 @@ export function QuestionCard({ run, question }: { run: ID; question: Question })
   };
   const submit = (e: FormEvent) => {
     e.preventDefault();
-    void answer(text);
+    unawaited(answer(text));
   };
   return (
     <section className="question" aria-label="Question">
@@ -32,7 +33,7 @@ export function QuestionCard({ run, question }: { run: ID; question: Question })
       {question.choices && (
         <div className="question-choices">
           {question.choices.map((choice) => (
-            <Button key={choice} disabled={sent} onClick={() => void answer(choice)}>
+            <Button key={choice} disabled={sent} onClick={() => unawaited(answer(choice))}>
               {choice}
             </Button>
           ))}

@@ -3,6 +3,7 @@ import type { Story } from "#base/domain/story.ts";
 import { isOpen } from "#base/domain/views.ts";
 import { Badge, type Tone } from "#base/kit/Badge.tsx";
 import { Button } from "#base/kit/Button.tsx";
+import { unawaited } from "#base/kit/unawaited.ts";
 import { usePerform } from "../../actions/hotkeys";
 import { actions } from "../../actions/registry";
 import { short, span } from "../../domain/time";
@@ -42,7 +43,7 @@ export function RunBar({ story }: { story: Story }) {
         <Spent story={story} />
       </span>
       {isOpen(story.state) && stop && (
-        <Button look="danger" className="run-stop" disabled={story.stopping} onClick={() => void perform(stop)}>
+        <Button look="danger" className="run-stop" disabled={story.stopping} onClick={() => unawaited(perform(stop))}>
           <OctagonX size={15} aria-hidden /> Stop <kbd>Ctrl .</kbd>
         </Button>
       )}

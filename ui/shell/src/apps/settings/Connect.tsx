@@ -2,6 +2,7 @@ import { CircleAlert, CircleCheck } from "lucide-react";
 import { type FormEvent, useEffect, useRef, useState } from "react";
 import { explain, isAbout } from "#base/domain/problem.ts";
 import { Button } from "#base/kit/Button.tsx";
+import { unawaited } from "#base/kit/unawaited.ts";
 import {
   type Connected,
   emptyForm,
@@ -48,7 +49,7 @@ export function Connect({ settings, onConnected }: { settings: Settings; onConne
   };
   const submit = (e: FormEvent) => {
     e.preventDefault();
-    void connect(false);
+    unawaited(connect(false));
   };
   const service = serviceOf(form.service);
   const failed = outcome && "failed" in outcome;
@@ -92,7 +93,7 @@ export function Connect({ settings, onConnected }: { settings: Settings; onConne
           {busy ? "Testing…" : "Test and connect"}
         </Button>
         {failed && !priceless && (
-          <Button disabled={busy} onClick={() => void connect(true)}>
+          <Button disabled={busy} onClick={() => unawaited(connect(true))}>
             Connect without the test
           </Button>
         )}

@@ -1,6 +1,7 @@
 import { Copy } from "lucide-react";
 import { Button } from "#base/kit/Button.tsx";
 import { notifyDone, notifyProblem } from "#base/kit/notify.ts";
+import { unawaited } from "#base/kit/unawaited.ts";
 import type { Settings } from "../../domain/settings";
 
 const example = `[models]
@@ -34,7 +35,7 @@ export function InFile({ settings }: { settings: Settings }) {
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by keyboard */}
       <pre tabIndex={0}>{example}</pre>
       <p>
-        <Button onClick={() => void copy()}>
+        <Button onClick={() => unawaited(copy())}>
           <Copy size={15} aria-hidden /> Copy
         </Button>
       </p>

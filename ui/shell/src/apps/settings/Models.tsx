@@ -1,4 +1,5 @@
 import { useQueryClient } from "@tanstack/react-query";
+import { unawaited } from "#base/kit/unawaited.ts";
 import { type Settings, unconnected } from "../../domain/settings";
 import { useSession } from "../../session/session";
 import { Connect } from "./Connect";
@@ -12,7 +13,7 @@ export function Models({ settings }: { settings: Settings }) {
   const { models, providers } = settings;
   const changed = (next: Settings) => {
     queries.setQueryData(["settings"], next);
-    void session.refresh();
+    unawaited(session.refresh());
   };
   return (
     <>

@@ -1,6 +1,7 @@
 import { useState } from "react";
 import { Button } from "#base/kit/Button.tsx";
 import { notifyProblem } from "#base/kit/notify.ts";
+import { unawaited } from "#base/kit/unawaited.ts";
 import { type Provider, partsOf, type Settings } from "../../domain/settings";
 import { disconnectModel } from "../../transport/settings";
 
@@ -61,7 +62,7 @@ function Remove({ provider, onChanged }: { provider: Provider; onChanged(setting
     );
   return (
     <div className="connect-row">
-      <Button look="danger" disabled={busy} onClick={() => void remove()} autoFocus>
+      <Button look="danger" disabled={busy} onClick={() => unawaited(remove())} autoFocus>
         Remove {provider.name} and its key
       </Button>
       <Button disabled={busy} onClick={() => setAsked(false)}>

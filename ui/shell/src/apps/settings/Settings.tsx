@@ -3,6 +3,7 @@ import { Gauge, KeyRound, Sparkles } from "lucide-react";
 import { useEffect, useRef } from "react";
 import { names } from "#base/domain/names.ts";
 import { Button } from "#base/kit/Button.tsx";
+import { unawaited } from "#base/kit/unawaited.ts";
 import type { Section } from "../../domain/route";
 import { useSession } from "../../session/session";
 import { readSettings } from "../../transport/settings";
@@ -49,7 +50,7 @@ export default function Settings({ section }: { section: Section }) {
         {error && (
           <div className="settings-failed" role="alert">
             <p>The settings could not be read: {error.message}</p>
-            <Button disabled={isFetching} onClick={() => void refetch()}>
+            <Button disabled={isFetching} onClick={() => unawaited(refetch())}>
               Try again
             </Button>
           </div>

@@ -5,6 +5,7 @@ import { names } from "#base/domain/names.ts";
 import { Button } from "#base/kit/Button.tsx";
 import { Dialog } from "#base/kit/Dialog.tsx";
 import { notifyProblem } from "#base/kit/notify.ts";
+import { unawaited } from "#base/kit/unawaited.ts";
 import { count } from "../../domain/sentence";
 import { useSession } from "../../session/session";
 import { useStore } from "../../state/store";
@@ -35,7 +36,7 @@ export function Fork({ seq, when, onClose }: { seq: number; when: string; onClos
   };
   return (
     <Dialog label={names.forkFromHere.en} onClose={onClose}>
-      <form onSubmit={(e) => void make(e)}>
+      <form onSubmit={(e) => unawaited(make(e))}>
         <header className="dialog-head">
           <div>
             <h2>Fork from {when}</h2>

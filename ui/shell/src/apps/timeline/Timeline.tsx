@@ -2,7 +2,7 @@ import { History } from "lucide-react";
 import { useCallback, useMemo } from "react";
 import { names } from "#base/domain/names.ts";
 import { Button } from "#base/kit/Button.tsx";
-import { notifyProblem } from "#base/kit/notify.ts";
+import { unawaited } from "#base/kit/unawaited.ts";
 import { VirtualList } from "#base/kit/VirtualList.tsx";
 import { usePerform } from "../../actions/hotkeys";
 import { actions } from "../../actions/registry";
@@ -27,7 +27,7 @@ export function Timeline() {
   const rows = useMemo(() => rowsOf(marks, runs), [marks, runs]);
   const chosen = seq === undefined ? undefined : marks[placeOf(marks, seq)]?.seq;
   const place = useMemo(() => rows.findIndex((r) => r.is === "mark" && r.mark.seq === chosen), [rows, chosen]);
-  const earlier = useCallback(() => void session.marks.earlier().catch(notifyProblem), [session]);
+  const earlier = useCallback(() => unawaited(session.marks.earlier()), [session]);
   const make = actions.find((a) => a.id === "checkpoint.make");
   return (
     <div className="timeline">
@@ -38,7 +38,7 @@ export function Timeline() {
           </Button>
         )}
         {make && (
-          <Button look={looking ? "plain" : "quiet"} onClick={() => void perform(make)}>
+          <Button look={looking ? "plain" : "quiet"} onClick={() => unawaited(perform(make))}>
             Make a checkpoint
           </Button>
         )}

@@ -1,6 +1,7 @@
 import { Play, Sparkles } from "lucide-react";
 import { useState } from "react";
 import { Button } from "#base/kit/Button.tsx";
+import { unawaited } from "#base/kit/unawaited.ts";
 import { usePerform } from "../../actions/hotkeys";
 import { type Action, actions } from "../../actions/registry";
 import { unconnected } from "../../domain/settings";
@@ -28,7 +29,7 @@ export function ModelNotice() {
           <Sparkles size={15} aria-hidden /> Connect a model
         </Button>
         {demo && (
-          <Button disabled={starting} onClick={() => void start(demo)}>
+          <Button disabled={starting} onClick={() => unawaited(start(demo))}>
             <Play size={15} aria-hidden /> {starting ? "Starting…" : demo.title}
           </Button>
         )}
