@@ -30,7 +30,7 @@ export default function WindowMenu(props: { win: Win; narrow: boolean; open: boo
   return (
     <DropdownMenu.Root open={open} onOpenChange={onOpen} modal={false}>
       <DropdownMenu.Trigger asChild>
-        <span className="menu-anchor" aria-hidden />
+        <span className="window-anchor" aria-hidden />
       </DropdownMenu.Trigger>
       <DropdownMenu.Portal container={document.querySelector<HTMLElement>("main.desk")}>
         <DropdownMenu.Content

@@ -9,7 +9,7 @@ import { count } from "../domain/sentence";
 import { Files } from "../kit/DiffFiles";
 import { useSession } from "../session/session";
 import { useStore } from "../state/store";
-import "../kit/dialogparts.css";
+import "../kit/confirm.css";
 import "../kit/sidenone.css";
 import "./back.css";
 
@@ -45,13 +45,13 @@ export function GoBack({
   };
   return (
     <Dialog label="Go back" onClose={onClose}>
-      <header className="dialog-head">
+      <header className="confirm-head">
         <div>
           <h2>Go back to {when}?</h2>
           <p>A step forward in the log, which keeps everything: this can be undone.</p>
         </div>
       </header>
-      <div className="dialog-main scroll">
+      <div className="confirm-main scroll">
         {error && (
           <p role="alert" className="side-none">
             {error.message}
@@ -65,7 +65,7 @@ export function GoBack({
           </>
         )}
       </div>
-      <footer className="dialog-foot">
+      <footer className="confirm-foot">
         <Button onClick={onClose}>Cancel</Button>
         <Button look="primary" disabled={busy || !data} onClick={() => unawaited(go())}>
           {busy ? "Going back…" : "Go back"}

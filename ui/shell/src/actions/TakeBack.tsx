@@ -10,7 +10,7 @@ import type { Route } from "../domain/route";
 import { count } from "../domain/sentence";
 import { Files } from "../kit/DiffFiles";
 import { useSession } from "../session/session";
-import "../kit/dialogparts.css";
+import "../kit/confirm.css";
 import "../kit/sidenone.css";
 import "./back.css";
 
@@ -51,13 +51,13 @@ export function TakeBack({ of, title, then, onClose }: Props) {
   };
   return (
     <Dialog label="Take this back" onClose={onClose}>
-      <header className="dialog-head">
+      <header className="confirm-head">
         <div>
           <h2>Take this back?</h2>
           <p>{title}. What came after it is kept.</p>
         </div>
       </header>
-      <div className="dialog-main scroll">
+      <div className="confirm-main scroll">
         {error && conflicts.length === 0 && (
           <p role="alert" className="side-none">
             {error.message}
@@ -67,7 +67,7 @@ export function TakeBack({ of, title, then, onClose }: Props) {
         {conflicts.length > 0 && <Conflicts paths={conflicts} />}
         {data && conflicts.length === 0 && <Files difference={data} none="Nothing of it is left to take back." />}
       </div>
-      <footer className="dialog-foot">
+      <footer className="confirm-foot">
         <Button onClick={onClose}>{conflicts.length > 0 ? "Close" : "Cancel"}</Button>
         {conflicts.length === 0 && (
           <Button look="primary" disabled={busy || !read || !data?.files.length} onClick={() => unawaited(take())}>

@@ -7,7 +7,7 @@ import { unawaited } from "#base/kit/unawaited.ts";
 import { count } from "../../domain/sentence";
 import { byFate, type Upgrade as Plan } from "../../domain/source";
 import { useSession } from "../../session/session";
-import "../../kit/dialogparts.css";
+import "../../kit/confirm.css";
 import "../../kit/sidenone.css";
 
 /** Says what an upgrade of the desktop's source would change and what is in conflict, then does it. */
@@ -32,13 +32,13 @@ export default function Upgrade({ onClose }: { onClose(): void }) {
   };
   return (
     <Dialog label="Upgrade the desktop" onClose={onClose}>
-      <header className="dialog-head">
+      <header className="confirm-head">
         <div>
           <h2>Upgrade the desktop?</h2>
           <p>What the newer one changed goes into yours, in one step that can be undone. What you changed is kept.</p>
         </div>
       </header>
-      <div className="dialog-main scroll">
+      <div className="confirm-main scroll">
         {error && (
           <p role="alert" className="side-none">
             {error.message}
@@ -47,7 +47,7 @@ export default function Upgrade({ onClose }: { onClose(): void }) {
         {!data && !error && <p className="side-none">Looking what would change…</p>}
         {data && <Fates files={data.files} />}
       </div>
-      <footer className="dialog-foot">
+      <footer className="confirm-foot">
         <Button onClick={onClose}>Cancel</Button>
         <Button look="primary" disabled={busy || !data} onClick={() => unawaited(upgrade())}>
           {busy ? "Upgrading…" : "Upgrade"}

@@ -16,7 +16,7 @@ export function RunStatus() {
   const run = useStore(openRun);
   const more = useStore((s) => s.runs.filter((r) => isOpen(r.state)).length - 1);
   return (
-    <section className="run-status" aria-label="Runs at work">
+    <section className="header-run" aria-label="Runs at work">
       {run && (
         <>
           <a
@@ -32,7 +32,7 @@ export function RunStatus() {
           </a>
           {stop && (
             <Button look="danger" title="Ctrl+." onClick={() => unawaited(perform(stop))}>
-              <OctagonX size={15} aria-hidden /> <span className="run-status-stop">Stop</span>
+              <OctagonX size={15} aria-hidden /> <span className="header-run-stop">Stop</span>
             </Button>
           )}
         </>

@@ -46,7 +46,7 @@ function Version({ document }: { document: Doc }) {
   });
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by keyboard
-    <article className="document-then scroll" aria-label={document.title} tabIndex={0}>
+    <article className="then-document scroll" aria-label={document.title} tabIndex={0}>
       {error && <p className="side-none">{error.message}</p>}
       {data ? <Markdown text={data.content ?? ""} /> : !error && <p className="side-none">Reading…</p>}
     </article>

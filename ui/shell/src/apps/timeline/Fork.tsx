@@ -9,7 +9,7 @@ import { unawaited } from "#base/kit/unawaited.ts";
 import { count } from "../../domain/sentence";
 import { useSession } from "../../session/session";
 import { useStore } from "../../state/store";
-import "../../kit/dialogparts.css";
+import "../../kit/confirm.css";
 
 /** Names a second computer that begins at a moment of this one. */
 export function Fork({ seq, when, onClose }: { seq: number; when: string; onClose(): void }) {
@@ -37,13 +37,13 @@ export function Fork({ seq, when, onClose }: { seq: number; when: string; onClos
   return (
     <Dialog label={names.forkFromHere.en} onClose={onClose}>
       <form onSubmit={(e) => unawaited(make(e))}>
-        <header className="dialog-head">
+        <header className="confirm-head">
           <div>
             <h2>Fork from {when}</h2>
             <p>A second computer that shares this one’s past up to then. Neither changes the other.</p>
           </div>
         </header>
-        <div className="dialog-main">
+        <div className="confirm-main">
           <label className="field">
             <span>Name</span>
             <input value={name} maxLength={100} required onChange={(e) => setName(e.target.value)} />
@@ -62,7 +62,7 @@ export function Fork({ seq, when, onClose }: { seq: number; when: string; onClos
             </p>
           ) : null}
         </div>
-        <footer className="dialog-foot">
+        <footer className="confirm-foot">
           <Button onClick={onClose}>Cancel</Button>
           <Button type="submit" look="primary" disabled={busy || !name.trim()}>
             {busy ? "Forking…" : "Make the fork"}
