@@ -1,6 +1,7 @@
 import type { LucideIcon } from "lucide-react";
 import type { ComponentType } from "react";
 import type { Named } from "../i18n/words";
+import type { AppFacts } from "../session/apps";
 
 /** A key of an app, for its help. */
 export interface KeyHelp {
@@ -10,22 +11,14 @@ export interface KeyHelp {
 }
 
 /** What the desktop knows of an app before it is loaded. */
-export interface Manifest {
-  /** Lower-case letters, digits and dash; the name in events. */
-  id: string;
-  title: Named;
+export interface Manifest extends AppFacts {
   icon: LucideIcon;
-  /** Size of a new window and the least one, in CSS pixels. */
-  size: { width: number; height: number };
+  /** The least size of a window, in CSS pixels. */
   least: { width: number; height: number };
   /** What the app listens to. */
   keys: readonly KeyHelp[];
   /** How well it opens a subject, 0 for not at all; a document is `document:<id>`, a run `run:<id>`, else a path. */
   opens?(subject: string): number;
-  /** Only one window of it, whatever the subject. */
-  single?: boolean;
-  /** A window of it without a subject shows nothing: what is opened next takes it. */
-  blank?: boolean;
   /** Not among the apps of dock and launcher: it only opens things. */
   hidden?: boolean;
   /** Shows what was there at an earlier moment, when that is looked at. */

@@ -2,6 +2,7 @@ import type { Named } from "../i18n/words";
 
 /** What the session knows of an app. */
 export interface AppFacts {
+  /** Lower-case letters, digits and dash; the name in events. */
   id: string;
   title: Named;
   /** Size of a new window, in CSS pixels. */
