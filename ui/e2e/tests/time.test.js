@@ -304,6 +304,23 @@ describe("going back while a run works", () => {
   });
 });
 
+describe("going back from Recover", () => {
+  const it = rig();
+
+  test("what would change is drawn though the timeline was never open", { skip }, async () => {
+    const { page } = it;
+    const headers = { "If-None-Match": "*" };
+    await api(page, "/files/workspace/note.md", { method: "PUT", headers, body: "a note" });
+    await api(page, "/checkpoints", { method: "POST", headers: { "Content-Type": "application/json" }, body: "{}" });
+    await page.goto(`${it.choir.address}/recover`);
+    await page.locator(".recover-list li").first().getByRole("button", { name: "Go back" }).click();
+    const effects = page.getByRole("dialog", { name: "Go back" }).locator(".effects");
+    await effects.waitFor();
+    assert.equal(await effects.evaluate((list) => getComputedStyle(list).display), "grid");
+    await shoot(page, "recover-go-back");
+  });
+});
+
 describe("a second computer", () => {
   const it = rig();
 
