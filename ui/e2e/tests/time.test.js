@@ -317,6 +317,9 @@ describe("going back from Recover", () => {
     const effects = page.getByRole("dialog", { name: "Go back" }).locator(".effects");
     await effects.waitFor();
     assert.equal(await effects.evaluate((list) => getComputedStyle(list).display), "grid");
+    // The list of checkpoints, which the dialog lies in, has lines between its rows.
+    const edge = effects.locator("li").first();
+    assert.equal(await edge.evaluate((item) => getComputedStyle(item).borderTopWidth), "0px");
     await shoot(page, "recover-go-back");
   });
 });
