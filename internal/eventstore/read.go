@@ -26,12 +26,18 @@ func (s *Store) At(ctx context.Context, seq uint64) (choir.Event, error) {
 	if head, _ := s.Head(); seq == 0 || seq > head {
 		return choir.Event{}, notFound("event", utoa(seq))
 	}
-	events, err := s.page(ctx, seq-1, seq, pageLimit{1, 1})
+	p := pageReader{limit: pageLimit{1, 1}}
+	err := s.read(ctx, func(conn *sqlite.Conn) error {
+		return p.read(conn, "SELECT event FROM events WHERE seq = ?", seq)
+	})
+	if choir.CodeOf(err) == choir.CodeCorrupt {
+		p.events, err = s.intactPage(ctx, seq-1, seq, p.limit)
+	}
 	switch {
 	case err != nil:
 		return choir.Event{}, err
-	case len(events) == 1:
-		return events[0], nil
+	case len(p.events) == 1:
+		return p.events[0], nil
 	case seq > s.applier.reached(): // the context lets the SQLite copy lag, see MayLag
 		return choir.Event{}, notFound("event", utoa(seq))
 	}
