@@ -22,7 +22,6 @@ var mayNameTypes = []struct{ files, why string }{
 	{`^internal/choir/types_generated\.go$`, "the constants"},
 	{`^internal/choir/payload_[a-z]+\.go$`, "the contract: the method EventType of a payload says its type"},
 	{`^tools/crashmatrix/`, "the judge of a log shares nothing with what wrote it"},
-	{`^internal/computer/(desk/)?documents\.go$`, "it is being moved"},
 }
 
 // bareTypes lists the texts in a Go file that are an event type, or have one in

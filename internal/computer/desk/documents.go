@@ -34,7 +34,7 @@ type documents struct {
 // version of a document waits while a person saves one, so that each version that a
 // person saved follows the version it was made of.
 func (ds *documents) Append(ctx context.Context, role choir.Role, drafts ...choir.Draft) ([]choir.Receipt, error) {
-	if slices.ContainsFunc(drafts, func(d choir.Draft) bool { return d.Type == "document.versioned" }) {
+	if slices.ContainsFunc(drafts, func(d choir.Draft) bool { return d.Type == choir.TypeDocumentVersioned }) {
 		ds.mu.Lock()
 		defer ds.mu.Unlock()
 	}
