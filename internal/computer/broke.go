@@ -141,6 +141,9 @@ func (c *Computer) lastToChange(ctx context.Context) (source choir.Digest, run c
 		return source, "", err
 	}
 	e, err := c.store.At(ctx, seq)
+	if choir.CodeOf(err) == choir.CodeCorrupt {
+		return source, "", nil // nobody can say which run changed it
+	}
 	return source, e.Run, err
 }
 

@@ -36,11 +36,12 @@ func (s *Store) Begins(ctx context.Context, computer choir.ID) (uint64, error) {
 	head, _ := s.Head()
 	var err error
 	own := func(seq uint64) bool {
-		e, rerr := s.At(ctx, seq)
+		// Where an event is damaged the next one tells, so this is a page and not At.
+		page, rerr := s.EventsAfter(ctx, seq-1, 1)
 		if rerr != nil {
 			err = rerr
 		}
-		return rerr == nil && e.Computer == computer
+		return len(page) > 0 && page[0].Computer == computer
 	}
 	if head == 0 || own(1) || err != nil {
 		return 1, err

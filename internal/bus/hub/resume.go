@@ -76,7 +76,7 @@ func (r *Relay) resumeEmpty(ctx context.Context) (uint64, error) {
 // is empty, this id.
 func (r *Relay) logHas(ctx context.Context, seq uint64, id choir.ID) (bool, error) {
 	e, err := r.src.At(ctx, seq)
-	if choir.CodeOf(err) == choir.CodeNotFound {
+	if code := choir.CodeOf(err); code == choir.CodeNotFound || code == choir.CodeCorrupt {
 		return false, nil
 	}
 	return err == nil && (id == "" || e.ID == id), err
