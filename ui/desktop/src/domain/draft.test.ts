@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { conflicted, decided, draftOf, found, isDirty, restored, saved, typed } from "./draft";
+import { conflicted, decided, draftOf, found, isDirty, restored, saved, toKeep, typed } from "./draft";
 
 const one = { text: "one", digest: "1" };
 const two = { text: "two", digest: "2" };
@@ -57,5 +57,16 @@ describe("a text that is being written", () => {
     expect(found(clash, { text: "three", digest: "3" }).theirs?.text).toBe("yours");
     expect(decided(clash, "theirs")).toEqual(typed(draftOf(one), "yours"));
     expect(decided(clash, "mine")).toEqual(typed(draftOf(one), "mine"));
+  });
+
+  it("is sent when it was typed here, not when the server told of it", () => {
+    const heard = { ...restored(one, "typed elsewhere", "1"), heard: "typed elsewhere" };
+    expect(toKeep(heard)).toBe(undefined);
+    expect(toKeep(typed(heard, "and here")), "typed on").toEqual({ text: "and here", base: "1" });
+    expect(toKeep(typed(typed(heard, "and here"), "typed elsewhere")), "taken back by hand").toEqual({
+      text: "typed elsewhere",
+      base: "1",
+    });
+    expect(toKeep(draftOf(one)), "nothing to save").toBe(null);
   });
 });

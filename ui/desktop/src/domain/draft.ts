@@ -19,6 +19,8 @@ export interface Draft {
   /** What someone else wrote meanwhile. */
   theirs: Theirs | undefined;
   saving: boolean;
+  /** The text as the server told of it, typed in another browser or before; undefined once something is typed here. */
+  heard?: string | undefined;
 }
 
 /** Begins with a file as it was read. */
@@ -33,7 +35,17 @@ export function isDirty(draft: Draft): boolean {
 
 /** The text was changed by hand. */
 export function typed(draft: Draft, text: string): Draft {
-  return { ...draft, text };
+  return { ...draft, text, heard: undefined };
+}
+
+/**
+ * The text that the server is to keep of a draft: null for none, undefined when the text came from there. It may be an
+ * old one by now, and sent back it would replace a newer one or bring back one that was discarded.
+ */
+export function toKeep(draft: Draft): { text: string; base: string } | null | undefined {
+  if (!isDirty(draft)) return null;
+  if (draft.text === draft.heard) return undefined;
+  return { text: draft.text, base: draft.base.digest ?? "" };
 }
 
 /**
@@ -70,5 +82,5 @@ export function decided(draft: Draft, which: "mine" | "theirs"): Draft {
   const { theirs } = draft;
   if (!theirs) return draft;
   if (theirs.unsaved) return { ...draft, text: which === "theirs" ? theirs.text : draft.text, theirs: undefined };
-  return which === "theirs" ? draftOf(theirs) : { ...draft, base: theirs, theirs: undefined };
+  return which === "theirs" ? draftOf(theirs) : { ...draft, base: theirs, theirs: undefined, heard: undefined };
 }

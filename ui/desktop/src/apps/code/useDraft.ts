@@ -2,7 +2,18 @@ import { useCallback, useEffect, useRef, useState } from "react";
 import { isGone, Refusal } from "#base/domain/problem.ts";
 import { notifyProblem } from "#base/kit/notify.ts";
 import { unawaited } from "#base/kit/unawaited.ts";
-import { conflicted, type Draft, decided, draftOf, found, isDirty, restored, saved, typed } from "../../domain/draft";
+import {
+  conflicted,
+  type Draft,
+  decided,
+  draftOf,
+  found,
+  isDirty,
+  restored,
+  saved,
+  toKeep,
+  typed,
+} from "../../domain/draft";
 import type { Typed } from "../../session/drafts";
 import { useSession } from "../../session/session";
 import { readText, useText } from "../../session/useFile";
@@ -40,9 +51,15 @@ export function useDraft(path: string) {
       // Saved or discarded elsewhere: what is in the file is the text.
       if (!other) unawaited(readText(path).then((is) => here && setDraft(draftOf(is))));
       else if (file.current?.digest === (other.base || undefined))
-        setDraft((d) => d && { ...restored(file.current ?? d.base, other.text, other.base), saving: d.saving });
+        setDraft(
+          (d) =>
+            d && { ...restored(file.current ?? d.base, other.text, other.base), saving: d.saving, heard: other.text },
+        );
       else {
-        setDraft((d) => d && { ...d, text: other.text, base: { text: "", digest: other.base || undefined } });
+        setDraft(
+          (d) =>
+            d && { ...d, text: other.text, base: { text: "", digest: other.base || undefined }, heard: other.text },
+        );
         unawaited(refetch());
       }
     };
@@ -62,15 +79,19 @@ export function useDraft(path: string) {
 
   useEffect(() => {
     if (kept === undefined) return;
-    if (data) setDraft((d) => (d ? found(d, data) : kept ? restored(data, kept.text, kept.base) : draftOf(data)));
+    if (data)
+      setDraft((d) =>
+        d ? found(d, data) : kept ? { ...restored(data, kept.text, kept.base), heard: kept.text } : draftOf(data),
+      );
     // The file is gone, what was typed into it is not.
     else if (error && kept) setDraft((d) => d ?? typed(draftOf({ text: "", digest: undefined }), kept.text));
   }, [data, error, kept]);
 
   useEffect(() => {
     if (past || !draft || draft.saving || draft.theirs?.unsaved) return;
-    if (isDirty(draft)) drafts.keep(APP, path, { text: draft.text, base: draft.base.digest ?? "" }, draft.base.text);
-    else drafts.drop(APP, path);
+    const text = toKeep(draft);
+    if (text) drafts.keep(APP, path, text, draft.base.text);
+    else if (text === null) drafts.drop(APP, path);
     if (decidedNow.current) drafts.decide(APP, path);
     decidedNow.current = false;
   }, [draft, drafts, path]);
