@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { frameOf } from "../lib/desktop.js";
 import { rig, skip } from "../lib/rig.js";
 import { closeAll, desktopOf, drag, enterDesktop, known, openWindow, until, writeFile } from "../lib/windows.js";
 
@@ -250,6 +251,13 @@ test("every window has its app in the dock, and ten apps fit or can be scrolled 
   await last.focus();
   assert.ok(await last.evaluate(inSight), "the last comes into sight with the keyboard");
   await page.setViewportSize({ width: 1440, height: 900 });
+  // A dock that gets room scrolls back, and a scroll takes the tip away.
+  const frame = await frameOf(page);
+  await frame.waitForFunction(() => {
+    const { scrollWidth, clientWidth } = document.querySelector(".dock");
+    return innerWidth === 1440 && scrollWidth <= clientWidth;
+  });
+  await frame.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
   await buttons.nth(1).hover();
   const tip = desk.locator(".dock-tip");
   assert.equal(await tip.innerText(), "Writer");
