@@ -77,7 +77,8 @@ test("a browser whose clock is an hour behind, and that heard nothing for an hou
   assert.equal(await desktopOf(page).locator(`[data-window="${id}"]`).count(), 0, "nothing came through");
 
   link.release();
-  await desktopOf(page).locator(`[data-window="${id}"]`).waitFor();
+  // A line that died meanwhile is noticed after two pings, which are 15 seconds apart.
+  await desktopOf(page).locator(`[data-window="${id}"]`).waitFor({ timeout: 60_000 + PATIENCE_MS });
   await desktopOf(page).locator("html[dir=rtl]").waitFor();
   await page.locator(".connection-live").waitFor();
   // What was typed is there, in both browsers, and the other text is offered.
