@@ -44,7 +44,7 @@ func noPorts(_ context.Context, port int) (net.Conn, error) {
 func (b *box) serve() {
 	defer close(b.done)
 	defer b.machine.forget(b)
-	defer b.programs.wait()
+	defer b.programs.waitForPrograms()
 	defer b.programs.kill()
 	_ = b.server.Serve(b.ctx) // it was an orphan for too long, or was told to end
 	b.end()

@@ -194,8 +194,8 @@ func (p *programs) kill() {
 	}
 }
 
-// wait returns when every program has ended.
-func (p *programs) wait() { p.all.Wait() }
+// waitForPrograms returns when every program has ended.
+func (p *programs) waitForPrograms() { p.all.Wait() }
 
 // process is a running program as the server sees it.
 type process struct {

@@ -35,7 +35,7 @@ const (
 )
 
 var plays = map[string]func(context.Context, Host) (int, error){
-	Say: say, Cat: cat, Wait: wait, Put: put, Ask: askDoor,
+	Say: writeOutputs, Cat: cat, Wait: waitForEnd, Put: put, Ask: askDoor,
 }
 
 // Play runs one of the programs and returns its exit code; played is false when the
@@ -52,7 +52,7 @@ func Play(ctx context.Context, h Host) (code int, played bool) {
 	return code, true
 }
 
-func say(_ context.Context, h Host) (int, error) {
+func writeOutputs(_ context.Context, h Host) (int, error) {
 	io.WriteString(h.Stdout, h.Args[1])
 	io.WriteString(h.Stderr, h.Args[2])
 	return strconv.Atoi(h.Args[3])
@@ -63,7 +63,7 @@ func cat(_ context.Context, h Host) (int, error) {
 	return 0, err
 }
 
-func wait(ctx context.Context, h Host) (int, error) {
+func waitForEnd(ctx context.Context, h Host) (int, error) {
 	io.WriteString(h.Stdout, "waiting\n")
 	select {
 	case <-ctx.Done():

@@ -71,9 +71,9 @@ function useMoment(): number {
         if (wanted === seq) setShown(0);
       }
     };
-    const end = hearShell((m) => m.kind === "moment" && unawaited(look(m.seq, m.at)));
+    const unsubscribe = hearShell((m) => m.kind === "moment" && unawaited(look(m.seq, m.at)));
     tellShell({ kind: "ready" });
-    return end;
+    return unsubscribe;
   }, []);
   return shown;
 }

@@ -45,11 +45,11 @@ function Start() {
     all[all.indexOf(document.activeElement as HTMLButtonElement) + by]?.focus();
     e.preventDefault();
   };
-  const begin = () => beginDocument().then((doc) => doc && show(`document:${doc.id}`, doc.title));
+  const openNewDocument = () => beginDocument().then((doc) => doc && show(`document:${doc.id}`, doc.title));
   if (error && !data) return <Trouble error={error} onAgain={() => unawaited(refetch())} />;
   if (!data) return <Loading />;
   const button = (
-    <Button look="primary" data-autofocus={data.length === 0 || undefined} onClick={() => unawaited(begin())}>
+    <Button look="primary" data-autofocus={data.length === 0 || undefined} onClick={() => unawaited(openNewDocument())}>
       <FilePlus2 size={15} aria-hidden /> {t("newDocument")}
     </Button>
   );
