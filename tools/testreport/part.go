@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -26,6 +27,24 @@ type part struct {
 type failure struct {
 	Name   string `json:"name"`
 	Output string `json:"output"`
+}
+
+// reasonLine is the line of a failed test's output that says why: the place in
+// a Go test, or the error in TAP.
+var reasonLine = regexp.MustCompile(`(?m)^\s*(?:\S+_test\.go:\d+: |error: )(.*(?:\n.*)?)`)
+
+// maxBrief keeps a failure's reason, in bytes, within a line or two of a log.
+const maxBrief = 300
+
+// brief is the reason of a failure in one line: logs are cut in the middle, and
+// the whole reason comes at their end.
+func (f failure) brief() string {
+	text := f.Output
+	if m := reasonLine.FindStringSubmatch(text); m != nil {
+		text = m[1]
+	}
+	line := strings.Join(strings.Fields(text), " ")
+	return strings.ToValidUTF8(line[:min(len(line), maxBrief)], "")
 }
 
 type skip struct {
@@ -105,14 +124,14 @@ func sum(dir string, out io.Writer) (ok bool, err error) {
 	if len(paths) == 0 {
 		all.Failures = []failure{{"make test", "nothing ran"}}
 	}
-	for _, f := range all.Failures {
-		fmt.Fprintf(out, "\nFAILED %s\n%s\n", f.Name, indent(lastLines(f.Output, maxFailureLines)))
-	}
 	for i, s := range all.Skips {
 		if i == 0 {
 			fmt.Fprintln(out)
 		}
 		fmt.Fprintf(out, "SKIPPED %s: %s\n", s.Name, s.Reason)
+	}
+	for _, f := range all.Failures {
+		fmt.Fprintf(out, "\nFAILED %s\n%s\n", f.Name, indent(lastLines(f.Output, maxFailureLines)))
 	}
 	fmt.Fprintf(out, "\n%d passed, %d failed, %d skipped\n", all.Passed, len(all.Failures), len(all.Skips))
 	return len(all.Failures) == 0, nil

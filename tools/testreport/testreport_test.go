@@ -147,9 +147,29 @@ func TestPartsAddUpToTheFinalLine(t *testing.T) {
 	if err != nil || ok {
 		t.Errorf("%t, %v", ok, err)
 	}
-	want := "\nFAILED bad\n    broken\n    \n    worse\n\nSKIPPED x: no chromium\n\n1 passed, 1 failed, 1 skipped\n"
+	want := "\nSKIPPED x: no chromium\n\nFAILED bad\n    broken\n    \n    worse\n\n1 passed, 1 failed, 1 skipped\n"
 	if out.String() != want {
 		t.Errorf("printed %q, want %q", out.String(), want)
+	}
+}
+
+func TestAFailureIsToldBrieflyWhereItHappened(t *testing.T) {
+	for output, want := range map[string]string{
+		"=== RUN TestA\n    a_test.go:3: got 1,\n        want 2\n--- FAIL": "got 1, want 2",
+		"  ---\n  error: 'still there'\n  code: x\n":                       "'still there' code: x",
+		"\nundefined: x\n":       "undefined: x",
+		strings.Repeat("é", 200): strings.Repeat("é", 150),
+	} {
+		if got := (failure{"a", output}).brief(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	var out strings.Builder
+	if _, err := runPart(t.Context(), readTAP, "browser", []string{"sh", "-c", "printf 'not ok 1 - opens\\n  error: closed\\n'"}, &out); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(out.String(), "  FAIL opens: closed\n") {
+		t.Errorf("printed %q", out.String())
 	}
 }
 

@@ -78,7 +78,9 @@ test("a browser whose clock is an hour behind, and that heard nothing for an hou
 
   link.release();
   // A line that died meanwhile is noticed after two pings, which are 15 seconds apart.
-  await desktopOf(page).locator(`[data-window="${id}"]`).waitFor({ timeout: 60_000 + PATIENCE_MS });
+  await desktopOf(page)
+    .locator(`[data-window="${id}"]`)
+    .waitFor({ timeout: 60_000 + PATIENCE_MS });
   await desktopOf(page).locator("html[dir=rtl]").waitFor();
   await page.locator(".connection-live").waitFor();
   // What was typed is there, in both browsers, and the other text is offered.
