@@ -1,7 +1,6 @@
 package fs
 
 import (
-	"context"
 	"hash"
 	"io"
 	"os"
@@ -34,16 +33,3 @@ func errDamaged(op string, d choir.Digest) error {
 }
 
 func (r *checkedReader) Close() error { return r.file.Close() }
-
-// contextReader ends with the context's error.
-type contextReader struct {
-	ctx context.Context
-	r   io.Reader
-}
-
-func (c *contextReader) Read(p []byte) (int, error) {
-	if err := c.ctx.Err(); err != nil {
-		return 0, err
-	}
-	return c.r.Read(p)
-}

@@ -18,6 +18,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"choiros/internal/blob"
 	"choiros/internal/choir"
 	"choiros/internal/fault"
 	"choiros/internal/sparse"
@@ -80,7 +81,7 @@ func (s *Store) folders() []string {
 
 // Put implements blob.Store.
 func (s *Store) Put(ctx context.Context, content io.Reader) (choir.Digest, int64, error) {
-	d, n, err := s.put(ctx, &contextReader{ctx, content})
+	d, n, err := s.put(ctx, blob.ContextReader(ctx, content))
 	return d, n, fail("blob.put", err, s.dir)
 }
 

@@ -61,7 +61,7 @@ func New(cfg Config) *Store {
 
 // Put implements blob.Store.
 func (s *Store) Put(ctx context.Context, content io.Reader) (choir.Digest, int64, error) {
-	raw, err := io.ReadAll(&contextReader{ctx, content})
+	raw, err := io.ReadAll(blob.ContextReader(ctx, content))
 	if err != nil {
 		return "", 0, readError(err)
 	}
@@ -180,20 +180,6 @@ func (r *damaged) Read(p []byte) (int, error) {
 
 // Close implements io.Closer.
 func (r *damaged) Close() error { return nil }
-
-// contextReader ends with the context's error.
-type contextReader struct {
-	ctx context.Context
-	r   io.Reader
-}
-
-// Read implements io.Reader.
-func (c *contextReader) Read(p []byte) (int, error) {
-	if err := c.ctx.Err(); err != nil {
-		return 0, err
-	}
-	return c.r.Read(p)
-}
 
 // readError gives an error of the source its code; an *Error stays.
 func readError(err error) error {

@@ -1,0 +1,23 @@
+package blob
+
+import (
+	"context"
+	"io"
+)
+
+// ContextReader reads from r until the context ends, then gives the context's error.
+// It does not interrupt a Read that waits.
+func ContextReader(ctx context.Context, r io.Reader) io.Reader { return &contextReader{ctx, r} }
+
+type contextReader struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+// Read implements io.Reader.
+func (c *contextReader) Read(p []byte) (int, error) {
+	if err := c.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return c.r.Read(p)
+}
