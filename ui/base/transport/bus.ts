@@ -19,6 +19,9 @@ export interface Line {
   drain(): Promise<void>;
 }
 
+/** How long the server may take for the connection, and then for the subscriptions, in milliseconds. */
+const PATIENCE_MS = 4_000;
+
 /** Opens a connection with credentials of its own and hears all this computer tells. */
 export async function openLine(grant: Grant, hear: Hear): Promise<Line> {
   // The client would wait for ever.
@@ -33,12 +36,31 @@ export async function openLine(grant: Grant, hear: Hear): Promise<Line> {
     ignoreClusterUpdates: true,
     pingInterval: 15_000,
     maxPingOut: 2,
-    timeout: 4_000,
+    timeout: PATIENCE_MS,
   });
   listen(nc, grant, hear);
-  // The subscriptions are in force once the server has answered.
-  await nc.flush();
+  await answered(nc);
   return { ended: nc.closed().then(() => undefined), drain: () => nc.drain() };
+}
+
+/** Returns once the subscriptions are in force, which the server's answer says; throws when the connection ends, or nothing comes in time. */
+async function answered(nc: NatsConnection): Promise<void> {
+  // The client's own wait never ends when the connection does.
+  const ended = nc.closed().then((why) => {
+    throw why || new Error("the connection ended");
+  });
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_, fail) => {
+    timer = setTimeout(() => fail(new Error("the server did not answer")), PATIENCE_MS);
+  });
+  try {
+    await Promise.race([nc.flush(), ended, late]);
+  } catch (why) {
+    await nc.close();
+    throw why;
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 function listen(nc: NatsConnection, { user, computer }: Grant, hear: Hear): void {

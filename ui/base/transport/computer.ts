@@ -20,7 +20,9 @@ export const computerAsks = (at: string) => ({
   runs: () => list<Run>(`${at}/runs?limit=200`),
   /** Events in order after `after`, at most 1,000; of one run when given. */
   events: (after: number, run?: ID) =>
-    ask<EventPage>(`${at}/events?limit=1000&after=${after}${run ? `&run=${run}` : ""}`),
+    ask<EventPage>(`${at}/events?limit=1000&after=${after}${run ? `&run=${run}` : ""}`, {
+      signal: AbortSignal.timeout(30_000), // a page is at most some MB; the feed stands while one hangs
+    }),
   prompt: (text: string, key: string, about: About = {}) =>
     ask<{ run: ID; seq: number }>(`${at}/prompts`, { method: "POST", body: { text, ...about }, key }),
   cancel: (run: ID) => ask<void>(`${at}/runs/${run}/cancel`, { method: "POST" }),

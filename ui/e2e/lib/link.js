@@ -8,8 +8,9 @@ export async function startLink() {
   const sockets = new Set();
   let held = false;
   const watch = (socket) => {
-    sockets.add(socket);
     if (held) socket.pause();
+    if (sockets.has(socket)) return; // it carried a request before
+    sockets.add(socket);
     socket.on("close", () => sockets.delete(socket));
     socket.on("error", () => socket.destroy());
   };
@@ -24,6 +25,7 @@ export async function startLink() {
     });
     on.on("socket", watch);
     on.on("response", (got) => {
+      if (held) return;
       answer.writeHead(got.statusCode, got.rawHeaders);
       got.pipe(answer);
     });
@@ -34,6 +36,7 @@ export async function startLink() {
   server.on("connection", watch);
   server.on("connect", (asked, socket, head) => {
     const on = connect(Number(asked.url.split(":").at(-1)), "127.0.0.1", () => {
+      if (held) return; // what is piped is resumed
       socket.write("HTTP/1.1 200 OK\r\n\r\n");
       on.write(head);
       socket.pipe(on).pipe(socket);

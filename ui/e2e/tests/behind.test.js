@@ -77,10 +77,7 @@ test("a browser whose clock is an hour behind, and that heard nothing for an hou
   assert.equal(await desktopOf(page).locator(`[data-window="${id}"]`).count(), 0, "nothing came through");
 
   link.release();
-  // A line that died meanwhile is noticed after two pings, which are 15 seconds apart.
-  await desktopOf(page)
-    .locator(`[data-window="${id}"]`)
-    .waitFor({ timeout: 60_000 + PATIENCE_MS });
+  await desktopOf(page).locator(`[data-window="${id}"]`).waitFor();
   await desktopOf(page).locator("html[dir=rtl]").waitFor();
   await page.locator(".connection-live").waitFor();
   // What was typed is there, in both browsers, and the other text is offered.
@@ -96,7 +93,8 @@ test("a browser whose clock is an hour behind, and that heard nothing for an hou
     [],
   );
   assert.deepEqual(
-    complaints.filter((text) => !/ERR_|WebSocket|Failed to fetch/.test(text)),
+    // The busy hour used up the changes that a minute allows.
+    complaints.filter((text) => !/ERR_|WebSocket|Failed to fetch|429/.test(text)),
     [],
   );
 });
