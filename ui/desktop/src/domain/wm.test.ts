@@ -4,7 +4,7 @@ import type { Rect } from "#base/domain/contracts.ts";
 import { maximisedOf, minimisedOf, restoredOf, type Snap, snappedOf, type Win } from "./windows";
 import { LEAST, movedBy, resizedBy, sides, snapAt, snapByKey } from "./wmdrag";
 import { focusedOf, neighbour, nextAfter, onDesktop, roundFrom } from "./wmorder";
-import { type Area, BAR, cascade, GRIP, overviewOf, partOf, placed, reachable } from "./wmplace";
+import { type Area, BAR, cascade, fitted, GRIP, overviewOf, partOf, placed, reachable } from "./wmplace";
 
 const areas = fc.record({ width: fc.integer({ min: 320, max: 4000 }), height: fc.integer({ min: 300, max: 2400 }) });
 const rects = fc.record({
@@ -59,6 +59,31 @@ describe("a window", () => {
         if (shown) expect(win.state).toBe(shown);
         if (win.state !== "normal") win = restoredOf(win);
         expect(win.state).toBe("normal");
+      }),
+    );
+  });
+
+  it("of a larger page is wholly on a smaller one, and hangs over an edge where it was dragged there", () => {
+    const small = { width: 1200, height: 700 };
+    expect(fitted({ x: 100, y: 300, width: 800, height: 900 }, small)).toEqual({
+      x: 100,
+      y: 0,
+      width: 800,
+      height: 700,
+    });
+    expect(fitted({ x: 1500, y: 900, width: 600, height: 400 }, small)).toEqual({
+      x: 600,
+      y: 300,
+      width: 600,
+      height: 400,
+    });
+    const dragged = { x: 900, y: 500, width: 600, height: 400 };
+    expect(fitted(dragged, small)).toEqual(dragged);
+    fc.assert(
+      fc.property(rects, areas, (bounds, area) => {
+        const at = fitted(bounds, area);
+        expect(fitted(at, area)).toEqual(at);
+        expect(at.width <= area.width && at.height <= area.height).toBe(true);
       }),
     );
   });

@@ -28,6 +28,23 @@ export function reachable(bounds: Rect, area: Area): Rect {
   };
 }
 
+/**
+ * Bounds as they are drawn on a page that may be smaller than the one they were made
+ * on: no larger than the page, and wholly on it where they would not fit or their
+ * title bar could not be reached. Bounds that hang over an edge within reach stay.
+ */
+export function fitted(bounds: Rect, area: Area): Rect {
+  const width = Math.min(bounds.width, area.width);
+  const height = Math.min(bounds.height, area.height);
+  const { x, y } = reachable(bounds, area);
+  return {
+    x: x === bounds.x && width === bounds.width ? x : between(bounds.x, 0, area.width - width),
+    y: y === bounds.y && height === bounds.height ? y : between(bounds.y, 0, area.height - height),
+    width,
+    height,
+  };
+}
+
 /** The rectangle of one part of the desktop. */
 export function partOf(snap: Snap, { width, height }: Area): Rect {
   const left = Math.floor(width / 2);
@@ -54,7 +71,7 @@ export function placed(win: Win, area: Area): Rect | undefined {
     case "snapped":
       return partOf(win.snap ?? "left", area);
     case "normal":
-      return reachable(win.bounds, area);
+      return fitted(win.bounds, area);
   }
 }
 
