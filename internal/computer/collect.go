@@ -37,7 +37,7 @@ func (c *Computer) collect(ctx context.Context, now time.Time, keep time.Duratio
 		return out, choir.E("computer.collect", choir.CodeUnavailable, "this store of blobs cannot remove anything")
 	}
 	// Whoever looks at the tree relies on what is there.
-	unlock, err := c.lockTree(ctx)
+	unlock, err := c.workspace.Lock(ctx)
 	if err != nil {
 		return out, err
 	}

@@ -9,6 +9,7 @@ import (
 
 	"choiros/internal/blob"
 	"choiros/internal/choir"
+	"choiros/internal/computer/workspace"
 	"choiros/internal/eventstore"
 	"choiros/internal/fault"
 	"choiros/internal/snapshot"
@@ -31,7 +32,7 @@ func (c *Computer) FindFork(ctx context.Context, seq uint64) (ForkPoint, error) 
 	case seq > head:
 		return ForkPoint{}, choir.E("computer.fork", choir.CodeNotFound, "there is no event %d; the log ends at %d", seq, head)
 	case seq == 0:
-		if err := c.recordNow(ctx); err != nil {
+		if err := c.workspace.RecordNow(ctx); err != nil {
 			return ForkPoint{}, err
 		}
 		seq, _ = c.store.Head()
@@ -58,31 +59,6 @@ func (c *Computer) forkPoint(ctx context.Context, seq uint64) (ForkPoint, error)
 		p.Withheld = slices.Sorted(slices.Values(append(p.Withheld, lacking...)))
 	}
 	return p, choir.Wrap("computer.fork", "", err, "the workspace after event %d", seq)
-}
-
-// recordNow takes what nobody recorded yet into the log. A sandbox that does not
-// run has nothing to tell.
-func (c *Computer) recordNow(ctx context.Context) error {
-	if c.reading {
-		return nil
-	}
-	unlock, err := c.lockTree(ctx)
-	if err != nil {
-		return err
-	}
-	defer unlock()
-	now, _, err := c.scan(ctx)
-	if choir.CodeOf(err) == choir.CodeUnavailable {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	task, err := c.begun(ctx)
-	if err != nil {
-		return err
-	}
-	return c.recordFor(ctx, now, "changed_outside", task)
 }
 
 // ForkInto lays out, in a new folder, a computer that begins with this one's
@@ -226,7 +202,7 @@ func (n NewComputer) withholding(ctx context.Context, keeper *snapshot.Keeper, p
 		return nil, err
 	}
 	payloads := removals(p.Withheld, p.Snapshot)
-	return n.drafts(append(payloads, choir.SnapshotTaken{Snapshot: p.Snapshot, Reason: reasonCreated, Files: files, Bytes: bytes})...)
+	return n.drafts(append(payloads, choir.SnapshotTaken{Snapshot: p.Snapshot, Reason: workspace.ReasonCreated, Files: files, Bytes: bytes})...)
 }
 
 // removals are file.removed events that keep their limit.
@@ -235,7 +211,7 @@ func removals(paths []string, in choir.Digest) []choir.Payload {
 	for i, path := range paths {
 		changes[i] = snapshot.Change{Path: path, Kind: choir.ChangeDeleted}
 	}
-	return fileEvents(changes, in)
+	return workspace.FileEvents(changes, in)
 }
 
 // endings end what is open in the past: it goes on elsewhere, or nowhere.

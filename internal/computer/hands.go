@@ -76,17 +76,17 @@ func (h *hands) settle(ctx context.Context) {
 // look records what changed as the owner's. While a task works, its own looks
 // around tool calls do that: see Computer.theirs.
 func (h *hands) look(ctx context.Context) error {
-	unlock, err := h.c.idleTree(ctx)
+	unlock, err := h.c.workspace.LockIdle(ctx)
 	if err != nil || unlock == nil {
 		return err
 	}
 	defer unlock()
 	h.used.Store(false)
-	now, _, err := h.c.scan(ctx)
+	now, _, err := h.c.workspace.Scan(ctx)
 	if err != nil {
 		return err
 	}
-	return h.c.recordOwners(ctx, now)
+	return h.c.workspace.RecordOwners(ctx, now)
 }
 
 // theirs says whether what changed before a tool call is the owner's: nothing of

@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"choiros/internal/choir"
+	"choiros/internal/computer/workspace"
 	"choiros/internal/eventstore"
 	"choiros/internal/fault"
 	"choiros/internal/guest"
@@ -28,8 +29,8 @@ type intent struct {
 	// the target: what looks like a key did not come along with the past.
 	Lacking []string `json:"lacking,omitempty"`
 	// Out was moved to the trash for it, and Back goes from the trash to where it was.
-	Out  []Aside `json:"out,omitempty"`
-	Back []Aside `json:"back,omitempty"`
+	Out  []workspace.Aside `json:"out,omitempty"`
+	Back []workspace.Aside `json:"back,omitempty"`
 }
 
 const intentName = "intent.json"
@@ -61,27 +62,9 @@ func (c *Computer) carryOut(ctx context.Context, client *guest.Client, in intent
 	}
 	receipt, err := c.conclude(ctx, in)
 	if err == nil && left {
-		err = c.recordRest(context.WithoutCancel(ctx), client)
+		err = c.workspace.RecordRest(context.WithoutCancel(ctx), client)
 	}
 	return receipt, err
-}
-
-// restore makes the workspace what a snapshot says. It reports whether more of it
-// than was known could not be, because no snapshot holds what is in the way.
-func (c *Computer) restore(ctx context.Context, client *guest.Client, target choir.Digest) (left bool, err error) {
-	defer c.at.does(workRestoring)()
-	done, err := c.restoreTree(ctx, client, target, guest.RestoreOptions{})
-	return done.Root != target, err
-}
-
-// recordRest records as nobody's how the workspace differs from what a restore was
-// to make of it.
-func (c *Computer) recordRest(ctx context.Context, client *guest.Client) error {
-	now, err := c.scanWith(ctx, client, nil)
-	if err != nil {
-		return err
-	}
-	return c.recordFor(ctx, now, "changed_outside", nil)
 }
 
 // conclude tells the log of an intent whose tree is there. Known events keep
@@ -89,7 +72,7 @@ func (c *Computer) recordRest(ctx context.Context, client *guest.Client) error {
 func (c *Computer) conclude(ctx context.Context, in intent) (choir.Receipt, error) {
 	// What was done is told, whoever still waits for the answer.
 	ctx = context.WithoutCancel(ctx)
-	last, err := c.lastSnapshot(ctx)
+	last, err := c.workspace.LastSnapshot(ctx)
 	if err == nil && in.Reason != "" && last != in.Target {
 		err = c.recordIntent(ctx, in)
 	}
@@ -134,11 +117,11 @@ func (c *Computer) recordIntent(ctx context.Context, in intent) error {
 		return err
 	}
 	now := snapshot.Result{Root: in.Target, Files: files, Bytes: bytes, Left: left.Paths, Over: left.Over}
-	drafts, err := c.record(ctx, now, in.Reason, false)
+	drafts, err := c.workspace.Record(ctx, now, in.Reason, false)
 	if err != nil {
 		return err
 	}
-	return c.appendAll(ctx, choir.RoleControl, drafts)
+	return c.workspace.AppendAll(ctx, choir.RoleControl, drafts)
 }
 
 func (c *Computer) dropIntent() error {
@@ -175,8 +158,8 @@ func (c *Computer) readIntent() (*intent, error) {
 func (c *Computer) settle(ctx context.Context, client *guest.Client, recovered bool) error {
 	err := c.bringTogether(ctx, client, recovered)
 	if err == nil {
-		c.wentDown = false // what changes from now on is somebody's
-		c.remover.wake()   // the last session may have left something
+		c.wentDown = false           // what changes from now on is somebody's
+		c.workspace.ResumeRemoving() // the last session may have left something
 	}
 	return err
 }
@@ -195,14 +178,14 @@ func (c *Computer) bringTogether(ctx context.Context, client *guest.Client, reco
 			return err
 		}
 		if _, err = c.conclude(ctx, *in); err == nil && left {
-			err = c.recordRest(ctx, client)
+			err = c.workspace.RecordRest(ctx, client)
 		}
 		return err
 	}
-	if task, err := c.begun(ctx); err != nil || task != nil || recovered {
+	if task, err := c.workspace.TaskAtWork(ctx); err != nil || task != nil || recovered {
 		return err // what a task left is the task's
 	}
-	now, err := c.scanWith(ctx, client, nil)
+	now, err := c.workspace.ScanWith(ctx, client, nil)
 	if err != nil {
 		// Whoever is to mend what cannot be read needs the sandbox; the next look at
 		// the tree says it again.
@@ -214,38 +197,36 @@ func (c *Computer) bringTogether(ctx context.Context, client *guest.Client, reco
 	if c.wentDown {
 		return c.putRight(ctx, client, now)
 	}
-	return c.recordOwners(ctx, now)
+	return c.workspace.RecordOwners(ctx, now)
 }
 
-// reasonCreated is the reason of the first snapshot of a new workspace.
-const reasonCreated = "created"
+// fulfil makes the workspace what an intent says. It reports whether the workspace
+// differs from the target in what no snapshot holds.
+func (c *Computer) fulfil(ctx context.Context, client *guest.Client, in intent) (left bool, err error) {
+	left, err = c.workspace.RestoreWhole(ctx, client, in.Target)
+	if err != nil || len(in.Back) == 0 {
+		return left || len(in.Out) > 0, err
+	}
+	if err := workspace.PutBack(ctx, client, in.Back); err != nil {
+		return false, err
+	}
+	// Once more, for the times of the folders that they went back to.
+	_, err = c.workspace.RestoreWhole(ctx, client, in.Target)
+	return true, err
+}
 
-// recordOwners records what nobody has recorded yet as changed by the owner; the
-// first look at a new workspace is nobody's change.
-func (c *Computer) recordOwners(ctx context.Context, now snapshot.Result) error {
-	last, err := c.lastSnapshot(ctx)
-	if err != nil {
+// revert makes the workspace what it was before an intent.
+func (c *Computer) revert(ctx context.Context, client *guest.Client, in intent) error {
+	if err := workspace.ThrowAgain(ctx, client, in.Back); err != nil {
 		return err
 	}
-	reason := "changed_outside"
-	if last == "" {
-		reason = reasonCreated
-	}
-	drafts, err := c.record(ctx, now, reason, false)
-	if err != nil || len(drafts) == 0 {
+	_, err := c.workspace.RestoreWhole(ctx, client, in.Before)
+	if err != nil || len(in.Out) == 0 {
 		return err
 	}
-	if last == "" {
-		return c.appendAll(ctx, choir.RoleControl, drafts)
-	}
-	if drafts[0].Type == choir.TypeCachesLeftOut {
-		if err := c.appendAll(ctx, choir.RoleControl, drafts[:1]); err != nil {
-			return err
-		}
-		drafts = drafts[1:]
-	}
-	if err := c.appendAll(ctx, choir.RoleCLI, drafts[:len(drafts)-1]); err != nil {
+	if err := workspace.PutBack(ctx, client, in.Out); err != nil {
 		return err
 	}
-	return c.appendAll(ctx, choir.RoleControl, drafts[len(drafts)-1:])
+	_, err = c.workspace.RestoreWhole(ctx, client, in.Before)
+	return err
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"choiros/internal/choir"
+	"choiros/internal/computer/workspace"
 	"choiros/internal/eventstore"
 	"choiros/internal/snapshot"
 	"choiros/internal/timeline"
@@ -103,8 +104,8 @@ func (c *Computer) Folder(ctx context.Context, seq uint64, path string) ([]choir
 
 // ListFolderAt is one page of a folder of the workspace as it was after event
 // seq, as ListFolder is of now.
-func (c *Computer) ListFolderAt(ctx context.Context, seq uint64, path, after string, limit int) (FolderPage, error) {
-	page := FolderPage{}
+func (c *Computer) ListFolderAt(ctx context.Context, seq uint64, path, after string, limit int) (workspace.FolderPage, error) {
+	page := workspace.FolderPage{}
 	from, err := snapshot.UnescapePath(after)
 	if err != nil {
 		return page, choir.Under("after", err)
@@ -160,7 +161,7 @@ func (c *Computer) folderAt(ctx context.Context, seq uint64, path string) (*snap
 	if err != nil || e.Kind != snapshot.Dir {
 		return e, nil, err
 	}
-	entries, err := c.entriesOf(ctx, e.Digest())
+	entries, err := c.workspace.Entries(ctx, e.Digest())
 	return e, entries, err
 }
 
@@ -201,7 +202,7 @@ func (c *Computer) entryAt(ctx context.Context, seq uint64, path string) (*snaps
 		sum, _ := root.Bytes()
 		return &snapshot.Entry{Kind: snapshot.Dir, Sum: sum}, nil
 	}
-	e, err := c.lookup(ctx, root, path)
+	e, err := c.workspace.Lookup(ctx, root, path)
 	if err == nil && e == nil {
 		err = &choir.Error{Op: "computer.file", Code: choir.CodeNotFound, Path: path, Msg: "was not there after event " + strconv.FormatUint(seq, 10)}
 	}

@@ -97,12 +97,12 @@ func (c *Computer) furnish(ctx context.Context, client *guest.Client) error {
 	if _, err := os.Stat(note); errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
-	root, err := c.lastSnapshot(ctx)
+	root, err := c.workspace.LastSnapshot(ctx)
 	if err != nil {
 		return err
 	}
 	if root != "" {
-		if _, err := c.restoreTree(ctx, client, root, guest.RestoreOptions{}); err != nil {
+		if _, err := c.workspace.RestoreTree(ctx, client, root, guest.RestoreOptions{}); err != nil {
 			return choir.Wrap("computer.furnish", "", err, "fill the workspace")
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"choiros/internal/choir"
+	"choiros/internal/computer/workspace"
 	"choiros/internal/eventstore"
 )
 
@@ -198,7 +199,7 @@ func TestBeforeTheFirstLookIsTheFirstLook(t *testing.T) {
 	l := newLab(t)
 	l.write("x", "one")
 	first, at, err := l.store.FirstSnapshot(l.within())
-	if err != nil || at < 2 || first.Reason != reasonCreated {
+	if err != nil || at < 2 || first.Reason != workspace.ReasonCreated {
 		t.Fatalf("the first snapshot is %+v, event %d: %v", first, at, err)
 	}
 	r, err := l.Rewind(l.within(), choir.RoleCLI, 1, false)

@@ -24,9 +24,9 @@ func (c *Computer) wentDownSince(started *choir.Event) (bool, error) {
 // found can be older than what was acknowledged, or torn. It is kept, as a
 // moment to go back to. The sandbox is not given out yet.
 func (c *Computer) putRight(ctx context.Context, client *guest.Client, found snapshot.Result) error {
-	last, err := c.lastSnapshot(ctx)
+	last, err := c.workspace.LastSnapshot(ctx)
 	if err == nil && last != "" {
-		last, err = c.without(ctx, last, found.Left)
+		last, err = c.workspace.Without(ctx, last, found.Left)
 	}
 	if err != nil || last == "" || last == found.Root {
 		return err
@@ -36,9 +36,9 @@ func (c *Computer) putRight(ctx context.Context, client *guest.Client, found sna
 	if err != nil {
 		return err
 	}
-	kept, err := c.record(ctx, found, "power_cut", false)
+	kept, err := c.workspace.Record(ctx, found, "power_cut", false)
 	if err == nil {
-		err = c.appendAll(ctx, choir.RoleControl, kept)
+		err = c.workspace.AppendAll(ctx, choir.RoleControl, kept)
 	}
 	if err != nil {
 		return err

@@ -31,7 +31,7 @@ func (a *API) readFile(w http.ResponseWriter, r *http.Request) {
 		a.readFileThen(w, r, c, p)
 		return
 	}
-	state, content, err := c.OpenFile(r.Context(), r.PathValue("path"))
+	state, content, err := c.Workspace().OpenFile(r.Context(), r.PathValue("path"))
 	if err != nil {
 		WriteProblem(w, err)
 		return
