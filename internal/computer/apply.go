@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"choiros/internal/choir"
+	"choiros/internal/computer/workspace"
 	"choiros/internal/guest"
 	"choiros/internal/snapshot"
 	"choiros/internal/timeline"
@@ -102,7 +103,7 @@ func (c *Computer) applyMerged(ctx context.Context, role choir.Role, client *gue
 	a.BackSeq, _ = c.store.Head()
 	done, err := c.events.Draft(s.record(now.Root, a.To, countShown(a.Changes)))
 	if err == nil {
-		a.Receipt, err = c.carryOut(ctx, client, intent{Before: now.Root, Target: a.To, Reason: s.reason, Role: role, Draft: done})
+		a.Receipt, err = c.workspace.CarryOut(ctx, client, workspace.Intent{Before: now.Root, Target: a.To, Reason: s.reason, Role: role, Draft: done})
 	}
 	return a, err
 }

@@ -1,7 +1,6 @@
 package computer
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -119,38 +118,6 @@ func TestATaskIsRolledBackAroundWhatNoSnapshotHolds(t *testing.T) {
 	}
 	if items := must(l.Workspace().Trash(l.within()))(t); len(items) != 1 || items[0].From != "workspace/p/main.go" {
 		t.Errorf("%+v", items)
-	}
-}
-
-// TestARewindThatFailsPutsBackWhatItMovedAside stops a rewind after it has moved
-// something aside.
-func TestARewindThatFailsPutsBackWhatItMovedAside(t *testing.T) {
-	l := newLab(t, func(cfg *labConfig) { cfg.Hold = asideHold })
-	l.write("workspace/p/main.go", "one\n")
-	l.write("workspace/p/other", "1\n")
-	then, _ := l.store.Head()
-	l.sh("truncate -s 8T workspace/p/main.go")
-	before := l.contents()
-	unlock := must(l.workspace.Lock(l.within()))(t)
-	now, client, err := l.workspace.Scan(l.within())
-	if err == nil {
-		err = l.workspace.RecordOwners(l.within(), now)
-	}
-	way := must(l.workspace.InTheWay(l.within(), must(l.Moment(l.within(), then))(t), now))(t)
-	out := must(l.workspace.MoveAside(l.within(), client, way))(t)
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if err != nil || len(out) != 1 {
-		t.Fatalf("%v %v", err, out)
-	}
-	in := intent{Before: now.Root, Target: must(l.Moment(l.within(), then))(t), Role: choir.RoleCLI, Out: out}
-	if _, err := l.carryOut(ctx, client, in); err == nil {
-		t.Error("it was not stopped")
-	}
-	unlock()
-	sameLines(t, before, l.contents())
-	if n := len(must(l.Workspace().Trash(l.within()))(t)); n != 0 {
-		t.Errorf("%d items in the trash", n)
 	}
 }
 

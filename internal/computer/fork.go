@@ -3,15 +3,14 @@ package computer
 import (
 	"context"
 	"errors"
-	"os"
 	"path/filepath"
 	"slices"
 
 	"choiros/internal/blob"
 	"choiros/internal/choir"
+	"choiros/internal/computer/syncedfile"
 	"choiros/internal/computer/workspace"
 	"choiros/internal/eventstore"
-	"choiros/internal/fault"
 	"choiros/internal/snapshot"
 	"choiros/internal/timeline"
 )
@@ -147,7 +146,7 @@ func (n NewComputer) begin(ctx context.Context, blobs blob.Store, b beginning) e
 	if err = errors.Join(err, store.Close()); err != nil || b.Snapshot == "" {
 		return err
 	}
-	return writeSynced(filepath.Join(n.Dir, restoreName), nil)
+	return syncedfile.Write(filepath.Join(n.Dir, restoreName), nil)
 }
 
 func (n NewComputer) appendFirst(ctx context.Context, store *eventstore.Store, keeper *snapshot.Keeper, b beginning) error {
@@ -201,17 +200,8 @@ func (n NewComputer) withholding(ctx context.Context, keeper *snapshot.Keeper, p
 	if err != nil || len(p.Withheld) == 0 {
 		return nil, err
 	}
-	payloads := removals(p.Withheld, p.Snapshot)
+	payloads := workspace.Removals(p.Withheld, p.Snapshot)
 	return n.drafts(append(payloads, choir.SnapshotTaken{Snapshot: p.Snapshot, Reason: workspace.ReasonCreated, Files: files, Bytes: bytes})...)
-}
-
-// removals are file.removed events that keep their limit.
-func removals(paths []string, in choir.Digest) []choir.Payload {
-	changes := make([]snapshot.Change, len(paths))
-	for i, path := range paths {
-		changes[i] = snapshot.Change{Path: path, Kind: choir.ChangeDeleted}
-	}
-	return workspace.FileEvents(changes, in)
 }
 
 // endings end what is open in the past: it goes on elsewhere, or nowhere.
@@ -249,24 +239,4 @@ func unanswered(task, run choir.ID, code choir.ResultCode, why string) choir.Ass
 		FilesChanged: []choir.FileChange{}, CommandsRun: []choir.CommandRun{}, Artifacts: []choir.BlobRef{}, Questions: []choir.Question{},
 		Verify: choir.VerifyOutcome{Mode: choir.VerifyNone, Status: choir.VerifyUnknown},
 	}
-}
-
-// writeSynced makes a file and its name durable.
-func writeSynced(path string, content []byte) error {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
-	if err == nil {
-		_, err = f.Write(content)
-		fault.Point("fork.file.sync")
-		err = errors.Join(err, f.Sync(), f.Close(), syncFolder(filepath.Dir(path)))
-	}
-	return choir.Wrap("computer.begin", choir.CodeUnavailable, err, "write %s", path)
-}
-
-func syncFolder(path string) error {
-	d, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	fault.Point("fork.folder.sync")
-	return errors.Join(d.Sync(), d.Close())
 }

@@ -9,6 +9,7 @@ import (
 
 	"choiros/internal/choir"
 	"choiros/internal/computer/appender"
+	"choiros/internal/computer/syncedfile"
 	"choiros/internal/eventstore"
 	"choiros/internal/fault"
 	"choiros/internal/guest"
@@ -110,7 +111,7 @@ func (c *Computer) furnish(ctx context.Context, client *guest.Client) error {
 	if err := os.Remove(note); err != nil {
 		return choir.Wrap("computer.furnish", choir.CodeUnavailable, err, "note that the workspace is filled")
 	}
-	return choir.Wrap("computer.furnish", choir.CodeUnavailable, syncFolder(c.cfg.Dir), "note that the workspace is filled")
+	return choir.Wrap("computer.furnish", choir.CodeUnavailable, syncedfile.SyncFolder(c.cfg.Dir), "note that the workspace is filled")
 }
 
 // Forked says in the log that another computer begins with this one's past; once

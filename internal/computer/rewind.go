@@ -137,9 +137,9 @@ func (c *Computer) rewind(ctx context.Context, role choir.Role, r Rewound, dryRu
 	}
 	in, err := c.planRewind(ctx, client, role, &r, now)
 	if err != nil {
-		return r, errorsJoin(err, c.revert(context.WithoutCancel(ctx), client, intent{Before: now.Root, Out: r.Aside}))
+		return r, errorsJoin(err, c.workspace.Revert(context.WithoutCancel(ctx), client, workspace.Intent{Before: now.Root, Out: r.Aside}))
 	}
-	r.Receipt, err = c.carryOut(ctx, client, in)
+	r.Receipt, err = c.workspace.CarryOut(ctx, client, in)
 	return r, err
 }
 
@@ -160,12 +160,12 @@ func (c *Computer) wouldRewind(ctx context.Context, r Rewound, now snapshot.Resu
 }
 
 // planRewind is the intent of a rewind once nothing is in its way.
-func (c *Computer) planRewind(ctx context.Context, client *guest.Client, role choir.Role, r *Rewound, before snapshot.Result) (intent, error) {
+func (c *Computer) planRewind(ctx context.Context, client *guest.Client, role choir.Role, r *Rewound, before snapshot.Result) (workspace.Intent, error) {
 	now := before
 	var err error
 	if len(r.Aside) > 0 {
 		if now, err = c.workspace.ScanWith(ctx, client, nil); err != nil {
-			return intent{}, err
+			return workspace.Intent{}, err
 		}
 		r.Left = now.Over
 	}
@@ -176,10 +176,10 @@ func (c *Computer) planRewind(ctx context.Context, client *guest.Client, role ch
 		r.Changes, err = snapshot.Diff(ctx, c.keeper, before.Root, r.To)
 	}
 	if err != nil {
-		return intent{}, err
+		return workspace.Intent{}, err
 	}
 	done, err := c.events.Draft(choir.TimelineRewound{ToSeq: r.ToSeq, Snapshot: r.To, Before: before.Root, Files: countShown(r.Changes)})
-	return intent{Before: before.Root, Target: r.To, Role: role, Draft: done, Lacking: r.Lacking, Out: r.Aside, Back: r.Back}, err
+	return workspace.Intent{Before: before.Root, Target: r.To, Role: role, Draft: done, Lacking: r.Lacking, Out: r.Aside, Back: r.Back}, err
 }
 
 // maxLook bounds the events that one look at the tree makes.

@@ -246,13 +246,13 @@ func (c *Computer) renewSource(ctx context.Context, client *guest.Client) error 
 		return ctx.Err()
 	}
 	if in != nil {
-		_, err = c.carryOut(ctx, client, *in)
+		_, err = c.workspace.CarryOut(ctx, client, *in)
 	}
 	return err
 }
 
 // renewal is what renewSource has to do; nil is nothing.
-func (c *Computer) renewal(ctx context.Context, client *guest.Client) (*intent, error) {
+func (c *Computer) renewal(ctx context.Context, client *guest.Client) (*workspace.Intent, error) {
 	state, err := c.sourceState(ctx)
 	if err != nil || !state.outdated() || state.changed() {
 		return nil, err
@@ -276,5 +276,5 @@ func (c *Computer) renewal(ctx context.Context, client *guest.Client) (*intent, 
 		return nil, err
 	}
 	draft, err := c.events.Draft(c.upgraded(shipped, last, m.Root, countShown(m.Changes), nil))
-	return &intent{Before: last, Target: m.Root, Reason: "taken", Role: choir.RoleControl, Draft: draft}, err
+	return &workspace.Intent{Before: last, Target: m.Root, Reason: "taken", Role: choir.RoleControl, Draft: draft}, err
 }

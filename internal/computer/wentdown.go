@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"choiros/internal/choir"
+	"choiros/internal/computer/workspace"
 	"choiros/internal/guest"
 	"choiros/internal/snapshot"
 )
@@ -45,7 +46,7 @@ func (c *Computer) putRight(ctx context.Context, client *guest.Client, found sna
 	}
 	done, err := c.events.Draft(choir.TimelineRewound{ToSeq: then, Snapshot: last, Before: found.Root, Files: countShown(changes)})
 	if err == nil {
-		_, err = c.carryOut(ctx, client, intent{Before: found.Root, Target: last, Role: choir.RoleControl, Draft: done})
+		_, err = c.workspace.CarryOut(ctx, client, workspace.Intent{Before: found.Root, Target: last, Role: choir.RoleControl, Draft: done})
 	}
 	return err
 }

@@ -109,8 +109,8 @@ func PutBack(ctx context.Context, client *guest.Client, items []Aside) error {
 	return nil
 }
 
-// ThrowAgain moves what PutBack moved to the trash again, as far as it is there.
-func ThrowAgain(ctx context.Context, client *guest.Client, items []Aside) error {
+// throwAgain moves what PutBack moved to the trash again, as far as it is there.
+func throwAgain(ctx context.Context, client *guest.Client, items []Aside) error {
 	for _, a := range items {
 		err := makeParents(ctx, client, a.Item)
 		if err == nil {

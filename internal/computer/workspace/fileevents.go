@@ -37,6 +37,15 @@ func FileEvents(changes []snapshot.Change, root choir.Digest) []choir.Payload {
 	return l.out
 }
 
+// Removals are file.removed events that keep their limit.
+func Removals(paths []string, in choir.Digest) []choir.Payload {
+	changes := make([]snapshot.Change, len(paths))
+	for i, path := range paths {
+		changes[i] = snapshot.Change{Path: path, Kind: choir.ChangeDeleted}
+	}
+	return FileEvents(changes, in)
+}
+
 // fileLists gathers paths into events.
 type fileLists struct {
 	root                     choir.Digest

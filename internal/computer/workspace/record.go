@@ -120,9 +120,9 @@ func (t *tree) RecordOwners(ctx context.Context, now snapshot.Result) error {
 	return t.AppendAll(ctx, choir.RoleControl, drafts[len(drafts)-1:])
 }
 
-// RecordRest scans the tree and appends, as nobody's, how it differs from what a
+// recordRest scans the tree and appends, as nobody's, how it differs from what a
 // restore was to make of it. The caller holds the tree.
-func (t *tree) RecordRest(ctx context.Context, client *guest.Client) error {
+func (t *tree) recordRest(ctx context.Context, client *guest.Client) error {
 	now, err := t.ScanWith(ctx, client, nil)
 	if err != nil {
 		return err

@@ -94,10 +94,10 @@ func (t *tree) RestoreTree(ctx context.Context, client *guest.Client, root choir
 	return done, joined(err, narrow())
 }
 
-// RestoreWhole makes the tree what a snapshot says. It reports whether more of it
+// restore makes the tree what a snapshot says. It reports whether more of it
 // than was known could not be, because no snapshot holds what is in the way. The
 // caller holds the tree.
-func (t *tree) RestoreWhole(ctx context.Context, client *guest.Client, target choir.Digest) (left bool, err error) {
+func (t *tree) restore(ctx context.Context, client *guest.Client, target choir.Digest) (left bool, err error) {
 	defer t.at.does(WorkRestoring)()
 	done, err := t.RestoreTree(ctx, client, target, guest.RestoreOptions{})
 	return done.Root != target, err

@@ -45,8 +45,8 @@ type Sandbox interface {
 
 // Config of a Workspace.
 type Config struct {
-	// Dir is the computer's data folder, for files without a name that hold what a
-	// person sends or reads.
+	// Dir is the computer's data folder: for the file of the intent, and for files
+	// without a name that hold what a person sends or reads.
 	Dir string
 	// Disk limits what the tree takes of its file system; nil for no limit.
 	Disk *diskquota.Project
@@ -73,12 +73,13 @@ type Service interface {
 }
 
 // Workspace is the files of one computer, made of parts over one tree: what is done
-// under its lock, what people do with files, and the trash. Its methods may be called
+// under its lock, what people do with files, the trash, and steps that rewrite it. Its methods may be called
 // at once, but for those that say that the caller holds the tree.
 type Workspace struct {
 	*tree
 	*trash
 	*files
+	*intents
 	remover *remover
 }
 
@@ -86,7 +87,7 @@ type Workspace struct {
 // too, and has content in blobs, trees of it by way of keeper.
 func New(log Log, events *appender.Appender, blobs blob.Store, keeper *snapshot.Keeper, sandbox Sandbox, cfg Config) *Workspace {
 	t := &tree{cfg: cfg, log: log, events: events, keeper: keeper, sandbox: sandbox, lock: make(chan struct{}, 1)}
-	w := &Workspace{tree: t, remover: newRemover(t)}
+	w := &Workspace{tree: t, intents: &intents{t}, remover: newRemover(t)}
 	byPeople := &edits{tree: t}
 	w.trash = &trash{tree: t, edits: byPeople, remover: w.remover}
 	w.files = &files{tree: t, edits: byPeople, trash: w.trash, remover: w.remover, blobs: blobs}
