@@ -129,9 +129,8 @@ type Computer struct {
 	exporting atomic.Int64
 	// ids guards cfg.Random.
 	ids sync.Mutex
-	// terminals are those that people opened, hands what they change by them.
+	// terminals are those that people opened.
 	terminals *terminals.Set
-	hands     *hands
 	// draftNews tells pages which drafts of the desk changed.
 	draftNews *draftNews
 	// uploads are blobs that the guests send in chunks.
@@ -205,7 +204,6 @@ func (c *Computer) repaired(r choir.LogRepaired) {
 
 func newComputer(cfg Config, blobs blob.Store) *Computer {
 	c := &Computer{cfg: cfg, blobs: blobs, keeper: snapshot.NewKeeper(blobs)}
-	c.hands = newHands(c)
 	c.rewinds = newRewinds(c)
 	c.terminals = c.newTerminals()
 	c.draftNews = newDraftNews(c)

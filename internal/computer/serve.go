@@ -55,7 +55,6 @@ func (c *Computer) Serve(ctx context.Context) error {
 	sup.Add(&dispatcher{c: c})
 	sup.Add(&autoCheckpoint{c: c})
 	sup.Add(autoCollect{c})
-	sup.Add(c.hands)
 	sup.Add(c.draftNews)
 	sup.Add(c.rewinds)
 	for _, s := range c.workspace.Services() {

@@ -65,7 +65,7 @@ func (c *Computer) look(ctx context.Context, d *choir.Draft, reason string, caus
 	if err != nil {
 		return c.unseen(ctx, d, err)
 	}
-	if c.hands.theirs(reason) {
+	if c.workspace.ByTerminal(reason) {
 		return c.workspace.RecordOwners(ctx, now)
 	}
 	drafts, err := c.workspace.Record(ctx, now, reason, false)

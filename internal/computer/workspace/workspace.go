@@ -80,14 +80,15 @@ type Workspace struct {
 	*trash
 	*files
 	*intents
-	remover *remover
+	remover   *remover
+	terminals *terminalChanges
 }
 
 // New makes the workspace of a computer. It reads log, appends to it with events,
 // too, and has content in blobs, trees of it by way of keeper.
 func New(log Log, events *appender.Appender, blobs blob.Store, keeper *snapshot.Keeper, sandbox Sandbox, cfg Config) *Workspace {
 	t := &tree{cfg: cfg, log: log, events: events, keeper: keeper, sandbox: sandbox, lock: make(chan struct{}, 1)}
-	w := &Workspace{tree: t, intents: &intents{t}, remover: newRemover(t)}
+	w := &Workspace{tree: t, intents: &intents{t}, remover: newRemover(t), terminals: newTerminalChanges(t)}
 	byPeople := &edits{tree: t}
 	w.trash = &trash{tree: t, edits: byPeople, remover: w.remover}
 	w.files = &files{tree: t, edits: byPeople, trash: w.trash, remover: w.remover, blobs: blobs}
@@ -95,7 +96,15 @@ func New(log Log, events *appender.Appender, blobs blob.Store, keeper *snapshot.
 }
 
 // Services are what must be served for the workspace to be whole.
-func (w *Workspace) Services() []Service { return []Service{w.remover} }
+func (w *Workspace) Services() []Service { return []Service{w.terminals, w.remover} }
+
+// TerminalUsed says that something was typed or printed in a terminal. It does not
+// block.
+func (w *Workspace) TerminalUsed() { w.terminals.terminalUsed() }
+
+// ByTerminal reports whether what a look for a reason finds changed is the owner's,
+// who used a terminal since the last look. It forgets that use.
+func (w *Workspace) ByTerminal(reason string) bool { return w.terminals.byTerminal(reason) }
 
 // ResumeRemoving has what an earlier session was removing for good removed.
 func (w *Workspace) ResumeRemoving() { w.remover.wake() }
