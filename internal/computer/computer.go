@@ -245,7 +245,7 @@ func (c *Computer) setLog(log *eventstore.Store) {
 		ReadOnly: c.reading, Now: c.cfg.Now, DraftChanged: c.draftNews.enqueue,
 	})
 	c.workspace = workspace.New(log, c.events, c.blobs, c.keeper, workspaceSandbox{c}, workspace.Config{
-		Dir: c.cfg.Dir, Disk: c.cfg.Disk, CacheLimit: c.cfg.CacheLimit, Hold: c.cfg.Hold, MaxUpload: c.cfg.MaxUpload,
+		Dir: c.cfg.Dir, Moment: c.Moment, Disk: c.cfg.Disk, CacheLimit: c.cfg.CacheLimit, Hold: c.cfg.Hold, MaxUpload: c.cfg.MaxUpload,
 		ScanPatience: c.cfg.Patience.Scan, Computer: c.cfg.ID, Logger: c.cfg.Log,
 	})
 }

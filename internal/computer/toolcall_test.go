@@ -155,7 +155,7 @@ func TestCommandsOfATaskAreMomentsOfTheirOwn(t *testing.T) {
 			continue
 		}
 		names := ""
-		for _, f := range must(l.Folder(l.within(), e.Seq, ""))(t) {
+		for _, f := range must(l.Workspace().FolderAt(l.within(), e.Seq, ""))(t) {
 			if f.Kind == "file" {
 				names += f.Path
 			}

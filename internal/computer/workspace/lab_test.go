@@ -48,7 +48,7 @@ func newLab(t *testing.T, change ...func(*Config)) *lab {
 	quiet := slog.New(slog.DiscardHandler)
 	l := &lab{t: t, dir: t.TempDir(), log: log, keeper: snapshot.NewKeeper(blobs), events: appender.New(log, must(newTestID())(t), newTestID, quiet)}
 	must(l.events.Append(t.Context(), choir.RoleControl, choir.ComputerCreated{Name: "lab", Format: 1}))(t)
-	cfg := Config{Dir: data, MaxUpload: 1 << 20, Logger: quiet}
+	cfg := Config{Dir: data, Moment: l.moment, MaxUpload: 1 << 20, Logger: quiet}
 	for _, c := range change {
 		c(&cfg)
 	}
@@ -59,6 +59,12 @@ func newLab(t *testing.T, change ...func(*Config)) *lab {
 	l.client.ReportTo(l.Report)
 	l.serve()
 	return l
+}
+
+// moment is the tree after an event, as the log knows it.
+func (l *lab) moment(ctx context.Context, seq uint64) (choir.Digest, error) {
+	taken, _, err := l.log.SnapshotAt(ctx, seq)
+	return taken.Snapshot, err
 }
 
 // serveGuest runs choir-init's server until the test ends.

@@ -25,6 +25,7 @@ import (
 // of eventstore.Store.
 type Log interface {
 	Head() (uint64, choir.Digest)
+	MustHave(seq uint64) error
 	At(ctx context.Context, seq uint64) (choir.Event, error)
 	SnapshotAt(ctx context.Context, seq uint64) (choir.SnapshotTaken, uint64, error)
 	LeftOut(ctx context.Context, asOf uint64) (choir.CachesLeftOut, error)
@@ -48,6 +49,9 @@ type Config struct {
 	// Dir is the computer's data folder: for the file of the intent, and for files
 	// without a name that hold what a person sends or reads.
 	Dir string
+	// Moment finds the snapshot of the tree as it was after an event. Code not_found
+	// when none was taken until then, or what it leads to was collected.
+	Moment func(ctx context.Context, seq uint64) (choir.Digest, error)
 	// Disk limits what the tree takes of its file system; nil for no limit.
 	Disk *diskquota.Project
 	// CacheLimit is how many bytes a cache may have until snapshots leave it out; 0
@@ -80,6 +84,7 @@ type Workspace struct {
 	*trash
 	*files
 	*intents
+	*past
 	remover   *remover
 	terminals *terminalChanges
 }
@@ -88,7 +93,7 @@ type Workspace struct {
 // too, and has content in blobs, trees of it by way of keeper.
 func New(log Log, events *appender.Appender, blobs blob.Store, keeper *snapshot.Keeper, sandbox Sandbox, cfg Config) *Workspace {
 	t := &tree{cfg: cfg, log: log, events: events, keeper: keeper, sandbox: sandbox, lock: make(chan struct{}, 1)}
-	w := &Workspace{tree: t, intents: &intents{t}, remover: newRemover(t), terminals: newTerminalChanges(t)}
+	w := &Workspace{tree: t, intents: &intents{t}, past: &past{t}, remover: newRemover(t), terminals: newTerminalChanges(t)}
 	byPeople := &edits{tree: t}
 	w.trash = &trash{tree: t, edits: byPeople, remover: w.remover}
 	w.files = &files{tree: t, edits: byPeople, trash: w.trash, remover: w.remover, blobs: blobs}

@@ -66,7 +66,7 @@ func (a *API) folders(h huma.API) {
 				return nil, err
 			}
 			if r.AsOf > 0 {
-				return answer(c.ListFolderAt(ctx, r.AsOf, r.Path, r.After, r.Limit))
+				return answer(c.Workspace().ListFolderAt(ctx, r.AsOf, r.Path, r.After, r.Limit))
 			}
 			return answer(c.Workspace().ListFolder(ctx, r.Path, r.After, r.Limit))
 		})
