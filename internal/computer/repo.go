@@ -110,7 +110,7 @@ func (c *Computer) AddRepo(ctx context.Context, role choir.Role, r NewRepo, tar 
 		err = c.bringIn(ctx, client, role, r, body, &added)
 	}
 	if err != nil {
-		return added, errorsJoin(err, c.undo(ctx, before.Root, r.place(), aside))
+		return added, errorsJoin(err, c.workspace.UndoBelow(ctx, before.Root, r.place(), aside))
 	}
 	_, err = c.events.Append(ctx, role, added)
 	return added, err
@@ -172,51 +172,6 @@ func leftBelow(left []string, dest string) (out []string) {
 		}
 	}
 	return out
-}
-
-// undo puts a path, and what is below it, back to what it was, with what was moved
-// aside, even when whoever asked for the change has gone. The caller holds the tree.
-func (c *Computer) undo(ctx context.Context, before choir.Digest, dest string, aside []workspace.Aside) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
-	defer cancel()
-	err := c.restoreBelow(ctx, before, dest)
-	if err != nil || len(aside) == 0 {
-		return err
-	}
-	client, err := c.seats[choir.RoleAssociate].guest(ctx)
-	if err != nil {
-		return err
-	}
-	if err := workspace.PutBack(ctx, client, aside); err != nil {
-		return err
-	}
-	// Once more, for the times of the folders that they went back to.
-	return c.restoreBelow(ctx, before, dest, workspace.TrashDir)
-}
-
-// restoreBelow puts paths, and what is below them, back to what they were.
-func (c *Computer) restoreBelow(ctx context.Context, before choir.Digest, paths ...string) error {
-	now, client, err := c.workspace.Scan(ctx)
-	if err != nil {
-		return err
-	}
-	changes, err := snapshot.Diff(ctx, c.keeper, before, now.Root)
-	if err != nil {
-		return err
-	}
-	var only []string
-	for _, ch := range snapshot.Apart(changes) {
-		// The folder above is part of it: its time moved.
-		above := func(p string) bool { return ch.Path == workspace.Parent(p) }
-		if workspace.Below(ch.Path, paths) || slices.ContainsFunc(paths, above) {
-			only = append(only, ch.Path)
-		}
-	}
-	if len(only) == 0 {
-		return nil
-	}
-	_, err = c.workspace.RestoreTree(ctx, client, before, guest.RestoreOptions{Only: only, Narrow: true})
-	return err
 }
 
 // bringIn unpacks the project and records what that changed, as changed by the role.

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"choiros/internal/choir"
-	"choiros/internal/computer/workspace"
 )
 
 // TestWhatNoMomentHoldsOfAReplacedProjectIsInTheTrash replaces a project with a cache
@@ -31,7 +30,7 @@ func TestWhatNoMomentHoldsOfAReplacedProjectIsInTheTrash(t *testing.T) {
 		t.Error("a broken stream is no error")
 	}
 	sameLines(t, before, l.contents())
-	if out := l.sh("ls -A"); strings.Contains(out, workspace.TrashDir) {
+	if out := l.sh("ls -A"); strings.Contains(out, ".trash") {
 		t.Errorf("after a failure the workspace has %s", out)
 	}
 

@@ -29,7 +29,7 @@ func (c *Computer) taskRollback(ctx context.Context, id choir.ID, keep []string)
 	if err != nil {
 		return choir.TaskRollbackReply{}, err
 	}
-	if now, keep, err = c.clearWay(ctx, client, t.Base, now, keep); err != nil {
+	if now, keep, err = c.workspace.ClearWay(ctx, client, t.Base, now, keep); err != nil {
 		return choir.TaskRollbackReply{}, err
 	}
 	w, err := c.writersOf(ctx, &t, now.Root)
@@ -53,25 +53,6 @@ func (c *Computer) taskRollback(ctx context.Context, id choir.ID, keep []string)
 		return reply, err
 	}
 	return reply, c.workspace.RecordFor(ctx, now, "task_ended", &t)
-}
-
-// clearWay moves to the trash what no snapshot holds and stands where the base has
-// something, and looks again. What is in the trash for it is kept.
-func (c *Computer) clearWay(ctx context.Context, client *guest.Client, base choir.Digest, now snapshot.Result, keep []string) (snapshot.Result, []string, error) {
-	way, err := c.workspace.InTheWay(ctx, base, now)
-	if err != nil || len(way) == 0 {
-		return now, keep, err
-	}
-	aside, err := c.workspace.MoveAside(ctx, client, way)
-	if err != nil {
-		return now, keep, err
-	}
-	keep = append(slices.Clone(keep), workspace.TrashDir+"/.gitignore")
-	for _, a := range aside {
-		keep = append(keep, workspace.TrashDir+"/"+string(a.ID))
-	}
-	now, err = c.workspace.ScanWith(ctx, client, nil)
-	return now, keep, err
 }
 
 // leave records the workspace as it is after a rollback that cannot be done,

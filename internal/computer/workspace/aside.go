@@ -30,7 +30,7 @@ func (tr *trash) InTheWay(ctx context.Context, target choir.Digest, now snapshot
 	}
 	var out []string
 	for _, path := range now.Left {
-		if Below(path, []string{TrashDir}) {
+		if Below(path, []string{trashDir}) {
 			continue
 		}
 		meets, err := tr.meets(ctx, target, path, over[path])
@@ -81,16 +81,35 @@ func (tr *trash) MoveAside(ctx context.Context, client *guest.Client, paths []st
 			continue // it went away by itself, or lies where it cannot be moved: then it stays
 		}
 		if err != nil {
-			return nil, errors.Join(err, PutBack(context.WithoutCancel(ctx), client, out))
+			return nil, errors.Join(err, putBack(context.WithoutCancel(ctx), client, out))
 		}
 		out = append(out, Aside{ID: t.ID, From: path, Item: t.File.Path})
 	}
 	return out, nil
 }
 
-// PutBack moves items of the trash to where they were, as far as they are not there
+// ClearWay moves to the trash what no snapshot holds and stands where the base has
+// something, and looks again. What is in the trash for it is kept.
+func (tr *trash) ClearWay(ctx context.Context, client *guest.Client, base choir.Digest, now snapshot.Result, keep []string) (snapshot.Result, []string, error) {
+	way, err := tr.InTheWay(ctx, base, now)
+	if err != nil || len(way) == 0 {
+		return now, keep, err
+	}
+	aside, err := tr.MoveAside(ctx, client, way)
+	if err != nil {
+		return now, keep, err
+	}
+	keep = append(slices.Clone(keep), trashDir+"/.gitignore")
+	for _, a := range aside {
+		keep = append(keep, trashDir+"/"+string(a.ID))
+	}
+	now, err = tr.tree.ScanWith(ctx, client, nil)
+	return now, keep, err
+}
+
+// putBack moves items of the trash to where they were, as far as they are not there
 // yet. An item whose place was taken meanwhile stays in the trash.
-func PutBack(ctx context.Context, client *guest.Client, items []Aside) error {
+func putBack(ctx context.Context, client *guest.Client, items []Aside) error {
 	for _, a := range items {
 		err := makeParents(ctx, client, a.From)
 		if err == nil {
@@ -100,7 +119,7 @@ func PutBack(ctx context.Context, client *guest.Client, items []Aside) error {
 			continue
 		}
 		if err == nil {
-			err = Ignore(client.Remove(ctx, TrashDir+"/"+string(a.ID), true), choir.CodeNotFound)
+			err = Ignore(client.Remove(ctx, trashDir+"/"+string(a.ID), true), choir.CodeNotFound)
 		}
 		if err != nil {
 			return err
@@ -109,7 +128,7 @@ func PutBack(ctx context.Context, client *guest.Client, items []Aside) error {
 	return nil
 }
 
-// throwAgain moves what PutBack moved to the trash again, as far as it is there.
+// throwAgain moves what putBack moved to the trash again, as far as it is there.
 func throwAgain(ctx context.Context, client *guest.Client, items []Aside) error {
 	for _, a := range items {
 		err := makeParents(ctx, client, a.Item)
@@ -160,9 +179,9 @@ func (tr *trash) ThrownSince(ctx context.Context, seq uint64, now snapshot.Resul
 func (tr *trash) KeepNotes(ctx context.Context, target choir.Digest, now snapshot.Result, back []Aside) (choir.Digest, error) {
 	var folders []string
 	for _, path := range now.Left {
-		id, item, ok := strings.Cut(strings.TrimPrefix(path, TrashDir+"/"), "/item/")
-		if ok && item != "" && Below(path, []string{TrashDir}) && !slices.ContainsFunc(back, func(a Aside) bool { return string(a.ID) == id }) {
-			folders = append(folders, TrashDir+"/"+id)
+		id, item, ok := strings.Cut(strings.TrimPrefix(path, trashDir+"/"), "/item/")
+		if ok && item != "" && Below(path, []string{trashDir}) && !slices.ContainsFunc(back, func(a Aside) bool { return string(a.ID) == id }) {
+			folders = append(folders, trashDir+"/"+id)
 		}
 	}
 	if len(folders) == 0 {
@@ -174,7 +193,7 @@ func (tr *trash) KeepNotes(ctx context.Context, target choir.Digest, now snapsho
 	}
 	var paths []string
 	for _, ch := range snapshot.Apart(changes) {
-		around := ch.Before == nil && (ch.Path == TrashDir || ch.Path == TrashDir+"/.gitignore")
+		around := ch.Before == nil && (ch.Path == trashDir || ch.Path == trashDir+"/.gitignore")
 		if ch.After != nil && (around || Below(ch.Path, folders)) {
 			paths = append(paths, ch.Path)
 		}

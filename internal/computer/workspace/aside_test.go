@@ -37,7 +37,7 @@ func TestWhatIsInTheWayIsMovedAsideAndPutBack(t *testing.T) {
 		t.Fatalf("moved aside: %+v", aside)
 	}
 	for range 2 { // as after a crash in between
-		if err := PutBack(l.within(), l.client, aside); err != nil {
+		if err := putBack(l.within(), l.client, aside); err != nil {
 			t.Fatal(err)
 		}
 		if l.has("p/main.go") != large || l.exists(aside[0].Item) {
@@ -54,7 +54,7 @@ func TestPutBackTakesNobodysPlace(t *testing.T) {
 	aside := must(l.MoveAside(l.within(), l.client, []string{"x", "never there"}))(t)
 	unlock()
 	l.outside("x", "two\n")
-	if err := PutBack(l.within(), l.client, aside); err != nil {
+	if err := putBack(l.within(), l.client, aside); err != nil {
 		t.Fatal(err)
 	}
 	items := must(l.Trash(l.within()))(t)

@@ -69,8 +69,8 @@ func (ed *edits) around(ctx context.Context, paths []string) ([]string, error) {
 	var only []string
 	for _, path := range paths {
 		dir := Parent(path)
-		if path == TrashDir {
-			dir = TrashDir
+		if path == trashDir {
+			dir = trashDir
 		}
 		if dir == "" || len(only) == mostAround {
 			return nil, nil

@@ -251,7 +251,7 @@ func (f *files) Find(ctx context.Context, path string, spec guest.FindSpec, limi
 	if err != nil {
 		return guest.Found{}, err
 	}
-	return client.Find(ctx, path, spec, []string{TrashDir}, limit)
+	return client.Find(ctx, path, spec, []string{trashDir}, limit)
 }
 
 // MakeFolder makes an empty folder, with those it lies in; code conflict when
@@ -306,7 +306,7 @@ func (f *files) transfer(ctx context.Context, role choir.Role, items []Transfer,
 	}
 	var replaced []string
 	after, err := f.edits.change(ctx, role, change{
-		paths: append(append(paths, to...), TrashDir),
+		paths: append(append(paths, to...), trashDir),
 		check: func(root choir.Digest) (err error) {
 			replaced, err = f.checkTransfers(ctx, root, items)
 			return err

@@ -184,7 +184,7 @@ func (s *intents) fulfil(ctx context.Context, client *guest.Client, in Intent) (
 	if err != nil || len(in.Back) == 0 {
 		return left || len(in.Out) > 0, err
 	}
-	if err := PutBack(ctx, client, in.Back); err != nil {
+	if err := putBack(ctx, client, in.Back); err != nil {
 		return false, err
 	}
 	// Once more, for the times of the folders that they went back to.
@@ -202,7 +202,7 @@ func (s *intents) Revert(ctx context.Context, client *guest.Client, in Intent) e
 	if err != nil || len(in.Out) == 0 {
 		return err
 	}
-	if err := PutBack(ctx, client, in.Out); err != nil {
+	if err := putBack(ctx, client, in.Out); err != nil {
 		return err
 	}
 	_, err = s.tree.restore(ctx, client, in.Before)

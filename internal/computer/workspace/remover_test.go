@@ -33,7 +33,7 @@ func TestRemovingHoldsNothingUp(t *testing.T) {
 	if err := l.EmptyTrash(l.within(), choir.RoleShell, ""); err != nil {
 		t.Fatal(err)
 	}
-	if l.exists("d") || l.exists(TrashDir) {
+	if l.exists("d") || l.exists(trashDir) {
 		t.Error("it is still in the tree")
 	}
 	l.write("x", "x")

@@ -11,13 +11,13 @@ import (
 	"choiros/internal/guest"
 )
 
-// TrashDir holds what people threw away, in the workspace: it is in snapshots and
+// trashDir holds what people threw away, in the workspace: it is in snapshots and
 // goes back with them, and git is told to ignore it. Each item has a folder of its
 // own, named by an id that says when:
 //
 //	.trash/<id>/from            the path it had, escaped
 //	.trash/<id>/item/<name>     the thing itself
-const TrashDir = ".trash"
+const trashDir = ".trash"
 
 // trash is what people threw away, and what was in the way of a restore.
 type trash struct {
@@ -49,7 +49,7 @@ func (tr *trash) Discard(ctx context.Context, role choir.Role, items []Discardin
 		if err := checkPath(d.Path); err != nil {
 			return nil, err
 		}
-		if Below(d.Path, []string{TrashDir}) {
+		if Below(d.Path, []string{trashDir}) {
 			return nil, choir.Invalid("path", "%q is in the trash already", d.Path).WithRemedy("empty the trash")
 		}
 		for _, other := range items[:i] {
@@ -78,7 +78,7 @@ func (tr *trash) Discard(ctx context.Context, role choir.Role, items []Discardin
 	for _, d := range items {
 		ch.paths = append(ch.paths, d.Path)
 	}
-	ch.paths = append(ch.paths, TrashDir)
+	ch.paths = append(ch.paths, trashDir)
 	var out []Trashed
 	ch.do = func(client *guest.Client) error {
 		for _, d := range items {
@@ -120,13 +120,13 @@ func (tr *trash) discard(ctx context.Context, client *guest.Client, path string)
 	if err != nil {
 		return Trashed{}, err
 	}
-	folder := TrashDir + "/" + string(id)
+	folder := trashDir + "/" + string(id)
 	item := folder + "/item/" + path[strings.LastIndexByte(path, '/')+1:]
 	if err := makeParents(ctx, client, item); err != nil {
 		return Trashed{}, err
 	}
-	if _, err := client.Stat(ctx, TrashDir+"/.gitignore"); choir.CodeOf(err) == choir.CodeNotFound {
-		if _, err := client.WriteFile(ctx, TrashDir+"/.gitignore", 0, strings.NewReader("*\n")); err != nil {
+	if _, err := client.Stat(ctx, trashDir+"/.gitignore"); choir.CodeOf(err) == choir.CodeNotFound {
+		if _, err := client.WriteFile(ctx, trashDir+"/.gitignore", 0, strings.NewReader("*\n")); err != nil {
 			return Trashed{}, err
 		}
 	}
@@ -148,12 +148,12 @@ func (tr *trash) Trash(ctx context.Context) ([]Trashed, error) {
 	}
 	items := []Trashed{}
 	for after, more := "", true; more; {
-		page, err := client.List(ctx, TrashDir, after, 0)
+		page, err := client.List(ctx, trashDir, after, 0)
 		if err != nil {
 			return items, Ignore(err, choir.CodeNotFound)
 		}
 		for _, e := range page.Entries {
-			after = e.Path[len(TrashDir)+1:]
+			after = e.Path[len(trashDir)+1:]
 			t, err := readTrashed(ctx, client, choir.ID(after))
 			if err == nil {
 				items = append(items, t)
@@ -174,7 +174,7 @@ func readTrashed(ctx context.Context, client *guest.Client, id choir.ID) (Trashe
 	if !id.ValidV7() {
 		return Trashed{}, none
 	}
-	folder := TrashDir + "/" + string(id)
+	folder := trashDir + "/" + string(id)
 	note, err := client.ReadFile(ctx, folder+"/from")
 	if err != nil {
 		return Trashed{}, none
@@ -213,7 +213,7 @@ func (tr *trash) Restore(ctx context.Context, role choir.Role, id choir.ID, to s
 		return choir.FileState{}, choir.Under("to", err)
 	}
 	after, err := tr.edits.change(ctx, role, change{
-		paths: []string{TrashDir + "/" + string(id), to},
+		paths: []string{trashDir + "/" + string(id), to},
 		check: func(root choir.Digest) error {
 			there, err := tr.tree.Lookup(ctx, root, to)
 			if err != nil {
@@ -228,7 +228,7 @@ func (tr *trash) Restore(ctx context.Context, role choir.Role, id choir.ID, to s
 			if err := client.Rename(ctx, t.File.Path, to); err != nil {
 				return err
 			}
-			return client.Remove(ctx, TrashDir+"/"+string(id), true)
+			return client.Remove(ctx, trashDir+"/"+string(id), true)
 		},
 	})
 	if err != nil {
@@ -242,7 +242,7 @@ func (tr *trash) Restore(ctx context.Context, role choir.Role, id choir.ID, to s
 // them. The timeline still has them, but for what no snapshot holds. They are out
 // of the tree when it returns; see remover.
 func (tr *trash) EmptyTrash(ctx context.Context, role choir.Role, id choir.ID) error {
-	path := TrashDir
+	path := trashDir
 	if id != "" {
 		if !id.ValidV7() {
 			return choir.Invalid("id", "%q is no item of the trash", id)
