@@ -77,8 +77,9 @@ type Service interface {
 }
 
 // Workspace is the files of one computer, made of parts over one tree: what is done
-// under its lock, what people do with files, the trash, and steps that rewrite it. Its methods may be called
-// at once, but for those that say that the caller holds the tree.
+// under its lock, what people do with files, the trash, steps that rewrite the tree,
+// and the tree as it was. Its methods may be called at once, but for those that say
+// that the caller holds the tree.
 type Workspace struct {
 	*tree
 	*trash
