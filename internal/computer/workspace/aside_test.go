@@ -1,10 +1,12 @@
 package workspace
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"testing"
 
+	"choiros/internal/choir"
 	"choiros/internal/snapshot"
 )
 
@@ -60,5 +62,79 @@ func TestPutBackTakesNobodysPlace(t *testing.T) {
 	items := must(l.Trash(l.within()))(t)
 	if l.has("x") != "two\n" || len(items) != 1 || items[0].From != "x" || l.has(items[0].File.Path) != "one\n" {
 		t.Errorf("x is %q, in the trash are %+v", l.has("x"), items)
+	}
+}
+
+// TestGoingBackGivesBackWhatWasThrownAwaySince throws away what no snapshot holds, and
+// goes back to when it was there, and to when it was not.
+func TestGoingBackGivesBackWhatWasThrownAwaySince(t *testing.T) {
+	l := newLab(t, smallHold)
+	l.write("p/x", "0")
+	earlier := l.head()
+	large := strings.Repeat("x", 4<<10)
+	l.outside("p/large", large)
+	l.write("p/x", "1")
+	then, target := l.head(), must(l.LastSnapshot(l.within()))(t)
+	thrown := must(l.Discard(l.within(), choir.RoleShell, []Discarding{{Path: "p/large"}}))(t)[0]
+	now := l.scanned()
+	if none := must(l.ThrownSince(l.within(), earlier, now))(t); len(none) != 0 {
+		t.Errorf("it was not there then, and comes back: %+v", none)
+	}
+	back := must(l.ThrownSince(l.within(), then, now))(t)
+	if len(back) != 1 || back[0].ID != thrown.ID || back[0].From != "p/large" {
+		t.Fatalf("what comes back is %+v", back)
+	}
+	// The note of what stays in the trash stays with it.
+	note := trashDir + "/" + string(thrown.ID) + "/from"
+	for _, c := range []struct {
+		back []Aside
+		kept bool
+	}{{nil, true}, {back, false}} {
+		root := must(l.KeepNotes(l.within(), target, now, c.back))(t)
+		if e := must(l.Lookup(l.within(), root, note))(t); (e != nil) != c.kept {
+			t.Errorf("the note is %+v, while %v comes back", e, c.back)
+		}
+	}
+}
+
+// TestTheWayOfARollbackIsCleared keeps in the trash what was in the way of it.
+func TestTheWayOfARollbackIsCleared(t *testing.T) {
+	l := newLab(t, smallHold)
+	l.write("p/main.go", "one\n")
+	base := must(l.LastSnapshot(l.within()))(t)
+	same, keep, err := l.ClearWay(l.within(), l.client, base, l.scanned(), []string{"mine"})
+	if err != nil || same.Root != base || !slices.Equal(keep, []string{"mine"}) {
+		t.Errorf("nothing was in the way: %v, %v", keep, err)
+	}
+	l.outside("p/main.go", strings.Repeat("x", 4<<10))
+	found := l.scanned()
+	unlock := must(l.Lock(l.within()))(t)
+	defer unlock()
+	now, keep, err := l.ClearWay(l.within(), l.client, base, found, []string{"mine"})
+	if err != nil || l.exists("p/main.go") || now.Root == found.Root {
+		t.Errorf("it is still in the way: %v", err)
+	}
+	if len(keep) != 3 || keep[0] != "mine" || !l.exists(keep[1]) || !l.exists(keep[2]+"/item/main.go") {
+		t.Errorf("what stays is %v", keep)
+	}
+}
+
+func TestWhatWasMadeBelowAPathIsUndone(t *testing.T) {
+	l := newLab(t)
+	l.write("p/a", "1")
+	l.write("q/a", "1")
+	before := l.scanned().Root
+	for _, path := range []string{"p/a", "p/b/c", "q/a"} {
+		l.outside(path, "2 by a failure")
+	}
+	unlock := must(l.Lock(l.within()))(t)
+	defer unlock()
+	gone, leave := context.WithCancel(t.Context())
+	leave()
+	if err := l.UndoBelow(gone, before, "p", nil); err != nil {
+		t.Fatal(err)
+	}
+	if l.has("p/a") != "1" || l.exists("p/b") || l.has("q/a") == "1" {
+		t.Error("it was not undone below the path, or elsewhere too")
 	}
 }

@@ -53,10 +53,8 @@ func newLab(t *testing.T, change ...func(*Config)) *lab {
 		c(&cfg)
 	}
 	l.client = l.serveGuest()
-	l.client.Limit(cfg.Hold)
-	l.client.LimitCaches(cfg.CacheLimit)
 	l.Workspace = New(log, l.events, blobs, l.keeper, awake{l.client}, cfg)
-	l.client.ReportTo(l.Report)
+	l.Limit(l.client)
 	l.serve()
 	return l
 }

@@ -103,3 +103,24 @@ func TestARestoreLeavesALargeCacheAlone(t *testing.T) {
 		t.Error("the file did not go back, or the cache did")
 	}
 }
+
+// TestFilesAreARolesAndSnapshotsTheControlPlanes records a change as a role's.
+func TestFilesAreARolesAndSnapshotsTheControlPlanes(t *testing.T) {
+	l := newLab(t)
+	l.outside("a", "x")
+	drafts := must(l.Record(l.within(), l.scanned(), "repo_added", true))(t)
+	before := l.head()
+	if err := l.AppendChanges(l.within(), choir.RoleDesktop, drafts); err != nil {
+		t.Fatal(err)
+	}
+	sources := map[choir.Type]choir.Source{}
+	for e, err := range l.log.Events(l.within(), before+1, 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		sources[e.Type] = e.Source
+	}
+	if len(sources) != 2 || sources[choir.TypeFileWritten] != choir.SourceDesktop || sources[choir.TypeSnapshotTaken] != choir.SourceSystem {
+		t.Errorf("the log says %v", sources)
+	}
+}

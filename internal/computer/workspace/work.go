@@ -72,6 +72,3 @@ func (w *working) work() *Work {
 // Waiting says that somebody waits for runs to stop, or for the tree, until done is
 // called.
 func (t *tree) Waiting() (done func()) { return t.at.does(WorkWaiting) }
-
-// Report says how far a look at the tree is.
-func (t *tree) Report(p snapshot.Progress) { t.at.report(p) }

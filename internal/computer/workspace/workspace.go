@@ -104,6 +104,14 @@ func New(log Log, events *appender.Appender, blobs blob.Store, keeper *snapshot.
 // Services are what must be served for the workspace to be whole.
 func (w *Workspace) Services() []Service { return []Service{w.terminals, w.remover} }
 
+// Limit makes a new client of the sandbox keep to the limits of snapshots, and tell
+// how far its looks at the tree are.
+func (w *Workspace) Limit(client *guest.Client) {
+	client.LimitCaches(w.cfg.CacheLimit)
+	client.Limit(w.cfg.Hold)
+	client.ReportTo(w.at.report)
+}
+
 // TerminalUsed says that something was typed or printed in a terminal. It does not
 // block.
 func (w *Workspace) TerminalUsed() { w.terminals.terminalUsed() }
