@@ -88,8 +88,9 @@ func (tr *trash) MoveAside(ctx context.Context, client *guest.Client, paths []st
 	return out, nil
 }
 
-// ClearWay moves to the trash what no snapshot holds and stands where the base has
-// something, and looks again. What is in the trash for it is kept.
+// ClearWay moves to the trash what no snapshot holds and stands where the base of a
+// rollback has something, and scans again. It returns the new snapshot, and the paths
+// to keep with those of what is in the trash for it. The caller holds the tree.
 func (tr *trash) ClearWay(ctx context.Context, client *guest.Client, base choir.Digest, now snapshot.Result, keep []string) (snapshot.Result, []string, error) {
 	way, err := tr.InTheWay(ctx, base, now)
 	if err != nil || len(way) == 0 {
@@ -173,9 +174,9 @@ func (tr *trash) ThrownSince(ctx context.Context, seq uint64, now snapshot.Resul
 	return out, nil
 }
 
-// KeepNotes is a target of a rewind with the notes of what lies in the trash and no
-// snapshot holds, because the things themselves stay there too. What goes back to
-// its place needs none.
+// KeepNotes returns the target of a rewind with the notes of what lies in the trash
+// and no snapshot holds, because the things themselves stay there too. What goes back
+// to its place needs none.
 func (tr *trash) KeepNotes(ctx context.Context, target choir.Digest, now snapshot.Result, back []Aside) (choir.Digest, error) {
 	var folders []string
 	for _, path := range now.Left {

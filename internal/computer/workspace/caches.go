@@ -49,8 +49,8 @@ func (t *tree) leftOut(ctx context.Context, now snapshot.Result) (choir.Payload,
 // a file goes on growing is no news.
 func sameLeft(a, b choir.LeftPath) bool { return a.Path == b.Path && a.Reason == b.Reason }
 
-// Without returns the tree of a snapshot that the workspace can be made while these
-// caches are in it, which no snapshot has and nobody removes.
+// Without returns a snapshot without these paths, which no snapshot holds and nobody
+// removes: while they are there, the tree can be restored to no more than that.
 func (t *tree) Without(ctx context.Context, root choir.Digest, caches []string) (choir.Digest, error) {
 	if len(caches) == 0 {
 		return root, nil

@@ -22,7 +22,7 @@ type FolderPage struct {
 	More    bool              `json:"more" doc:"There are entries after the last one."`
 }
 
-// ListFolder is one page of a folder of the workspace, beginning after a name;
+// ListFolder lists one page of a folder of the workspace, beginning after a name;
 // the empty path is the workspace itself. Names are in byte order.
 func (f *files) ListFolder(ctx context.Context, path, after string, limit int) (FolderPage, error) {
 	if path != "" {

@@ -39,8 +39,8 @@ func (t *tree) Lookup(ctx context.Context, root choir.Digest, path string) (*sna
 	return at, nil
 }
 
-// Entries lists what lies in a folder of a snapshot, by its manifest, in the byte order of names.
-// It is shared: nobody may write to it.
+// Entries lists what lies in a folder of a snapshot, by its manifest, in the byte
+// order of names. The list is shared: nobody may write to it.
 func (t *tree) Entries(ctx context.Context, manifest choir.Digest) ([]snapshot.Entry, error) {
 	if entries, ok := t.folders.get(manifest); ok {
 		return entries, nil

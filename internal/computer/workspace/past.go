@@ -31,7 +31,7 @@ func (p *past) FolderAt(ctx context.Context, seq uint64, path string) ([]choir.F
 	return statesIn(path, entries), nil
 }
 
-// ListFolderAt is one page of a folder of the workspace as it was after event
+// ListFolderAt lists one page of a folder of the workspace as it was after event
 // seq, as ListFolder is of now.
 func (p *past) ListFolderAt(ctx context.Context, seq uint64, path, after string, limit int) (FolderPage, error) {
 	page := FolderPage{}

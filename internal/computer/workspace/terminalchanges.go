@@ -91,8 +91,8 @@ func (tc *terminalChanges) record(ctx context.Context) error {
 	return tc.tree.RecordOwners(ctx, now)
 }
 
-// byTerminal reports whether what changed before a tool call is the owner's: nothing of
-// the task runs between two calls but what it left in the background, and a
+// byTerminal reports whether what changed before a tool call is the owner's: nothing
+// of the task runs between two calls but what it left in the background, and a
 // terminal was used. What the owner writes during a call cannot be told from what
 // the call writes.
 func (tc *terminalChanges) byTerminal(reason string) bool {

@@ -81,10 +81,9 @@ func (t *tree) ScanWith(ctx context.Context, client *guest.Client, only []string
 	return res, err
 }
 
-// RestoreTree makes the tree a snapshot, or paths of it what they are there. Meanwhile
-// the tree may take twice its disk limit: a full one has no room for what is restored
-// until what it replaces is gone, and a rewind is how it is emptied. The caller holds
-// the tree.
+// RestoreTree restores a snapshot, or paths of it. Meanwhile the tree may take twice
+// its disk limit: a full one has no room for what is restored until what it replaces
+// is gone, and a rewind is how it is emptied. The caller holds the tree.
 func (t *tree) RestoreTree(ctx context.Context, client *guest.Client, root choir.Digest, opts guest.RestoreOptions) (snapshot.RestoreResult, error) {
 	narrow, err := t.cfg.Disk.Widen()
 	if err != nil {
