@@ -29,7 +29,7 @@ var deskQuestions = []question{
 	{"settings", func(ctx context.Context, m *machine) error { _, err := m.c.Store().Settings(ctx, 0); return err }},
 	{"documents", func(ctx context.Context, m *machine) error { _, err := m.c.Store().Documents(ctx, 0); return err }},
 	{"a folder's listing", func(ctx context.Context, m *machine) error {
-		_, err := m.c.ListFolder(ctx, "workspace/"+project+"/d000/e00", "", filesEach)
+		_, err := m.c.Workspace().ListFolder(ctx, "workspace/"+project+"/d000/e00", "", filesEach)
 		return err
 	}},
 	{"GET of a changed file", func(ctx context.Context, m *machine) error { return m.getChanged(ctx) }},
@@ -89,7 +89,7 @@ const deskFile = "d000/e00/file07.go"
 
 // getChanged reads a file that changed since the last snapshot.
 func (m *machine) getChanged(ctx context.Context) error {
-	_, content, err := m.c.OpenFile(ctx, "workspace/"+project+"/"+deskFile)
+	_, content, err := m.c.Workspace().OpenFile(ctx, "workspace/"+project+"/"+deskFile)
 	if err != nil {
 		return err
 	}

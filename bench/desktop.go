@@ -9,6 +9,7 @@ import (
 
 	"choiros/internal/choir"
 	"choiros/internal/computer"
+	"choiros/internal/computer/workspace"
 )
 
 // entry is what the desktop's page begins with; probe is a component of ours.
@@ -173,12 +174,12 @@ func (p *page) edit(ctx context.Context, path string, content func(colour string
 }
 
 func (p *page) write(ctx context.Context, path, content string) error {
-	_, err := p.c.WriteFile(ctx, choir.RoleShell, path, strings.NewReader(content), computer.Expect{})
+	_, err := p.c.Workspace().WriteFile(ctx, choir.RoleShell, path, strings.NewReader(content), workspace.Expect{})
 	return err
 }
 
 func (p *page) readSource(ctx context.Context, path string) (string, error) {
-	_, f, err := p.c.OpenFile(ctx, path)
+	_, f, err := p.c.Workspace().OpenFile(ctx, path)
 	if err != nil {
 		return "", err
 	}

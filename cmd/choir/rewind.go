@@ -12,6 +12,7 @@ import (
 
 	"choiros/internal/choir"
 	"choiros/internal/computer"
+	"choiros/internal/computer/workspace"
 	"choiros/internal/control/api"
 	"choiros/internal/timeline"
 )
@@ -140,7 +141,7 @@ func stopRewind(ctx context.Context, a *app, c *client) error {
 }
 
 // workLine says how far the work on a workspace is.
-func workLine(w *computer.Work) string {
+func workLine(w *workspace.Work) string {
 	return fmt.Sprintf("%-9s %d paths, %d MiB read", w.Kind, w.Entries, w.Bytes>>20)
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"choiros/internal/choir"
+	"choiros/internal/computer/workspace"
 	"choiros/internal/guest"
 	"choiros/internal/snapshot"
 	"choiros/internal/timeline"
@@ -39,7 +40,7 @@ type step struct {
 }
 
 func (c *Computer) apply(ctx context.Context, role choir.Role, s step, dryRun bool) (Applied, error) {
-	unlock, err := c.lockTree(ctx)
+	unlock, err := c.workspace.Lock(ctx)
 	if err != nil {
 		return Applied{}, err
 	}
@@ -49,7 +50,7 @@ func (c *Computer) apply(ctx context.Context, role choir.Role, s step, dryRun bo
 
 // applyHeld is apply for who holds the tree.
 func (c *Computer) applyHeld(ctx context.Context, role choir.Role, s step, dryRun bool) (Applied, error) {
-	if err := c.mustBeIdle(ctx); err != nil {
+	if err := c.workspace.MustBeIdle(ctx); err != nil {
 		return Applied{}, err
 	}
 	now, client, a, err := c.merge(ctx, s)
@@ -69,11 +70,11 @@ func (c *Computer) applyHeld(ctx context.Context, role choir.Role, s step, dryRu
 
 // merge looks at the workspace and says what the step would make of it.
 func (c *Computer) merge(ctx context.Context, s step) (now snapshot.Result, client *guest.Client, a Applied, err error) {
-	if now, client, err = c.scan(ctx); err != nil {
+	if now, client, err = c.workspace.Scan(ctx); err != nil {
 		return now, client, a, err
 	}
 	for _, root := range []*choir.Digest{&s.base, &s.theirs} {
-		if *root, err = c.without(ctx, *root, now.Left); err != nil {
+		if *root, err = c.workspace.Without(ctx, *root, now.Left); err != nil {
 			return now, client, a, err
 		}
 	}
@@ -96,13 +97,13 @@ func (c *Computer) stamp() snapshot.Stamp {
 
 func (c *Computer) applyMerged(ctx context.Context, role choir.Role, client *guest.Client, s step, now snapshot.Result, a Applied) (Applied, error) {
 	// What nobody recorded yet is recorded first, so that this can be undone.
-	if err := c.recordOwners(ctx, now); err != nil {
+	if err := c.workspace.RecordOwners(ctx, now); err != nil {
 		return a, err
 	}
 	a.BackSeq, _ = c.store.Head()
 	done, err := c.events.Draft(s.record(now.Root, a.To, countShown(a.Changes)))
 	if err == nil {
-		a.Receipt, err = c.carryOut(ctx, client, intent{Before: now.Root, Target: a.To, Reason: s.reason, Role: role, Draft: done})
+		a.Receipt, err = c.workspace.CarryOut(ctx, client, workspace.Intent{Before: now.Root, Target: a.To, Reason: s.reason, Role: role, Draft: done})
 	}
 	return a, err
 }

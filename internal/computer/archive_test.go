@@ -65,7 +65,7 @@ func (c *Computer) holds(t testing.TB, files map[string]string) choir.Digest {
 	if _, _, err := in.Commit(ctx, now.Root); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.recordFor(ctx, now, "changed_outside", nil); err != nil {
+	if err := c.workspace.RecordFor(ctx, now, "changed_outside", nil); err != nil {
 		t.Fatal(err)
 	}
 	return now.Root

@@ -150,12 +150,12 @@ func (c *Computer) lastToChange(ctx context.Context) (source choir.Digest, run c
 // sourceNow looks at the source's folder in the workspace; beside it, what the log
 // knows of it.
 func (c *Computer) sourceNow(ctx context.Context) (choir.Digest, sourceState, error) {
-	unlock, err := c.lockTree(ctx)
+	unlock, err := c.workspace.Lock(ctx)
 	if err != nil {
 		return "", sourceState{}, err
 	}
 	defer unlock()
-	now, _, err := c.scan(ctx, Source)
+	now, _, err := c.workspace.Scan(ctx, Source)
 	if err != nil {
 		return "", sourceState{}, err
 	}

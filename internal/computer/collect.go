@@ -37,7 +37,7 @@ func (c *Computer) collect(ctx context.Context, now time.Time, keep time.Duratio
 		return out, choir.E("computer.collect", choir.CodeUnavailable, "this store of blobs cannot remove anything")
 	}
 	// Whoever looks at the tree relies on what is there.
-	unlock, err := c.lockTree(ctx)
+	unlock, err := c.workspace.Lock(ctx)
 	if err != nil {
 		return out, err
 	}
@@ -47,7 +47,7 @@ func (c *Computer) collect(ctx context.Context, now time.Time, keep time.Duratio
 	if c.exporting.Load() > 0 {
 		return out, choir.E("computer.collect", choir.CodeBusy, "the computer is being exported").WithRemedy("try again once the export is written")
 	}
-	if in, err := c.readIntent(); err != nil || in != nil {
+	if unfinished, err := c.workspace.UnfinishedIntent(); err != nil || unfinished {
 		return out, errorsJoin(choir.E("computer.collect", choir.CodeConflict, "the workspace is still to become what was wanted").WithRemedy("start choir again, which finishes it"), err)
 	}
 	needed, err := c.needed(ctx, choir.TimeOf(now.Add(-keep)), &out)

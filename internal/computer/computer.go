@@ -20,6 +20,7 @@ import (
 	"choiros/internal/computer/appender"
 	"choiros/internal/computer/desk"
 	"choiros/internal/computer/terminals"
+	"choiros/internal/computer/workspace"
 	"choiros/internal/diskquota"
 	"choiros/internal/eventstore"
 	"choiros/internal/sandbox"
@@ -106,21 +107,20 @@ type Patience struct {
 
 // Computer is one computer. Its methods may be called at once.
 type Computer struct {
-	cfg     Config
-	store   *eventstore.Store
-	events  *appender.Appender // appends to store
-	desk    *desk.Desk
-	blobs   blob.Store
-	keeper  *snapshot.Keeper
-	folders folderCache // what was listed last
-	seats   map[choir.Role]*seat
+	cfg    Config
+	store  *eventstore.Store
+	events *appender.Appender // appends to store
+	desk   *desk.Desk
+	// workspace owns the tree of files and its lock.
+	workspace *workspace.Workspace
+	blobs     blob.Store
+	keeper    *snapshot.Keeper
+	seats     map[choir.Role]*seat
 	// replica is nil where durability is local.
 	replica *cluster.Replica
 	// reading says that the computer was opened for reading only.
 	reading bool
 
-	// tree is a one-place queue for whoever scans or restores the workspace.
-	tree chan struct{}
 	// collecting is held by a collection, and for reading by whoever looks at the
 	// tree without holding it.
 	collecting sync.RWMutex
@@ -129,21 +129,16 @@ type Computer struct {
 	exporting atomic.Int64
 	// ids guards cfg.Random.
 	ids sync.Mutex
-	// terminals are those that people opened, hands what they change by them.
+	// terminals are those that people opened.
 	terminals *terminals.Set
-	hands     *hands
 	// draftNews tells pages which drafts of the desk changed.
 	draftNews *draftNews
 	// uploads are blobs that the guests send in chunks.
 	uploads uploads
 	// projects are the repositories that were added, as far as the log was read.
 	projects repoIndex
-	// at is what is done to the workspace, and how far it is.
-	at working
 	// rewinds carries rewinds out beside the calls that asked for them.
 	rewinds *rewinds
-	// remover removes for good what people removed.
-	remover *remover
 	// refusals bounds what a sandbox can write by asking for hosts.
 	refusals    refusals
 	desktopRuns desktopRuns
@@ -208,9 +203,8 @@ func (c *Computer) repaired(r choir.LogRepaired) {
 }
 
 func newComputer(cfg Config, blobs blob.Store) *Computer {
-	c := &Computer{cfg: cfg, blobs: blobs, keeper: snapshot.NewKeeper(blobs), tree: make(chan struct{}, 1)}
-	c.hands = newHands(c)
-	c.rewinds, c.remover = newRewinds(c), newRemover(c)
+	c := &Computer{cfg: cfg, blobs: blobs, keeper: snapshot.NewKeeper(blobs)}
+	c.rewinds = newRewinds(c)
 	c.terminals = c.newTerminals()
 	c.draftNews = newDraftNews(c)
 	c.seats = map[choir.Role]*seat{
@@ -249,6 +243,10 @@ func (c *Computer) setLog(log *eventstore.Store) {
 	c.desk = desk.New(log, c.events, c.blobs, desk.Config{
 		Themes: Source + "/" + themeFolder, Drafts: filepath.Join(c.cfg.Dir, draftsFile),
 		ReadOnly: c.reading, Now: c.cfg.Now, DraftChanged: c.draftNews.enqueue,
+	})
+	c.workspace = workspace.New(log, c.events, c.blobs, c.keeper, workspaceSandbox{c}, workspace.Config{
+		Dir: c.cfg.Dir, Moment: c.Moment, Disk: c.cfg.Disk, CacheLimit: c.cfg.CacheLimit, Hold: c.cfg.Hold, MaxUpload: c.cfg.MaxUpload,
+		ScanPatience: c.cfg.Patience.Scan, Computer: c.cfg.ID, Logger: c.cfg.Log,
 	})
 }
 
@@ -302,6 +300,9 @@ func (c *Computer) Store() *eventstore.Store { return c.store }
 
 // Desk is the computer's windows, theme, settings, documents and drafts.
 func (c *Computer) Desk() *desk.Desk { return c.desk }
+
+// Workspace is the computer's files.
+func (c *Computer) Workspace() *workspace.Workspace { return c.workspace }
 
 // Blobs is the computer's content.
 func (c *Computer) Blobs() blob.Store { return c.blobs }

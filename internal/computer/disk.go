@@ -1,12 +1,6 @@
 package computer
 
-import (
-	"context"
-
-	"choiros/internal/choir"
-	"choiros/internal/guest"
-	"choiros/internal/snapshot"
-)
+import "choiros/internal/choir"
 
 // limitDisk puts a new workspace under the computer's disk limit. One that was
 // filled before stays without, and the doctor says so.
@@ -18,16 +12,4 @@ func (s *seat) limitDisk() {
 	if s.diskHeld = err == nil; err != nil {
 		s.c.cfg.Log.Warn("the disk of a computer is not limited", "computer", s.c.cfg.ID, "error", err)
 	}
-}
-
-// restoreTree restores a snapshot, or paths of it. Meanwhile the workspace may take
-// twice its disk limit: a full one has no room for what is restored until what it
-// replaces is gone, and a rewind is how it is emptied.
-func (c *Computer) restoreTree(ctx context.Context, client *guest.Client, root choir.Digest, opts guest.RestoreOptions) (snapshot.RestoreResult, error) {
-	narrow, err := c.cfg.Disk.Widen()
-	if err != nil {
-		return snapshot.RestoreResult{}, err
-	}
-	done, err := client.Restore(ctx, root, c.keeper, opts)
-	return done, errorsJoin(err, narrow())
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"choiros/internal/choir"
+	"choiros/internal/computer/workspace"
 	"choiros/internal/diskquota"
 	"choiros/internal/diskquota/quotatest"
 	"choiros/internal/guest"
@@ -89,7 +90,7 @@ func TestDiskLimit(t *testing.T) {
 		}
 	}
 	promptly(t, "deleting what fills the disk", func() error {
-		_, err := l.RemoveFile(l.within(), choir.RoleShell, "workspace/z/fill", Expect{})
+		_, err := l.Workspace().RemoveFile(l.within(), choir.RoleShell, "workspace/z/fill", workspace.Expect{})
 		return err
 	})
 	if use := must(p.Use())(t); use.Bytes > 42<<20 {
@@ -106,7 +107,7 @@ func (l *lab) worksWhileFull(p *diskquota.Project) {
 	l.t.Helper()
 	head, _ := l.store.Head()
 	big := strings.Repeat("x", 1<<20-1)
-	if _, err := l.WriteFile(l.within(), choir.RoleShell, "workspace/more", strings.NewReader(big), Expect{}); choir.CodeOf(err) != choir.CodeNoSpace {
+	if _, err := l.Workspace().WriteFile(l.within(), choir.RoleShell, "workspace/more", strings.NewReader(big), workspace.Expect{}); choir.CodeOf(err) != choir.CodeNoSpace {
 		l.t.Errorf("a file of 1 MiB in a full workspace: %v", err)
 	}
 	// Tasks are accepted, carried out and answered.

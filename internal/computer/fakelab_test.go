@@ -103,7 +103,7 @@ func TestNeverTwoSandboxesOnAWorkspace(t *testing.T) {
 					g.LoseAtRecover(dice.IntN(2))
 				}
 				l = openLab(t, l.cfg)
-				_, r, err := l.OpenFile(l.within(), "mine")
+				_, r, err := l.Workspace().OpenFile(l.within(), "mine")
 				if err != nil {
 					t.Fatal(err)
 				}

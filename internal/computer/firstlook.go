@@ -60,8 +60,8 @@ func (c *Computer) lookFirst(ctx context.Context, l *live, recovered bool) error
 
 // mayRewrite reports whether the first look has something to put right.
 func (c *Computer) mayRewrite(ctx context.Context) (bool, error) {
-	in, err := c.readIntent()
-	if err != nil || in != nil || c.wentDown {
+	unfinished, err := c.workspace.UnfinishedIntent()
+	if err != nil || unfinished || c.wentDown {
 		return true, err
 	}
 	state, err := c.sourceState(ctx)

@@ -3,14 +3,14 @@ package computer
 import (
 	"context"
 	"errors"
-	"os"
 	"path/filepath"
 	"slices"
 
 	"choiros/internal/blob"
 	"choiros/internal/choir"
+	"choiros/internal/computer/syncedfile"
+	"choiros/internal/computer/workspace"
 	"choiros/internal/eventstore"
-	"choiros/internal/fault"
 	"choiros/internal/snapshot"
 	"choiros/internal/timeline"
 )
@@ -31,7 +31,7 @@ func (c *Computer) FindFork(ctx context.Context, seq uint64) (ForkPoint, error) 
 	case seq > head:
 		return ForkPoint{}, choir.E("computer.fork", choir.CodeNotFound, "there is no event %d; the log ends at %d", seq, head)
 	case seq == 0:
-		if err := c.recordNow(ctx); err != nil {
+		if err := c.workspace.RecordNow(ctx); err != nil {
 			return ForkPoint{}, err
 		}
 		seq, _ = c.store.Head()
@@ -58,31 +58,6 @@ func (c *Computer) forkPoint(ctx context.Context, seq uint64) (ForkPoint, error)
 		p.Withheld = slices.Sorted(slices.Values(append(p.Withheld, lacking...)))
 	}
 	return p, choir.Wrap("computer.fork", "", err, "the workspace after event %d", seq)
-}
-
-// recordNow takes what nobody recorded yet into the log. A sandbox that does not
-// run has nothing to tell.
-func (c *Computer) recordNow(ctx context.Context) error {
-	if c.reading {
-		return nil
-	}
-	unlock, err := c.lockTree(ctx)
-	if err != nil {
-		return err
-	}
-	defer unlock()
-	now, _, err := c.scan(ctx)
-	if choir.CodeOf(err) == choir.CodeUnavailable {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	task, err := c.begun(ctx)
-	if err != nil {
-		return err
-	}
-	return c.recordFor(ctx, now, "changed_outside", task)
 }
 
 // ForkInto lays out, in a new folder, a computer that begins with this one's
@@ -171,7 +146,7 @@ func (n NewComputer) begin(ctx context.Context, blobs blob.Store, b beginning) e
 	if err = errors.Join(err, store.Close()); err != nil || b.Snapshot == "" {
 		return err
 	}
-	return writeSynced(filepath.Join(n.Dir, restoreName), nil)
+	return syncedfile.Write(filepath.Join(n.Dir, restoreName), nil)
 }
 
 func (n NewComputer) appendFirst(ctx context.Context, store *eventstore.Store, keeper *snapshot.Keeper, b beginning) error {
@@ -225,17 +200,8 @@ func (n NewComputer) withholding(ctx context.Context, keeper *snapshot.Keeper, p
 	if err != nil || len(p.Withheld) == 0 {
 		return nil, err
 	}
-	payloads := removals(p.Withheld, p.Snapshot)
-	return n.drafts(append(payloads, choir.SnapshotTaken{Snapshot: p.Snapshot, Reason: reasonCreated, Files: files, Bytes: bytes})...)
-}
-
-// removals are file.removed events that keep their limit.
-func removals(paths []string, in choir.Digest) []choir.Payload {
-	changes := make([]snapshot.Change, len(paths))
-	for i, path := range paths {
-		changes[i] = snapshot.Change{Path: path, Kind: choir.ChangeDeleted}
-	}
-	return fileEvents(changes, in)
+	payloads := workspace.Removals(p.Withheld, p.Snapshot)
+	return n.drafts(append(payloads, choir.SnapshotTaken{Snapshot: p.Snapshot, Reason: workspace.ReasonCreated, Files: files, Bytes: bytes})...)
 }
 
 // endings end what is open in the past: it goes on elsewhere, or nowhere.
@@ -273,24 +239,4 @@ func unanswered(task, run choir.ID, code choir.ResultCode, why string) choir.Ass
 		FilesChanged: []choir.FileChange{}, CommandsRun: []choir.CommandRun{}, Artifacts: []choir.BlobRef{}, Questions: []choir.Question{},
 		Verify: choir.VerifyOutcome{Mode: choir.VerifyNone, Status: choir.VerifyUnknown},
 	}
-}
-
-// writeSynced makes a file and its name durable.
-func writeSynced(path string, content []byte) error {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
-	if err == nil {
-		_, err = f.Write(content)
-		fault.Point("fork.file.sync")
-		err = errors.Join(err, f.Sync(), f.Close(), syncFolder(filepath.Dir(path)))
-	}
-	return choir.Wrap("computer.begin", choir.CodeUnavailable, err, "write %s", path)
-}
-
-func syncFolder(path string) error {
-	d, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	fault.Point("fork.folder.sync")
-	return errors.Join(d.Sync(), d.Close())
 }

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"choiros/internal/choir"
+	"choiros/internal/computer/workspace"
 	"choiros/internal/snapshot"
 )
 
@@ -94,10 +95,10 @@ func TestNothingInAWorkspaceHangsTheComputer(t *testing.T) {
 		}
 		return err
 	})
-	promptly(t, "a listing", func() error { _, err := l.ListFolder(l.within(), "workspace/p", "", 100); return err })
+	promptly(t, "a listing", func() error { _, err := l.Workspace().ListFolder(l.within(), "workspace/p", "", 100); return err })
 	l.sh("echo three > workspace/p/other")
 	promptly(t, "reading a changed file", func() error {
-		state, r, err := l.OpenFile(l.within(), "workspace/p/other")
+		state, r, err := l.Workspace().OpenFile(l.within(), "workspace/p/other")
 		if err != nil {
 			return err
 		}
@@ -109,7 +110,7 @@ func TestNothingInAWorkspaceHangsTheComputer(t *testing.T) {
 		return err
 	})
 	promptly(t, "reading the file of 8 TB", func() error {
-		_, _, err := l.OpenFile(l.within(), "workspace/p/a")
+		_, _, err := l.Workspace().OpenFile(l.within(), "workspace/p/a")
 		if choir.CodeOf(err) != choir.CodeTooLarge {
 			t.Errorf("got %v", err)
 		}
@@ -144,24 +145,24 @@ func TestNothingInAWorkspaceHangsTheComputer(t *testing.T) {
 		t.Error("the rewind says another snapshot than there is")
 	}
 	promptly(t, "throwing the file away", func() error {
-		_, err := l.Discard(l.within(), choir.RoleShell, []Discarding{{Path: "workspace/p/a"}})
+		_, err := l.Workspace().Discard(l.within(), choir.RoleShell, []workspace.Discarding{{Path: "workspace/p/a"}})
 		if err == nil {
-			err = l.EmptyTrash(l.within(), choir.RoleShell, "")
+			err = l.Workspace().EmptyTrash(l.within(), choir.RoleShell, "")
 		}
 		return err
 	})
 	promptly(t, "throwing the deep folder away", func() error {
-		_, err := l.Discard(l.within(), choir.RoleShell, []Discarding{{Path: "d"}})
+		_, err := l.Workspace().Discard(l.within(), choir.RoleShell, []workspace.Discarding{{Path: "d"}})
 		return err
 	})
 	// Each of its folders is removed, which takes a sandbox about a millisecond.
 	began = time.Now()
-	if err := l.EmptyTrash(l.within(), choir.RoleShell, ""); err != nil {
+	if err := l.Workspace().EmptyTrash(l.within(), choir.RoleShell, ""); err != nil {
 		t.Error(err)
 	}
 	t.Logf("emptying the trash took %s", time.Since(began))
 	promptly(t, "deleting the flood", func() error {
-		_, err := l.RemoveFile(l.within(), choir.RoleShell, "workspace/flood", Expect{})
+		_, err := l.Workspace().RemoveFile(l.within(), choir.RoleShell, "workspace/flood", workspace.Expect{})
 		return err
 	})
 	if names := l.sh("ls; ls workspace"); strings.Contains(names, "flood") || slices.Contains(strings.Fields(names), "d") {
@@ -190,8 +191,8 @@ func TestAStartIsUpBeforeItHasLooked(t *testing.T) {
 	l = openLab(t, l.cfg)
 	l.guest()
 	promptly(t, "a terminal", func() error { _, err := l.OpenTerminal(l.within(), choir.RoleShell, NewTerminal{}); return err })
-	promptly(t, "a listing", func() error { _, err := l.ListFolder(l.within(), "workspace", "", 100); return err })
-	if w := l.Work(); w == nil || w.Kind != workLooking {
+	promptly(t, "a listing", func() error { _, err := l.Workspace().ListFolder(l.within(), "workspace", "", 100); return err })
+	if w := l.Workspace().Work(); w == nil || w.Kind != workspace.WorkLooking {
 		t.Errorf("it is at %+v", w)
 	}
 	// A rewind is accepted and can be stopped.

@@ -18,6 +18,7 @@ import (
 	"choiros/internal/blob/fs"
 	"choiros/internal/bus/hub"
 	"choiros/internal/choir"
+	"choiros/internal/computer/workspace"
 	"choiros/internal/diskquota"
 	"choiros/internal/guest"
 	"choiros/internal/sandbox"
@@ -225,7 +226,7 @@ func (l *lab) sh(line string) string {
 // write writes a file as the owner.
 func (l *lab) write(path, content string) choir.FileState {
 	l.t.Helper()
-	return must(l.WriteFile(l.within(), choir.RoleShell, path, strings.NewReader(content), Expect{}))(l.t)
+	return must(l.Workspace().WriteFile(l.within(), choir.RoleShell, path, strings.NewReader(content), workspace.Expect{}))(l.t)
 }
 
 // commands dispatches a deterministic task.

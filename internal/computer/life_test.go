@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"choiros/internal/choir"
+	"choiros/internal/computer/workspace"
 	"choiros/internal/sandbox/sandboxtest"
 )
 
@@ -204,7 +205,7 @@ func TestACallerDoesNotWaitForEverForASandbox(t *testing.T) {
 	defer bus.Close()
 	defer c.Close()
 	c.cfg.Patience.Guest = 10 * time.Millisecond
-	if _, err := c.WriteFile(context.Background(), choir.RoleShell, "x", strings.NewReader("x"), Expect{}); choir.CodeOf(err) != choir.CodeUnavailable {
+	if _, err := c.Workspace().WriteFile(context.Background(), choir.RoleShell, "x", strings.NewReader("x"), workspace.Expect{}); choir.CodeOf(err) != choir.CodeUnavailable {
 		t.Errorf("got %v", err)
 	}
 }

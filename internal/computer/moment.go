@@ -2,16 +2,9 @@ package computer
 
 import (
 	"context"
-	"errors"
-	"io"
-	"slices"
-	"sort"
-	"strconv"
-	"strings"
 
 	"choiros/internal/choir"
 	"choiros/internal/eventstore"
-	"choiros/internal/snapshot"
 	"choiros/internal/timeline"
 )
 
@@ -85,125 +78,4 @@ func orEmpty[V any](list []V) []V {
 		return []V{}
 	}
 	return list
-}
-
-// Folder lists a folder of the workspace as it was after event seq, exactly and
-// with what lies in .git; the empty path is the workspace itself. A path that is
-// a file is its only entry.
-func (c *Computer) Folder(ctx context.Context, seq uint64, path string) ([]choir.FileState, error) {
-	e, entries, err := c.folderAt(ctx, seq, path)
-	if err != nil {
-		return nil, err
-	}
-	if e.Kind != snapshot.Dir {
-		return []choir.FileState{e.State(path)}, nil
-	}
-	return statesIn(path, entries), nil
-}
-
-// ListFolderAt is one page of a folder of the workspace as it was after event
-// seq, as ListFolder is of now.
-func (c *Computer) ListFolderAt(ctx context.Context, seq uint64, path, after string, limit int) (FolderPage, error) {
-	page := FolderPage{}
-	from, err := snapshot.UnescapePath(after)
-	if err != nil {
-		return page, choir.Under("after", err)
-	}
-	e, entries, err := c.folderAt(ctx, seq, path)
-	if err != nil {
-		return page, err
-	}
-	dated, err := c.dateFolders(ctx, []snapshot.Entry{*e})
-	if err != nil {
-		return page, err
-	}
-	page.Folder = dated[0].State(path)
-	if e.Kind != snapshot.Dir {
-		return page, &choir.Error{Op: "computer.folder", Code: choir.CodeConflict, Path: path, Msg: "was a " + page.Folder.Kind + ", not a folder"}
-	}
-	if after != "" {
-		entries = entries[sort.Search(len(entries), func(i int) bool { return entries[i].Name > string(from) }):]
-	}
-	page.More = len(entries) > limit
-	if dated, err = c.dateFolders(ctx, entries[:min(limit, len(entries))]); err != nil {
-		return page, err
-	}
-	page.Entries = statesIn(path, dated)
-	return page, nil
-}
-
-// dateFolders returns entries in which folders have the mode and time that stand in
-// their own manifests. The entries that are given stay as they are: they are cached.
-func (c *Computer) dateFolders(ctx context.Context, entries []snapshot.Entry) ([]snapshot.Entry, error) {
-	dated := slices.Clone(entries)
-	for i := range dated {
-		e := &dated[i]
-		if e.Kind != snapshot.Dir {
-			continue
-		}
-		manifest, err := c.keeper.Content(ctx, e.Digest())
-		if err != nil {
-			return nil, err
-		}
-		e.Mode, e.MTime, err = snapshot.ReadMeta(manifest)
-		if err = errors.Join(err, manifest.Close()); err != nil {
-			return nil, err
-		}
-	}
-	return dated, nil
-}
-
-// folderAt is what was at a path after event seq, and what lay in it, in the byte
-// order of names.
-func (c *Computer) folderAt(ctx context.Context, seq uint64, path string) (*snapshot.Entry, []snapshot.Entry, error) {
-	e, err := c.entryAt(ctx, seq, path)
-	if err != nil || e.Kind != snapshot.Dir {
-		return e, nil, err
-	}
-	entries, err := c.entriesOf(ctx, e.Digest())
-	return e, entries, err
-}
-
-// statesIn describes entries of the folder at path.
-func statesIn(path string, entries []snapshot.Entry) []choir.FileState {
-	list := make([]choir.FileState, 0, len(entries))
-	for i := range entries {
-		name := snapshot.EscapePath([]byte(entries[i].Name))
-		list = append(list, entries[i].State(strings.TrimPrefix(path+"/"+name, "/")))
-	}
-	return list
-}
-
-// ReadFileAt reads a file as it was after event seq; the caller closes. Code
-// not_found when nothing was there, conflict when it was no file.
-func (c *Computer) ReadFileAt(ctx context.Context, seq uint64, path string) (choir.FileState, io.ReadCloser, error) {
-	e, err := c.entryAt(ctx, seq, path)
-	if err != nil {
-		return choir.FileState{}, nil, err
-	}
-	state := e.State(path)
-	if e.Kind != snapshot.File {
-		return state, nil, &choir.Error{Op: "computer.file", Code: choir.CodeConflict, Path: path, Msg: "was a " + state.Kind + ", not a file"}
-	}
-	content, err := c.keeper.Content(ctx, e.Digest())
-	return state, content, err
-}
-
-func (c *Computer) entryAt(ctx context.Context, seq uint64, path string) (*snapshot.Entry, error) {
-	if err := c.store.MustHave(seq); err != nil {
-		return nil, err
-	}
-	root, err := c.Moment(ctx, seq)
-	if err != nil {
-		return nil, err
-	}
-	if path == "" {
-		sum, _ := root.Bytes()
-		return &snapshot.Entry{Kind: snapshot.Dir, Sum: sum}, nil
-	}
-	e, err := c.lookup(ctx, root, path)
-	if err == nil && e == nil {
-		err = &choir.Error{Op: "computer.file", Code: choir.CodeNotFound, Path: path, Msg: "was not there after event " + strconv.FormatUint(seq, 10)}
-	}
-	return e, err
 }

@@ -98,7 +98,7 @@ func TestThePastIsReadWithoutTouchingThePresent(t *testing.T) {
 		if m.Seq != then || m.Files != 4 || m.Snapshot == "" || m.Head != head || len(m.Documents)+len(m.Windows)+len(m.Settings) != 0 {
 			t.Errorf("the moment is %+v", m)
 		}
-		state, content, err := c.ReadFileAt(ctx, then, "dir/a b%25.txt")
+		state, content, err := c.Workspace().ReadFileAt(ctx, then, "dir/a b%25.txt")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -109,19 +109,19 @@ func TestThePastIsReadWithoutTouchingThePresent(t *testing.T) {
 			t.Error(err)
 		}
 		var names []string
-		for _, e := range must(c.Folder(ctx, then, ""))(t) {
+		for _, e := range must(c.Workspace().FolderAt(ctx, then, ""))(t) {
 			names = append(names, e.Kind+" "+e.Path)
 		}
 		if want := []string{"dir artifacts", "dir choiros", "dir dir", "dir empty", "symlink link", "dir repo", "dir workspace", "file z.txt"}; !slices.Equal(names, want) {
 			t.Errorf("the workspace had %q, want %q", names, want)
 		}
-		if list := must(c.Folder(ctx, then, "repo/.git"))(t); len(list) != 1 || list[0].Path != "repo/.git/HEAD" {
+		if list := must(c.Workspace().FolderAt(ctx, then, "repo/.git"))(t); len(list) != 1 || list[0].Path != "repo/.git/HEAD" {
 			t.Errorf("the nested repository had %+v", list)
 		}
 		for path, want := range map[string]choir.Code{
 			"none": choir.CodeNotFound, "dir": choir.CodeConflict, "link": choir.CodeConflict, "link/x": choir.CodeRefused, "a%zz": choir.CodeInvalid,
 		} {
-			if _, _, err := c.ReadFileAt(ctx, then, path); choir.CodeOf(err) != want {
+			if _, _, err := c.Workspace().ReadFileAt(ctx, then, path); choir.CodeOf(err) != want {
 				t.Errorf("%q: got %v, want %s", path, err, want)
 			}
 		}
@@ -130,7 +130,7 @@ func TestThePastIsReadWithoutTouchingThePresent(t *testing.T) {
 				t.Errorf("moment %d: %v", seq, err)
 			}
 		}
-		if _, err := c.Folder(ctx, 1, ""); choir.CodeOf(err) != choir.CodeNotFound {
+		if _, err := c.Workspace().FolderAt(ctx, 1, ""); choir.CodeOf(err) != choir.CodeNotFound {
 			t.Errorf("before the first snapshot: %v", err)
 		}
 	}

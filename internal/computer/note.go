@@ -10,6 +10,7 @@ import (
 	"strconv"
 
 	"choiros/internal/choir"
+	"choiros/internal/computer/syncedfile"
 	"choiros/internal/fault"
 	"choiros/internal/sandbox"
 )
@@ -65,14 +66,14 @@ func (s *seat) writeNote(n seatNote) error {
 		return choir.Wrap("computer.note", choir.CodeUnavailable, err, "make the folder of handles")
 	}
 	tmp := s.notePath() + ".new"
-	if err := writeSynced(tmp, raw); err != nil {
+	if err := syncedfile.Write(tmp, raw); err != nil {
 		return err
 	}
 	fault.Point("computer.note.rename")
 	if err := os.Rename(tmp, s.notePath()); err != nil {
 		return choir.Wrap("computer.note", choir.CodeUnavailable, err, "write the handle")
 	}
-	return choir.Wrap("computer.note", choir.CodeUnavailable, syncFolder(filepath.Dir(s.notePath())), "write the handle")
+	return choir.Wrap("computer.note", choir.CodeUnavailable, syncedfile.SyncFolder(filepath.Dir(s.notePath())), "write the handle")
 }
 
 func (s *seat) noteOf(l *live, key string) seatNote {

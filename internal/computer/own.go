@@ -9,6 +9,7 @@ import (
 
 	"choiros/internal/choir"
 	"choiros/internal/computer/appender"
+	"choiros/internal/computer/syncedfile"
 	"choiros/internal/eventstore"
 	"choiros/internal/fault"
 	"choiros/internal/guest"
@@ -97,12 +98,12 @@ func (c *Computer) furnish(ctx context.Context, client *guest.Client) error {
 	if _, err := os.Stat(note); errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
-	root, err := c.lastSnapshot(ctx)
+	root, err := c.workspace.LastSnapshot(ctx)
 	if err != nil {
 		return err
 	}
 	if root != "" {
-		if _, err := c.restoreTree(ctx, client, root, guest.RestoreOptions{}); err != nil {
+		if _, err := c.workspace.RestoreTree(ctx, client, root, guest.RestoreOptions{}); err != nil {
 			return choir.Wrap("computer.furnish", "", err, "fill the workspace")
 		}
 	}
@@ -110,7 +111,7 @@ func (c *Computer) furnish(ctx context.Context, client *guest.Client) error {
 	if err := os.Remove(note); err != nil {
 		return choir.Wrap("computer.furnish", choir.CodeUnavailable, err, "note that the workspace is filled")
 	}
-	return choir.Wrap("computer.furnish", choir.CodeUnavailable, syncFolder(c.cfg.Dir), "note that the workspace is filled")
+	return choir.Wrap("computer.furnish", choir.CodeUnavailable, syncedfile.SyncFolder(c.cfg.Dir), "note that the workspace is filled")
 }
 
 // Forked says in the log that another computer begins with this one's past; once

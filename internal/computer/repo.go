@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"choiros/internal/choir"
+	"choiros/internal/computer/workspace"
 	"choiros/internal/guest"
 	"choiros/internal/sandbox"
 	"choiros/internal/snapshot"
@@ -25,7 +26,7 @@ func (c *Computer) prepareWorkspace(ctx context.Context, l *live, recovered bool
 	if err := c.furnish(ctx, l.client); err != nil {
 		return err
 	}
-	last, err := c.lastSnapshot(ctx)
+	last, err := c.workspace.LastSnapshot(ctx)
 	if err == nil && (!recovered || last == "") {
 		err = c.layOut(ctx, l.client)
 	}
@@ -75,24 +76,24 @@ func (c *Computer) AddRepo(ctx context.Context, role choir.Role, r NewRepo, tar 
 	if !choir.ValidRepoName(r.Name) {
 		return added, choir.Invalid("name", "%q cannot be the name of a project: letters, digits, dot, dash and underscore, not starting with a dot", r.Name)
 	}
-	if err := c.mustBeIdle(ctx); err != nil {
+	if err := c.workspace.MustBeIdle(ctx); err != nil {
 		return added, err
 	}
 	// Whoever sends slowly must not hold the workspace meanwhile.
-	body, err := c.spool(tar)
+	body, err := c.workspace.Spool(tar)
 	if err != nil {
 		return added, err
 	}
 	defer body.Close()
-	unlock, err := c.lockTree(ctx)
+	unlock, err := c.workspace.Lock(ctx)
 	if err != nil {
 		return added, err
 	}
 	defer unlock()
-	if err := c.mustBeIdle(ctx); err != nil {
+	if err := c.workspace.MustBeIdle(ctx); err != nil {
 		return added, err
 	}
-	before, client, err := c.scan(ctx)
+	before, client, err := c.workspace.Scan(ctx)
 	if err != nil {
 		return added, err
 	}
@@ -101,7 +102,7 @@ func (c *Computer) AddRepo(ctx context.Context, role choir.Role, r NewRepo, tar 
 	}
 	// What nobody recorded yet is recorded first: it is where a failure goes back
 	// to, and what a rewind finds.
-	if err := c.recordFor(ctx, before, "changed_outside", nil); err != nil {
+	if err := c.workspace.RecordFor(ctx, before, workspace.ReasonOutside, nil); err != nil {
 		return added, err
 	}
 	aside, err := c.clearPlace(ctx, client, r, before)
@@ -109,7 +110,7 @@ func (c *Computer) AddRepo(ctx context.Context, role choir.Role, r NewRepo, tar 
 		err = c.bringIn(ctx, client, role, r, body, &added)
 	}
 	if err != nil {
-		return added, errorsJoin(err, c.undo(ctx, before.Root, r.place(), aside))
+		return added, errorsJoin(err, c.workspace.UndoBelow(ctx, before.Root, r.place(), aside))
 	}
 	_, err = c.events.Append(ctx, role, added)
 	return added, err
@@ -124,7 +125,7 @@ func (c *Computer) mayReplace(ctx context.Context, client *guest.Client, r NewRe
 		return nil
 	}
 	if _, err := client.Stat(ctx, r.place()); err != nil {
-		return ignore(err, choir.CodeNotFound)
+		return workspace.Ignore(err, choir.CodeNotFound)
 	}
 	by, err := c.store.BroughtBy(ctx, r.Name)
 	if err != nil || slices.Contains(r.Of, by) {
@@ -137,12 +138,12 @@ func (c *Computer) mayReplace(ctx context.Context, client *guest.Client, r NewRe
 // clearPlace moves to the trash what no moment holds, by a look, at or below the
 // place of a project that is to be replaced. What was moved is returned with an error
 // too; code conflict when something cannot be moved. The caller holds the tree.
-func (c *Computer) clearPlace(ctx context.Context, client *guest.Client, r NewRepo, seen snapshot.Result) ([]Aside, error) {
+func (c *Computer) clearPlace(ctx context.Context, client *guest.Client, r NewRepo, seen snapshot.Result) ([]workspace.Aside, error) {
 	if !r.Replace {
 		return nil, nil
 	}
 	paths := leftBelow(seen.Left, r.place())
-	out, err := c.moveAside(ctx, client, paths)
+	out, err := c.workspace.MoveAside(ctx, client, paths)
 	if err != nil {
 		return nil, err
 	}
@@ -163,59 +164,14 @@ func (c *Computer) clearPlace(ctx context.Context, client *guest.Client, r NewRe
 // folder above it was left out.
 func leftBelow(left []string, dest string) (out []string) {
 	for _, p := range left {
-		if below(dest, []string{p}) {
+		if workspace.Below(dest, []string{p}) {
 			return []string{dest}
 		}
-		if below(p, []string{dest}) {
+		if workspace.Below(p, []string{dest}) {
 			out = append(out, p)
 		}
 	}
 	return out
-}
-
-// undo puts a path, and what is below it, back to what it was, with what was moved
-// aside, even when whoever asked for the change has gone. The caller holds the tree.
-func (c *Computer) undo(ctx context.Context, before choir.Digest, dest string, aside []Aside) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
-	defer cancel()
-	err := c.restoreBelow(ctx, before, dest)
-	if err != nil || len(aside) == 0 {
-		return err
-	}
-	client, err := c.seats[choir.RoleAssociate].guest(ctx)
-	if err != nil {
-		return err
-	}
-	if err := putBack(ctx, client, aside); err != nil {
-		return err
-	}
-	// Once more, for the times of the folders that they went back to.
-	return c.restoreBelow(ctx, before, dest, trashDir)
-}
-
-// restoreBelow puts paths, and what is below them, back to what they were.
-func (c *Computer) restoreBelow(ctx context.Context, before choir.Digest, paths ...string) error {
-	now, client, err := c.scan(ctx)
-	if err != nil {
-		return err
-	}
-	changes, err := snapshot.Diff(ctx, c.keeper, before, now.Root)
-	if err != nil {
-		return err
-	}
-	var only []string
-	for _, ch := range snapshot.Apart(changes) {
-		// The folder above is part of it: its time moved.
-		above := func(p string) bool { return ch.Path == parent(p) }
-		if below(ch.Path, paths) || slices.ContainsFunc(paths, above) {
-			only = append(only, ch.Path)
-		}
-	}
-	if len(only) == 0 {
-		return nil
-	}
-	_, err = c.restoreTree(ctx, client, before, guest.RestoreOptions{Only: only, Narrow: true})
-	return err
 }
 
 // bringIn unpacks the project and records what that changed, as changed by the role.
@@ -227,11 +183,11 @@ func (c *Computer) bringIn(ctx context.Context, client *guest.Client, role choir
 	if err != nil {
 		return err
 	}
-	drafts, err := c.record(ctx, now, "repo_added", true)
+	drafts, err := c.workspace.Record(ctx, now, "repo_added", true)
 	if err != nil {
 		return err
 	}
-	return c.appendChanges(ctx, role, drafts)
+	return c.workspace.AppendChanges(ctx, role, drafts)
 }
 
 func (c *Computer) unpack(ctx context.Context, client *guest.Client, r NewRepo, tar io.Reader, added *choir.RepoAdded) (err error) {

@@ -30,7 +30,7 @@ func TestWhatNoMomentHoldsOfAReplacedProjectIsInTheTrash(t *testing.T) {
 		t.Error("a broken stream is no error")
 	}
 	sameLines(t, before, l.contents())
-	if out := l.sh("ls -A"); strings.Contains(out, trashDir) {
+	if out := l.sh("ls -A"); strings.Contains(out, ".trash") {
 		t.Errorf("after a failure the workspace has %s", out)
 	}
 
@@ -43,7 +43,7 @@ func TestWhatNoMomentHoldsOfAReplacedProjectIsInTheTrash(t *testing.T) {
 	if got := l.sh("find workspace/p -type f"); got != "workspace/p/new.txt\n" {
 		t.Errorf("it has %s", got)
 	}
-	items := must(l.Trash(l.within()))(t)
+	items := must(l.Workspace().Trash(l.within()))(t)
 	if len(items) != 1 || items[0].From != "workspace/p/lib/node_modules" {
 		t.Fatalf("the trash: %+v", items)
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"choiros/internal/choir"
+	"choiros/internal/computer/workspace"
 	"choiros/internal/eventstore"
 	"choiros/internal/guest"
 	"choiros/internal/snapshot"
@@ -70,7 +71,7 @@ type Rewound struct {
 	Left []choir.LeftPath
 	// Aside are paths that no snapshot holds and that were in the way: they lie in the
 	// trash. Back are those that lay there and are where they were.
-	Aside, Back []Aside
+	Aside, Back []workspace.Aside
 }
 
 // Rewind puts files, documents, windows, theme and settings back to what they
@@ -93,7 +94,7 @@ func (c *Computer) Rewind(ctx context.Context, role choir.Role, seq uint64, dryR
 	var unlock func()
 	if dryRun {
 		if r.Stopped, err = c.atWork(ctx); err == nil {
-			unlock, err = c.lockTree(ctx)
+			unlock, err = c.workspace.Lock(ctx)
 		}
 	} else {
 		r.Stopped, unlock, err = c.standstill(ctx, role, "the computer goes back to an earlier moment")
@@ -112,14 +113,14 @@ func (c *Computer) Rewind(ctx context.Context, role choir.Role, seq uint64, dryR
 
 // rewind is the part of Rewind that holds the tree.
 func (c *Computer) rewind(ctx context.Context, role choir.Role, r Rewound, dryRun bool) (Rewound, error) {
-	now, client, err := c.scan(ctx)
+	now, client, err := c.workspace.Scan(ctx)
 	if err != nil {
 		return r, err
 	}
 	r.From, r.Left = now.Root, now.Over
-	way, err := c.inTheWay(ctx, r.To, now)
+	way, err := c.workspace.InTheWay(ctx, r.To, now)
 	if err == nil {
-		r.Back, err = c.thrownSince(ctx, r.ToSeq, now)
+		r.Back, err = c.workspace.ThrownSince(ctx, r.ToSeq, now)
 	}
 	if err != nil {
 		return r, err
@@ -128,29 +129,29 @@ func (c *Computer) rewind(ctx context.Context, role choir.Role, r Rewound, dryRu
 		return c.wouldRewind(ctx, r, now, way)
 	}
 	// What nobody recorded yet is recorded first, so that this can be undone.
-	if err := c.recordOwners(ctx, now); err != nil {
+	if err := c.workspace.RecordOwners(ctx, now); err != nil {
 		return r, err
 	}
-	if r.Aside, err = c.moveAside(ctx, client, way); err != nil {
+	if r.Aside, err = c.workspace.MoveAside(ctx, client, way); err != nil {
 		return r, err
 	}
 	in, err := c.planRewind(ctx, client, role, &r, now)
 	if err != nil {
-		return r, errorsJoin(err, c.revert(context.WithoutCancel(ctx), client, intent{Before: now.Root, Out: r.Aside}))
+		return r, errorsJoin(err, c.workspace.Revert(context.WithoutCancel(ctx), client, workspace.Intent{Before: now.Root, Out: r.Aside}))
 	}
-	r.Receipt, err = c.carryOut(ctx, client, in)
+	r.Receipt, err = c.workspace.CarryOut(ctx, client, in)
 	return r, err
 }
 
 // wouldRewind says what a rewind would do.
 func (c *Computer) wouldRewind(ctx context.Context, r Rewound, now snapshot.Result, way []string) (Rewound, error) {
 	for _, path := range way {
-		r.Aside = append(r.Aside, Aside{From: path})
+		r.Aside = append(r.Aside, workspace.Aside{From: path})
 	}
 	stays := slices.DeleteFunc(slices.Clone(now.Left), func(path string) bool { return slices.Contains(way, path) })
 	var err error
-	if r.To, err = c.keepNotes(ctx, r.To, now, r.Back); err == nil {
-		r.To, err = c.without(ctx, r.To, stays)
+	if r.To, err = c.workspace.KeepNotes(ctx, r.To, now, r.Back); err == nil {
+		r.To, err = c.workspace.Without(ctx, r.To, stays)
 	}
 	if err == nil {
 		r.Changes, err = snapshot.Diff(ctx, c.keeper, now.Root, r.To)
@@ -159,26 +160,26 @@ func (c *Computer) wouldRewind(ctx context.Context, r Rewound, now snapshot.Resu
 }
 
 // planRewind is the intent of a rewind once nothing is in its way.
-func (c *Computer) planRewind(ctx context.Context, client *guest.Client, role choir.Role, r *Rewound, before snapshot.Result) (intent, error) {
+func (c *Computer) planRewind(ctx context.Context, client *guest.Client, role choir.Role, r *Rewound, before snapshot.Result) (workspace.Intent, error) {
 	now := before
 	var err error
 	if len(r.Aside) > 0 {
-		if now, err = c.scanWith(ctx, client, nil); err != nil {
-			return intent{}, err
+		if now, err = c.workspace.ScanWith(ctx, client, nil); err != nil {
+			return workspace.Intent{}, err
 		}
 		r.Left = now.Over
 	}
-	if r.To, err = c.keepNotes(ctx, r.To, now, r.Back); err == nil {
-		r.To, err = c.without(ctx, r.To, now.Left)
+	if r.To, err = c.workspace.KeepNotes(ctx, r.To, now, r.Back); err == nil {
+		r.To, err = c.workspace.Without(ctx, r.To, now.Left)
 	}
 	if err == nil {
 		r.Changes, err = snapshot.Diff(ctx, c.keeper, before.Root, r.To)
 	}
 	if err != nil {
-		return intent{}, err
+		return workspace.Intent{}, err
 	}
 	done, err := c.events.Draft(choir.TimelineRewound{ToSeq: r.ToSeq, Snapshot: r.To, Before: before.Root, Files: countShown(r.Changes)})
-	return intent{Before: before.Root, Target: r.To, Role: role, Draft: done, Lacking: r.Lacking, Out: r.Aside, Back: r.Back}, err
+	return workspace.Intent{Before: before.Root, Target: r.To, Role: role, Draft: done, Lacking: r.Lacking, Out: r.Aside, Back: r.Back}, err
 }
 
 // maxLook bounds the events that one look at the tree makes.
@@ -189,7 +190,7 @@ const maxLook = 1000
 // the first look at a new workspace, which may come behind a prompt, it is that look.
 func (c *Computer) whole(ctx context.Context, seq uint64) (uint64, error) {
 	first, at, err := c.store.FirstSnapshot(ctx)
-	if err != nil || seq < at && first.Reason == reasonCreated {
+	if err != nil || seq < at && first.Reason == workspace.ReasonCreated {
 		return max(seq, at), err
 	}
 	for e, err := range c.store.Events(ctx, seq, seq+maxLook) {
@@ -246,7 +247,7 @@ func (c *Computer) standstill(ctx context.Context, role choir.Role, why string) 
 	defer cancel()
 	soft, cancel := context.WithTimeout(hard, endLimit)
 	defer cancel()
-	defer c.at.does(workWaiting)()
+	defer c.workspace.Waiting()()
 	for {
 		head, _ := c.store.Head()
 		runs, err := c.atWork(ctx)
@@ -259,7 +260,7 @@ func (c *Computer) standstill(ctx context.Context, role choir.Role, why string) 
 		waiting := hard
 		if len(runs) > 0 && soft.Err() == nil {
 			waiting = soft
-		} else if unlock, err := c.idleTree(ctx); unlock != nil || err != nil {
+		} else if unlock, err := c.workspace.LockIdle(ctx); unlock != nil || err != nil {
 			return stopped, unlock, err
 		}
 		if err := c.store.WaitPast(waiting, head); err != nil && ctx.Err() != nil {
@@ -285,17 +286,4 @@ func (c *Computer) tellToStop(ctx context.Context, role choir.Role, runs, told [
 		told = append(told, run)
 	}
 	return told, nil
-}
-
-// idleTree holds the tree when no task works in it, and else returns nil.
-func (c *Computer) idleTree(ctx context.Context) (unlock func(), err error) {
-	if unlock, err = c.lockTree(ctx); err != nil {
-		return nil, err
-	}
-	task, err := c.begun(ctx)
-	if err != nil || task != nil {
-		unlock()
-		return nil, err
-	}
-	return unlock, nil
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"choiros/internal/choir"
+	"choiros/internal/computer/workspace"
 	"choiros/internal/eventstore"
 )
 
@@ -17,6 +18,9 @@ func (l *lab) tell(p choir.Payload) choir.Receipt {
 	l.t.Helper()
 	return must(l.events.Append(l.within(), choir.RoleShell, p))(l.t)[0]
 }
+
+// intentPath is the file of the intent that is being carried out.
+func (l *lab) intentPath() string { return filepath.Join(l.Computer.cfg.Dir, workspace.IntentFile) }
 
 // treeHash is a hash over everything that exact means, made inside the sandbox by
 // tools that share nothing with the product.
@@ -198,7 +202,7 @@ func TestBeforeTheFirstLookIsTheFirstLook(t *testing.T) {
 	l := newLab(t)
 	l.write("x", "one")
 	first, at, err := l.store.FirstSnapshot(l.within())
-	if err != nil || at < 2 || first.Reason != reasonCreated {
+	if err != nil || at < 2 || first.Reason != workspace.ReasonCreated {
 		t.Fatalf("the first snapshot is %+v, event %d: %v", first, at, err)
 	}
 	r, err := l.Rewind(l.within(), choir.RoleCLI, 1, false)
@@ -285,7 +289,7 @@ func TestACrashInTheMiddleOfARewindIsFinished(t *testing.T) {
 	done := must(l.events.Draft(choir.TimelineRewound{ToSeq: then, Snapshot: target, Before: before, Files: 2}))(t)
 	l.stop()
 	// As a crash after the first path leaves it.
-	raw, err := json.Marshal(intent{Before: before, Target: target, Role: choir.RoleCLI, Draft: done})
+	raw, err := json.Marshal(workspace.Intent{Before: before, Target: target, Role: choir.RoleCLI, Draft: done})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,9 +4,9 @@ import (
 	"context"
 	"maps"
 	"slices"
-	"strings"
 
 	"choiros/internal/choir"
+	"choiros/internal/computer/workspace"
 	"choiros/internal/eventstore"
 	"choiros/internal/guest"
 	"choiros/internal/snapshot"
@@ -20,16 +20,16 @@ func (c *Computer) taskRollback(ctx context.Context, id choir.ID, keep []string)
 	if err != nil {
 		return choir.TaskRollbackReply{}, err
 	}
-	unlock, err := c.lockTree(ctx)
+	unlock, err := c.workspace.Lock(ctx)
 	if err != nil {
 		return choir.TaskRollbackReply{}, err
 	}
 	defer unlock()
-	now, client, err := c.scan(ctx)
+	now, client, err := c.workspace.Scan(ctx)
 	if err != nil {
 		return choir.TaskRollbackReply{}, err
 	}
-	if now, keep, err = c.clearWay(ctx, client, t.Base, now, keep); err != nil {
+	if now, keep, err = c.workspace.ClearWay(ctx, client, t.Base, now, keep); err != nil {
 		return choir.TaskRollbackReply{}, err
 	}
 	w, err := c.writersOf(ctx, &t, now.Root)
@@ -39,7 +39,7 @@ func (c *Computer) taskRollback(ctx context.Context, id choir.ID, keep []string)
 	reply, err := c.takeBack(ctx, client, t.Base, now.Root, keep, w)
 	if choir.CodeOf(err) == choir.CodeCorrupt {
 		// What the workspace still has of it, a scan brings back.
-		if now, client, err = c.scan(ctx); err == nil {
+		if now, client, err = c.workspace.Scan(ctx); err == nil {
 			reply, err = c.takeBack(ctx, client, t.Base, now.Root, keep, w)
 		}
 	}
@@ -49,37 +49,18 @@ func (c *Computer) taskRollback(ctx context.Context, id choir.ID, keep []string)
 	if err != nil {
 		return reply, err
 	}
-	if now, _, err = c.scan(ctx); err != nil {
+	if now, _, err = c.workspace.Scan(ctx); err != nil {
 		return reply, err
 	}
-	return reply, c.recordFor(ctx, now, "task_ended", &t)
-}
-
-// clearWay moves to the trash what no snapshot holds and stands where the base has
-// something, and looks again. What is in the trash for it is kept.
-func (c *Computer) clearWay(ctx context.Context, client *guest.Client, base choir.Digest, now snapshot.Result, keep []string) (snapshot.Result, []string, error) {
-	way, err := c.inTheWay(ctx, base, now)
-	if err != nil || len(way) == 0 {
-		return now, keep, err
-	}
-	aside, err := c.moveAside(ctx, client, way)
-	if err != nil {
-		return now, keep, err
-	}
-	keep = append(slices.Clone(keep), trashDir+"/.gitignore")
-	for _, a := range aside {
-		keep = append(keep, trashDir+"/"+string(a.ID))
-	}
-	now, err = c.scanWith(ctx, client, nil)
-	return now, keep, err
+	return reply, c.workspace.RecordFor(ctx, now, "task_ended", &t)
 }
 
 // leave records the workspace as it is after a rollback that cannot be done,
 // because content of the base is damaged and nobody else has it.
 func (c *Computer) leave(ctx context.Context, t *eventstore.Task, why error) error {
-	now, _, err := c.scan(ctx)
+	now, _, err := c.workspace.Scan(ctx)
 	if err == nil {
-		err = c.recordFor(ctx, now, "task_ended", t)
+		err = c.workspace.RecordFor(ctx, now, "task_ended", t)
 	}
 	if err != nil {
 		return err
@@ -101,7 +82,7 @@ func (c *Computer) takeBack(ctx context.Context, client *guest.Client, base, now
 	reply := choir.TaskRollbackReply{Restored: int64(len(plan.Restore)), Conflicts: w.conflicts(plan.Conflicts)}
 	if len(plan.Restore) > 0 {
 		opts := guest.RestoreOptions{Only: plan.Restore, Narrow: len(plan.Kept) > 0 || len(owners) > 0}
-		if _, err := c.restoreTree(ctx, client, base, opts); err != nil {
+		if _, err := c.workspace.RestoreTree(ctx, client, base, opts); err != nil {
 			return reply, err
 		}
 	}
@@ -110,7 +91,7 @@ func (c *Computer) takeBack(ctx context.Context, client *guest.Client, base, now
 		return reply, err
 	}
 	for _, from := range slices.Sorted(maps.Keys(again)) {
-		if _, err := c.restoreTree(ctx, client, from, guest.RestoreOptions{Only: again[from], Narrow: true}); err != nil {
+		if _, err := c.workspace.RestoreTree(ctx, client, from, guest.RestoreOptions{Only: again[from], Narrow: true}); err != nil {
 			return reply, err
 		}
 		reply.Restored += int64(len(again[from]))
@@ -152,11 +133,11 @@ func (w writers) onlyOwner() []string {
 // task's.
 func (c *Computer) writersOf(ctx context.Context, t *eventstore.Task, now choir.Digest) (writers, error) {
 	w := writers{owner: map[string]choir.Digest{}, task: map[string]bool{}}
-	last, err := c.lastSnapshot(ctx)
+	last, err := c.workspace.LastSnapshot(ctx)
 	if err != nil {
 		return w, err
 	}
-	changes, err := c.changes(ctx, last, now)
+	changes, err := c.workspace.Changes(ctx, last, now)
 	if err != nil {
 		return w, err
 	}
@@ -216,11 +197,11 @@ func (c *Computer) lostToTask(ctx context.Context, w writers, now choir.Digest) 
 		if !w.task[path] && !belowAny(path, w.task) {
 			continue
 		}
-		want, err := c.lookup(ctx, in, path)
+		want, err := c.workspace.Lookup(ctx, in, path)
 		if err != nil {
 			return nil, err
 		}
-		have, err := c.lookup(ctx, now, path)
+		have, err := c.workspace.Lookup(ctx, now, path)
 		if err != nil {
 			return nil, err
 		}
@@ -231,8 +212,8 @@ func (c *Computer) lostToTask(ctx context.Context, w writers, now choir.Digest) 
 		if want == nil {
 			continue
 		}
-		for dir := parent(path); dir != ""; dir = parent(dir) {
-			if e, err := c.lookup(ctx, now, dir); err != nil {
+		for dir := workspace.Parent(path); dir != ""; dir = workspace.Parent(dir) {
+			if e, err := c.workspace.Lookup(ctx, now, dir); err != nil {
 				return nil, err
 			} else if e == nil || e.Kind != snapshot.Dir {
 				out[in] = append(out[in], dir)
@@ -254,22 +235,12 @@ func same(a, b *snapshot.Entry) bool {
 	return *a == *b
 }
 
-func parent(path string) string {
-	i := strings.LastIndexByte(path, '/')
-	return path[:max(i, 0)]
-}
-
 // belowAny reports whether one of the folders above a path is in the set.
 func belowAny[V any](path string, set map[string]V) bool {
-	for dir := parent(path); dir != ""; dir = parent(dir) {
+	for dir := workspace.Parent(path); dir != ""; dir = workspace.Parent(dir) {
 		if _, ok := set[dir]; ok {
 			return true
 		}
 	}
 	return false
-}
-
-// below reports whether the path is one of the given or lies below one.
-func below(path string, of []string) bool {
-	return slices.ContainsFunc(of, func(p string) bool { return p != "" && (path == p || strings.HasPrefix(path, p+"/")) })
 }

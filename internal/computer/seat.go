@@ -175,9 +175,7 @@ func (s *seat) open(ctx context.Context) (*live, error) {
 	}
 	s.fail(nil)
 	l.client = guest.NewClient(l.sandbox.Dial)
-	l.client.LimitCaches(s.c.cfg.CacheLimit)
-	l.client.Limit(s.c.cfg.Hold)
-	l.client.ReportTo(s.c.at.report)
+	s.c.workspace.Limit(l.client)
 	if l.attach, err = l.client.Attach(ctx); err == nil {
 		l.doors = s.serveDoors(ctx, l.client)
 		err = s.start(ctx, l, recovered)

@@ -55,10 +55,11 @@ func (c *Computer) Serve(ctx context.Context) error {
 	sup.Add(&dispatcher{c: c})
 	sup.Add(&autoCheckpoint{c: c})
 	sup.Add(autoCollect{c})
-	sup.Add(c.hands)
 	sup.Add(c.draftNews)
 	sup.Add(c.rewinds)
-	sup.Add(c.remover)
+	for _, s := range c.workspace.Services() {
+		sup.Add(s)
+	}
 	err = sup.Serve(ctx)
 	c.terminals.Shut("choir was stopped")
 	// What the sandboxes still asked for is answered before the session's last event.

@@ -22,7 +22,7 @@ const themeFolder = "themes"
 // shipSource lays the desktop's source into a workspace that nobody has looked
 // at yet. What the owner took away later stays away.
 func (c *Computer) shipSource(ctx context.Context, client *guest.Client) error {
-	last, err := c.lastSnapshot(ctx)
+	last, err := c.workspace.LastSnapshot(ctx)
 	if err != nil || last != "" || len(c.cfg.Source) == 0 {
 		return err
 	}
@@ -126,7 +126,7 @@ func (c *Computer) sourceState(ctx context.Context) (s sourceState, err error) {
 	if s.base, err = c.sourceIn(ctx, s.tree); err != nil || s.base == "" {
 		return s, err
 	}
-	root, err := c.lastSnapshot(ctx)
+	root, err := c.workspace.LastSnapshot(ctx)
 	if err != nil {
 		return s, err
 	}
@@ -182,11 +182,11 @@ func (c *Computer) sourceIn(ctx context.Context, root choir.Digest) (choir.Diges
 	if root == "" {
 		return "", nil
 	}
-	e, err := c.lookup(ctx, root, Source)
+	e, err := c.workspace.Lookup(ctx, root, Source)
 	if err != nil || e == nil || e.Kind != snapshot.Dir {
 		return "", err
 	}
-	if page, err := c.lookup(ctx, root, Source+"/index.html"); err != nil || page == nil {
+	if page, err := c.workspace.Lookup(ctx, root, Source+"/index.html"); err != nil || page == nil {
 		return "", err
 	}
 	return e.Digest(), nil

@@ -10,6 +10,7 @@ import (
 
 	"choiros/internal/blob"
 	"choiros/internal/choir"
+	"choiros/internal/computer/workspace"
 	"choiros/internal/snapshot"
 	"choiros/internal/timeline"
 )
@@ -71,10 +72,10 @@ func (c *Computer) CompareWith(ctx context.Context, other *Computer) (Compared, 
 
 // treeNow is the workspace as it is; as the log knows it when the sandbox sleeps.
 func (c *Computer) treeNow(ctx context.Context) (choir.Digest, error) {
-	if err := c.recordNow(ctx); err != nil {
+	if err := c.workspace.RecordNow(ctx); err != nil {
 		return "", err
 	}
-	root, err := c.lastSnapshot(ctx)
+	root, err := c.workspace.LastSnapshot(ctx)
 	if err == nil && root == "" {
 		err = choir.E("computer.tree", choir.CodeNotFound, "no snapshot of %s was taken yet", c.cfg.Name).WithRemedy("wake it with: choir up")
 	}
@@ -180,9 +181,9 @@ func onlyPaths(ctx context.Context, keeper *snapshot.Keeper, base, theirs choir.
 		p = strings.Trim(p, "/")
 		found := false
 		for _, ch := range changes {
-			isBelow := below(ch.Path, []string{p})
+			isBelow := workspace.Below(ch.Path, []string{p})
 			// The folders that a path needs come with it.
-			if isBelow || isDir(ch.After) && ch.Before == nil && below(p, []string{ch.Path}) {
+			if isBelow || isDir(ch.After) && ch.Before == nil && workspace.Below(p, []string{ch.Path}) {
 				wanted[ch.Path], found = true, found || isBelow
 			}
 		}

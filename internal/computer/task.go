@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"choiros/internal/choir"
+	"choiros/internal/computer/workspace"
 	"choiros/internal/eventstore"
 	"choiros/internal/fault"
 	"choiros/internal/snapshot"
@@ -17,12 +18,12 @@ func (c *Computer) taskBegin(ctx context.Context, id choir.ID, since choir.Diges
 	if err != nil {
 		return choir.TaskBeginReply{}, err
 	}
-	unlock, err := c.lockTree(ctx)
+	unlock, err := c.workspace.Lock(ctx)
 	if err != nil {
 		return choir.TaskBeginReply{}, err
 	}
 	defer unlock()
-	if other, err := c.begun(ctx); err != nil || other != nil && other.ID != id {
+	if other, err := c.workspace.TaskAtWork(ctx); err != nil || other != nil && other.ID != id {
 		// A base that holds half of another task's work would keep it for ever.
 		return choir.TaskBeginReply{}, errorsJoin(choir.E("computer.task", choir.CodeUnavailable, "another task works in the workspace").WithRemedy("it is delivered again after that"), err)
 	}
@@ -33,12 +34,12 @@ func (c *Computer) taskBegin(ctx context.Context, id choir.ID, since choir.Diges
 			return reply, err
 		}
 	} else {
-		now, _, err := c.scan(ctx)
+		now, _, err := c.workspace.Scan(ctx)
 		if err != nil {
 			return reply, err
 		}
 		reply.Base = now.Root
-		if drafts, err = c.record(ctx, now, "task_started", false); err != nil {
+		if drafts, err = c.workspace.Record(ctx, now, "task_started", false); err != nil {
 			return reply, err
 		}
 	}
@@ -47,7 +48,7 @@ func (c *Computer) taskBegin(ctx context.Context, id choir.ID, since choir.Diges
 	if err != nil {
 		return reply, err
 	}
-	err = c.appendAll(ctx, choir.RoleControl, append(drafts, d.ForRun(t.Run, t.ID)))
+	err = c.workspace.AppendAll(ctx, choir.RoleControl, append(drafts, d.ForRun(t.Run, t.ID)))
 	c.store.CatchUp() // while commands run; the look after them asks about the task
 	return reply, err
 }
@@ -69,7 +70,7 @@ func (c *Computer) since(ctx context.Context, from, to choir.Digest) (paths []st
 	size := 0
 	for _, ch := range snapshot.FileChanges(changes) {
 		for _, p := range []string{ch.From, ch.Path} {
-			if p != "" && !inGit(p) {
+			if p != "" && !workspace.InGit(p) {
 				paths = append(paths, p)
 				size += len(p) + 8
 			}
@@ -142,12 +143,12 @@ func (c *Computer) taskTree(ctx context.Context, id choir.ID) (choir.TaskTreeRep
 	if err != nil {
 		return choir.TaskTreeReply{}, err
 	}
-	unlock, err := c.lockTree(ctx)
+	unlock, err := c.workspace.Lock(ctx)
 	if err != nil {
 		return choir.TaskTreeReply{}, err
 	}
 	defer unlock()
-	now, _, err := c.scan(ctx)
+	now, _, err := c.workspace.Scan(ctx)
 	if err != nil {
 		return choir.TaskTreeReply{}, err
 	}
@@ -166,18 +167,18 @@ func (c *Computer) taskCommit(ctx context.Context, id choir.ID, reason string, o
 	if err != nil {
 		return choir.TaskCommitReply{}, err
 	}
-	unlock, err := c.lockTree(ctx)
+	unlock, err := c.workspace.Lock(ctx)
 	if err != nil {
 		return choir.TaskCommitReply{}, err
 	}
 	defer unlock()
-	now, _, err := c.scan(ctx, only...)
+	now, _, err := c.workspace.Scan(ctx, only...)
 	if err != nil {
 		return choir.TaskCommitReply{}, err
 	}
-	drafts, err := c.record(ctx, now, reason, reason == "checkpoint")
+	drafts, err := c.workspace.Record(ctx, now, reason, reason == "checkpoint")
 	if err != nil {
 		return choir.TaskCommitReply{}, err
 	}
-	return choir.TaskCommitReply{Snapshot: now.Root}, c.appendAll(ctx, choir.RoleControl, forTask(drafts, &t))
+	return choir.TaskCommitReply{Snapshot: now.Root}, c.workspace.AppendAll(ctx, choir.RoleControl, workspace.ForTask(drafts, &t))
 }

@@ -171,7 +171,7 @@ func (c *Computer) newTerminals() *terminals.Set {
 				c.cfg.Log.Warn("the end of a terminal is not recorded", "computer", c.cfg.ID, "terminal", t.ID, "error", err)
 			}
 		},
-		Active: c.hands.moved,
+		Active: func() { c.workspace.TerminalUsed() },
 	})
 }
 

@@ -208,20 +208,6 @@ func TestWhatATerminalChangesIsTheOwners(t *testing.T) {
 	}
 }
 
-func TestATerminalsWritesBetweenToolCallsSurviveTheTasksFailure(t *testing.T) {
-	l := newLab(t)
-	l.write("base", "1")
-	h := l.hands
-	h.moved()
-	if h.theirs("tool_returned") || h.theirs("tool_called") {
-		t.Error("what changed during a call is taken for the owner's")
-	}
-	h.moved()
-	if !h.theirs("tool_called") || h.theirs("tool_called") {
-		t.Error("what changed before a call is not the owner's, once")
-	}
-}
-
 func TestARewindTellsAndEndsTerminals(t *testing.T) {
 	l := newLab(t)
 	l.write("a", "one")

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"choiros/internal/choir"
-	"choiros/internal/snapshot"
 )
 
 func TestARewindIsExactAndCanBeRewound(t *testing.T) {
@@ -201,35 +200,5 @@ func TestWhatIsExportedCanBePulled(t *testing.T) {
 	l.sh("mv workspace/p/.git/HEAD /tmp/HEAD; mkfifo workspace/p/.git/HEAD; rm workspace/p/.git/HEAD; mv /tmp/HEAD workspace/p/.git/HEAD")
 	if err := l.ExportRepo(l.within(), choir.RoleCLI, "p", "zip", &out); choir.CodeOf(err) != choir.CodeInvalid {
 		t.Errorf("zip: %v", err)
-	}
-}
-
-func TestEventsOfManyFilesFitInline(t *testing.T) {
-	var changes []snapshot.Change
-	name := strings.Repeat(`"\`, 100)
-	for i := range int64(6000) {
-		e := &snapshot.Entry{Kind: snapshot.File, Size: 1}
-		changes = append(changes,
-			snapshot.Change{Path: "new/" + name + num(i), From: "old/" + name + num(i), Kind: choir.ChangeRenamed, Before: e, After: e},
-			snapshot.Change{Path: "gone/" + name + num(i), Kind: choir.ChangeDeleted, Before: e})
-	}
-	written, removed := 0, 0
-	for _, p := range fileEvents(changes, choir.DigestOf(nil)) {
-		d := must(choir.NewDraft(newTestID(t), p))(t)
-		if len(d.Payload) > choir.InlineLimit {
-			t.Fatalf("an event has %d bytes", len(d.Payload))
-		}
-		if _, err := choir.DecodePayload(d.Type, d.Payload); err != nil {
-			t.Fatal(err)
-		}
-		switch p := p.(type) {
-		case choir.FileWritten:
-			written += len(p.Files)
-		case choir.FileRemoved:
-			removed += len(p.Paths)
-		}
-	}
-	if written != 6000 || removed != 12000 {
-		t.Errorf("%d written, %d removed", written, removed)
 	}
 }

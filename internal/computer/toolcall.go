@@ -56,26 +56,26 @@ func (c *Computer) aroundCall(ctx context.Context, drafts []choir.Draft) error {
 // look records what changed in the workspace since the last look, as its task's,
 // or as the owner's when it was a person at a terminal.
 func (c *Computer) look(ctx context.Context, d *choir.Draft, reason string, cause choir.ID) error {
-	unlock, err := c.lockTree(ctx)
+	unlock, err := c.workspace.Lock(ctx)
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	now, _, err := c.scan(ctx)
+	now, _, err := c.workspace.Scan(ctx)
 	if err != nil {
 		return c.unseen(ctx, d, err)
 	}
-	if c.hands.theirs(reason) {
-		return c.recordOwners(ctx, now)
+	if c.workspace.ByTerminal(reason) {
+		return c.workspace.RecordOwners(ctx, now)
 	}
-	drafts, err := c.record(ctx, now, reason, false)
+	drafts, err := c.workspace.Record(ctx, now, reason, false)
 	if err != nil {
 		return err
 	}
 	for i := range drafts {
 		drafts[i] = drafts[i].ForRun(d.Run, d.Task).CausedBy(cause)
 	}
-	return c.appendAll(ctx, choir.RoleControl, drafts)
+	return c.workspace.AppendAll(ctx, choir.RoleControl, drafts)
 }
 
 // afterCommand is the look between two commands of a task without a model.
@@ -87,7 +87,7 @@ func (c *Computer) afterCommand(ctx context.Context, id choir.ID) (choir.TaskCom
 	if err != nil {
 		return choir.TaskCommitReply{}, err
 	}
-	last, err := c.lastSnapshot(ctx)
+	last, err := c.workspace.LastSnapshot(ctx)
 	return choir.TaskCommitReply{Snapshot: last}, err
 }
 

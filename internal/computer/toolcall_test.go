@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"choiros/internal/choir"
+	"choiros/internal/computer/workspace"
 )
 
 // calls plays the Associate's tool calls of a task that works.
@@ -132,10 +133,10 @@ func TestSnapshotsAroundCallsKeepARollbackWhole(t *testing.T) {
 	if got := l.sh("cat kept mine; ls"); got != "beforeownerartifacts\nchoiros\nkept\nmine\nworkspace\n" {
 		t.Errorf("the workspace has %s", got)
 	}
-	if _, err := l.RemoveFile(l.within(), choir.RoleShell, "mine", Expect{}); err != nil {
+	if _, err := l.Workspace().RemoveFile(l.within(), choir.RoleShell, "mine", workspace.Expect{}); err != nil {
 		t.Fatal(err)
 	}
-	for _, ch := range must(l.changes(l.within(), before, l.root()))(t) {
+	for _, ch := range must(l.workspace.Changes(l.within(), before, l.root()))(t) {
 		if !ch.TimeOnly() {
 			t.Errorf("it changed %+v", ch)
 		}
@@ -154,7 +155,7 @@ func TestCommandsOfATaskAreMomentsOfTheirOwn(t *testing.T) {
 			continue
 		}
 		names := ""
-		for _, f := range must(l.Folder(l.within(), e.Seq, ""))(t) {
+		for _, f := range must(l.Workspace().FolderAt(l.within(), e.Seq, ""))(t) {
 			if f.Kind == "file" {
 				names += f.Path
 			}

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"choiros/internal/choir"
+	"choiros/internal/computer/workspace"
 )
 
 func TestUndoTakesOneActionBack(t *testing.T) {
@@ -62,8 +63,8 @@ func TestUndoRightAfterwardsIsExact(t *testing.T) {
 	if _, err := l.Undo(l.within(), choir.RoleCLI, id, false); err != nil {
 		t.Fatal(err)
 	}
-	for _, ch := range must(l.changes(l.within(), before, l.root()))(t) {
-		if !inGit(ch.Path) && ch.Path != "" {
+	for _, ch := range must(l.workspace.Changes(l.within(), before, l.root()))(t) {
+		if !workspace.InGit(ch.Path) && ch.Path != "" {
 			t.Errorf("it is not as before: %+v", ch)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"choiros/internal/choir"
+	"choiros/internal/computer/workspace"
 	"choiros/internal/guest"
 	"choiros/internal/snapshot"
 	"choiros/internal/timeline"
@@ -42,7 +43,7 @@ type Upgraded struct {
 // nothing to upgrade, and while a task works. With dryRun it only says what would
 // change.
 func (c *Computer) UpgradeSource(ctx context.Context, role choir.Role, dryRun bool) (Upgraded, error) {
-	unlock, err := c.lockTree(ctx)
+	unlock, err := c.workspace.Lock(ctx)
 	if err != nil {
 		return Upgraded{}, err
 	}
@@ -54,7 +55,7 @@ func (c *Computer) UpgradeSource(ctx context.Context, role choir.Role, dryRun bo
 	if !state.outdated() {
 		return Upgraded{}, choir.E("computer.upgrade", choir.CodeConflict, "the desktop's source is not older than the one in this choir")
 	}
-	if err := c.mustBeIdle(ctx); err != nil {
+	if err := c.workspace.MustBeIdle(ctx); err != nil {
 		return Upgraded{}, err
 	}
 	base, shipped, err := c.sourceSides(ctx, state)
@@ -83,7 +84,7 @@ func (c *Computer) sourceSides(ctx context.Context, s sourceState) (base, shippe
 
 // onlySource is the tree without all but the desktop's source.
 func (c *Computer) onlySource(ctx context.Context, root choir.Digest) (choir.Digest, error) {
-	e, err := c.lookup(ctx, root, Source)
+	e, err := c.workspace.Lookup(ctx, root, Source)
 	if err != nil {
 		return "", err
 	}
@@ -135,7 +136,7 @@ func (c *Computer) upgraded(shipped, before, now choir.Digest, files int64, conf
 }
 
 func (c *Computer) noteUpgrade(ctx context.Context, role choir.Role, shipped choir.Digest, conflicts []timeline.Conflict) (choir.Receipt, uint64, error) {
-	now, err := c.lastSnapshot(ctx)
+	now, err := c.workspace.LastSnapshot(ctx)
 	if err != nil {
 		return choir.Receipt{}, 0, err
 	}
@@ -182,7 +183,7 @@ func conflicting(changes []snapshot.Change, conflicts []timeline.Conflict) []str
 	}
 	var out []string
 	for i := range changes {
-		if below(changes[i].Path, paths) {
+		if workspace.Below(changes[i].Path, paths) {
 			out = append(out, changes[i].Path)
 		}
 	}
@@ -245,25 +246,25 @@ func (c *Computer) renewSource(ctx context.Context, client *guest.Client) error 
 		return ctx.Err()
 	}
 	if in != nil {
-		_, err = c.carryOut(ctx, client, *in)
+		_, err = c.workspace.CarryOut(ctx, client, *in)
 	}
 	return err
 }
 
 // renewal is what renewSource has to do; nil is nothing.
-func (c *Computer) renewal(ctx context.Context, client *guest.Client) (*intent, error) {
+func (c *Computer) renewal(ctx context.Context, client *guest.Client) (*workspace.Intent, error) {
 	state, err := c.sourceState(ctx)
 	if err != nil || !state.outdated() || state.changed() {
 		return nil, err
 	}
-	if task, err := c.begun(ctx); err != nil || task != nil {
+	if task, err := c.workspace.TaskAtWork(ctx); err != nil || task != nil {
 		return nil, err
 	}
-	last, err := c.lastSnapshot(ctx)
+	last, err := c.workspace.LastSnapshot(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if now, err := c.scanWith(ctx, client, nil); err != nil || now.Root != last {
+	if now, err := c.workspace.ScanWith(ctx, client, nil); err != nil || now.Root != last {
 		return nil, err
 	}
 	base, shipped, err := c.sourceSides(ctx, state)
@@ -275,5 +276,5 @@ func (c *Computer) renewal(ctx context.Context, client *guest.Client) (*intent, 
 		return nil, err
 	}
 	draft, err := c.events.Draft(c.upgraded(shipped, last, m.Root, countShown(m.Changes), nil))
-	return &intent{Before: last, Target: m.Root, Reason: "taken", Role: choir.RoleControl, Draft: draft}, err
+	return &workspace.Intent{Before: last, Target: m.Root, Reason: "taken", Role: choir.RoleControl, Draft: draft}, err
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/aymanbagabas/go-udiff"
 
 	"choiros/internal/choir"
+	"choiros/internal/computer/workspace"
 	"choiros/internal/sandbox"
 	"choiros/internal/snapshot"
 )
@@ -99,7 +100,7 @@ func (c *Computer) TextDiff(ctx context.Context, d Difference) (files []FileDiff
 // shown says that people see a change: folders, times and what git keeps for
 // itself are exact in the snapshots, and in no list.
 func shown(ch *snapshot.Change) bool {
-	return ch.Path != "" && !inGit(ch.Path) && !ch.TimeOnly() && !isDir(ch.Before) && !isDir(ch.After)
+	return ch.Path != "" && !workspace.InGit(ch.Path) && !ch.TimeOnly() && !isDir(ch.Before) && !isDir(ch.After)
 }
 
 // countShown is how many changes a diff lists.

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"choiros/internal/choir"
+	"choiros/internal/computer/workspace"
 	"choiros/internal/guest"
 	"choiros/internal/snapshot"
 )
@@ -24,9 +25,9 @@ func (c *Computer) wentDownSince(started *choir.Event) (bool, error) {
 // found can be older than what was acknowledged, or torn. It is kept, as a
 // moment to go back to. The sandbox is not given out yet.
 func (c *Computer) putRight(ctx context.Context, client *guest.Client, found snapshot.Result) error {
-	last, err := c.lastSnapshot(ctx)
+	last, err := c.workspace.LastSnapshot(ctx)
 	if err == nil && last != "" {
-		last, err = c.without(ctx, last, found.Left)
+		last, err = c.workspace.Without(ctx, last, found.Left)
 	}
 	if err != nil || last == "" || last == found.Root {
 		return err
@@ -36,16 +37,16 @@ func (c *Computer) putRight(ctx context.Context, client *guest.Client, found sna
 	if err != nil {
 		return err
 	}
-	kept, err := c.record(ctx, found, "power_cut", false)
+	kept, err := c.workspace.Record(ctx, found, "power_cut", false)
 	if err == nil {
-		err = c.appendAll(ctx, choir.RoleControl, kept)
+		err = c.workspace.AppendAll(ctx, choir.RoleControl, kept)
 	}
 	if err != nil {
 		return err
 	}
 	done, err := c.events.Draft(choir.TimelineRewound{ToSeq: then, Snapshot: last, Before: found.Root, Files: countShown(changes)})
 	if err == nil {
-		_, err = c.carryOut(ctx, client, intent{Before: found.Root, Target: last, Role: choir.RoleControl, Draft: done})
+		_, err = c.workspace.CarryOut(ctx, client, workspace.Intent{Before: found.Root, Target: last, Role: choir.RoleControl, Draft: done})
 	}
 	return err
 }

@@ -115,6 +115,13 @@ var importRules = []importRule{
 		},
 	},
 	{
+		why: "a workspace reaches its tree through a client of choir-init, so that files work on any driver and are tested without one; of the other parts of a computer it knows how events are appended",
+		of:  below("./internal/computer/workspace"), deps: true,
+		bad: func(_, imported string) bool {
+			return underAny(imported, []string{"./internal/sandbox", "./internal/bus", "./internal/control", "./internal/computer/desk", "./internal/computer/terminals"})
+		},
+	},
+	{
 		why: "a copy of the log in a cluster knows events and NATS, so that it can be used without a computer",
 		of:  func(path string) bool { return under(path, "./internal/bus/cluster") && !isTestSupport(path) },
 		bad: ownBut("./internal/bus/cluster", "./internal/choir", "./internal/fault"),

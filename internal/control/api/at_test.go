@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"choiros/internal/choir"
-	"choiros/internal/computer"
+	"choiros/internal/computer/workspace"
 	"choiros/internal/control/controltest"
 )
 
@@ -131,7 +131,7 @@ func asTheDesktopReads(t *testing.T, p *controltest.Plane, then, now uint64) {
 // pageWords are the paths of a page of a folder.
 func pageWords(t *testing.T, body []byte) string {
 	t.Helper()
-	var page computer.FolderPage
+	var page workspace.FolderPage
 	if err := json.Unmarshal(body, &page); err != nil {
 		t.Fatalf("%v: %s", err, body)
 	}

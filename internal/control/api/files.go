@@ -1,15 +1,23 @@
 package api
 
 import (
+	"context"
 	"encoding/json"
+	"io"
 	"net/http"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 
 	"choiros/internal/choir"
-	"choiros/internal/computer"
+	"choiros/internal/computer/workspace"
 )
+
+// workspaceFiles is what the API needs of a workspace to write and to remove a file.
+type workspaceFiles interface {
+	WriteFile(ctx context.Context, role choir.Role, path string, content io.Reader, want workspace.Expect) (choir.FileState, error)
+	RemoveFile(ctx context.Context, role choir.Role, path string, want workspace.Expect) (choir.FileState, error)
+}
 
 // files registers what a person writes into the workspace. Contents are streams
 // of any length, so they stand beside huma, which would buffer them.
@@ -42,8 +50,8 @@ func (a *API) files(mux *routes, h huma.API) {
 }
 
 func (a *API) writeFile(w http.ResponseWriter, r *http.Request) {
-	state, err := a.edit(r, func(c *computer.Computer, role choir.Role, path string, want computer.Expect) (choir.FileState, error) {
-		return c.WriteFile(r.Context(), role, path, r.Body, want)
+	state, err := a.edit(r, func(files workspaceFiles, role choir.Role, path string, want workspace.Expect) (choir.FileState, error) {
+		return files.WriteFile(r.Context(), role, path, r.Body, want)
 	})
 	if err != nil {
 		writeFileProblem(w, state, err)
@@ -56,8 +64,8 @@ func (a *API) writeFile(w http.ResponseWriter, r *http.Request) {
 }
 
 func (a *API) removeFile(w http.ResponseWriter, r *http.Request) {
-	state, err := a.edit(r, func(c *computer.Computer, role choir.Role, path string, want computer.Expect) (choir.FileState, error) {
-		return c.RemoveFile(r.Context(), role, path, want)
+	state, err := a.edit(r, func(files workspaceFiles, role choir.Role, path string, want workspace.Expect) (choir.FileState, error) {
+		return files.RemoveFile(r.Context(), role, path, want)
 	})
 	if err != nil {
 		writeFileProblem(w, state, err)
@@ -66,7 +74,7 @@ func (a *API) removeFile(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-func (a *API) edit(r *http.Request, do func(*computer.Computer, choir.Role, string, computer.Expect) (choir.FileState, error)) (choir.FileState, error) {
+func (a *API) edit(r *http.Request, do func(workspaceFiles, choir.Role, string, workspace.Expect) (choir.FileState, error)) (choir.FileState, error) {
 	c, p, err := a.enter(r.Context(), choir.ID(r.PathValue("computer")))
 	if err != nil {
 		return choir.FileState{}, err
@@ -75,24 +83,24 @@ func (a *API) edit(r *http.Request, do func(*computer.Computer, choir.Role, stri
 	if err != nil {
 		return choir.FileState{}, err
 	}
-	return do(c, p.Role, r.PathValue("path"), want)
+	return do(c.Workspace(), p.Role, r.PathValue("path"), want)
 }
 
 // expected reads the precondition. One is required: a save without a base is how
 // work gets lost.
-func expected(h http.Header) (computer.Expect, error) {
+func expected(h http.Header) (workspace.Expect, error) {
 	match, none := h.Get("If-Match"), h.Get("If-None-Match")
 	switch {
 	case match == "*" && none == "":
-		return computer.Expect{}, nil
+		return workspace.Expect{}, nil
 	case match == "" && none == "*":
-		return computer.Expect{Absent: true}, nil
+		return workspace.Expect{Absent: true}, nil
 	case match != "" && none == "":
 		if d := choir.Digest(strings.Trim(match, `"`)); d.Valid() {
-			return computer.Expect{Digest: d}, nil
+			return workspace.Expect{Digest: d}, nil
 		}
 	}
-	return computer.Expect{}, choir.Invalid("If-Match", "give the digest of the content you saw, or *; or If-None-Match: * for a new file")
+	return workspace.Expect{}, choir.Invalid("If-Match", "give the digest of the content you saw, or *; or If-None-Match: * for a new file")
 }
 
 func writeFileProblem(w http.ResponseWriter, there choir.FileState, err error) {

@@ -8,9 +8,15 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"choiros/internal/choir"
-	"choiros/internal/computer"
+	"choiros/internal/computer/workspace"
 	"choiros/internal/guest"
 )
+
+// workspaceFolders is what the API needs of a workspace to move and to copy paths.
+type workspaceFolders interface {
+	Move(ctx context.Context, role choir.Role, items []workspace.Transfer) ([]choir.FileState, error)
+	Copy(ctx context.Context, role choir.Role, items []workspace.Transfer) ([]choir.FileState, error)
+}
 
 // FolderRequest makes a folder.
 type FolderRequest struct {
@@ -54,15 +60,15 @@ func (a *API) folders(h huma.API) {
 			After string `query:"after" maxLength:"1024" doc:"Only names after this one."`
 			Limit int    `query:"limit" minimum:"1" maximum:"10000" default:"1000"`
 			AsOf  uint64 `query:"as_of" doc:"Event; 0 for now."`
-		}) (*body[computer.FolderPage], error) {
+		}) (*body[workspace.FolderPage], error) {
 			c, _, err := a.enter(ctx, r.Computer)
 			if err != nil {
 				return nil, err
 			}
 			if r.AsOf > 0 {
-				return answer(c.ListFolderAt(ctx, r.AsOf, r.Path, r.After, r.Limit))
+				return answer(c.Workspace().ListFolderAt(ctx, r.AsOf, r.Path, r.After, r.Limit))
 			}
-			return answer(c.ListFolder(ctx, r.Path, r.After, r.Limit))
+			return answer(c.Workspace().ListFolder(ctx, r.Path, r.After, r.Limit))
 		})
 	huma.Register(h, op("find", http.MethodGet, base+"/find", "Find files by a part of their name or content", 200),
 		func(ctx context.Context, r *findQuery) (*body[guest.Found], error) {
@@ -70,7 +76,7 @@ func (a *API) folders(h huma.API) {
 			if err != nil {
 				return nil, err
 			}
-			return answer(c.Find(ctx, r.Path, guest.FindSpec{Name: r.Name, Content: r.Content, Best: r.Best && r.Content == ""}, r.Limit))
+			return answer(c.Workspace().Find(ctx, r.Path, guest.FindSpec{Name: r.Name, Content: r.Content, Best: r.Best && r.Content == ""}, r.Limit))
 		})
 	huma.Register(h, op("makeFolder", http.MethodPost, base+"/folders", "Make a folder, with those it lies in", 201),
 		func(ctx context.Context, r *struct {
@@ -81,13 +87,13 @@ func (a *API) folders(h huma.API) {
 			if err != nil {
 				return nil, err
 			}
-			return answer(c.MakeFolder(ctx, p.Role, r.Body.Path))
+			return answer(c.Workspace().MakeFolder(ctx, p.Role, r.Body.Path))
 		})
-	a.transfer(h, "moveFiles", "/moves", "Move or rename files and folders", (*computer.Computer).Move)
-	a.transfer(h, "copyFiles", "/copies", "Copy files and folders with all that is in them", (*computer.Computer).Copy)
+	a.transfer(h, "moveFiles", "/moves", "Move or rename files and folders", workspaceFolders.Move)
+	a.transfer(h, "copyFiles", "/copies", "Copy files and folders with all that is in them", workspaceFolders.Copy)
 }
 
-func (a *API) transfer(h huma.API, id, path, summary string, do func(*computer.Computer, context.Context, choir.Role, []computer.Transfer) ([]choir.FileState, error)) {
+func (a *API) transfer(h huma.API, id, path, summary string, do func(workspaceFolders, context.Context, choir.Role, []workspace.Transfer) ([]choir.FileState, error)) {
 	huma.Register(h, op(id, http.MethodPost, "/api/computers/{computer}"+path, summary+"; nothing is done unless all of it can be", 200),
 		func(ctx context.Context, r *struct {
 			In
@@ -97,7 +103,7 @@ func (a *API) transfer(h huma.API, id, path, summary string, do func(*computer.C
 			if err != nil {
 				return nil, err
 			}
-			items := make([]computer.Transfer, 0, len(r.Body.Items))
+			items := make([]workspace.Transfer, 0, len(r.Body.Items))
 			for _, it := range r.Body.Items {
 				t, err := it.parse()
 				if err != nil {
@@ -105,13 +111,13 @@ func (a *API) transfer(h huma.API, id, path, summary string, do func(*computer.C
 				}
 				items = append(items, t)
 			}
-			files, err := do(c, ctx, p.Role, items)
+			files, err := do(c.Workspace(), ctx, p.Role, items)
 			return answer(Transferred{files}, err)
 		})
 }
 
-func (it TransferItem) parse() (computer.Transfer, error) {
-	t := computer.Transfer{From: it.From, To: it.To}
+func (it TransferItem) parse() (workspace.Transfer, error) {
+	t := workspace.Transfer{From: it.From, To: it.To}
 	var err error
 	if t.Want, err = match("if_match", it.IfMatch); err != nil || it.Replace == "" {
 		return t, err
@@ -122,20 +128,20 @@ func (it TransferItem) parse() (computer.Transfer, error) {
 }
 
 // match reads what is expected of a path that is there.
-func match(field, value string) (computer.Expect, error) {
+func match(field, value string) (workspace.Expect, error) {
 	if value == "*" {
-		return computer.Expect{}, nil
+		return workspace.Expect{}, nil
 	}
 	d := choir.Digest(strings.Trim(value, `"`))
 	if !d.Valid() {
-		return computer.Expect{}, choir.Invalid(field, "give the digest of the content you saw, or *")
+		return workspace.Expect{}, choir.Invalid(field, "give the digest of the content you saw, or *")
 	}
-	return computer.Expect{Digest: d}, nil
+	return workspace.Expect{Digest: d}, nil
 }
 
 // Trash is what lies in the trash.
 type Trash struct {
-	Items []computer.Trashed `json:"items" doc:"Newest first."`
+	Items []workspace.Trashed `json:"items" doc:"Newest first."`
 }
 
 // TrashRequest throws paths away.
@@ -162,7 +168,7 @@ func (a *API) trash(h huma.API) {
 			if err != nil {
 				return nil, err
 			}
-			items, err := c.Trash(ctx)
+			items, err := c.Workspace().Trash(ctx)
 			return answer(Trash{items}, err)
 		})
 	huma.Register(h, op("trashFiles", http.MethodPost, base, "Throw files and folders away; nothing is done unless all of it can be", 200), a.trashFiles)
@@ -176,7 +182,7 @@ func (a *API) trash(h huma.API) {
 			if err != nil {
 				return nil, err
 			}
-			return answer(c.Restore(ctx, p.Role, r.ID, r.Body.To))
+			return answer(c.Workspace().Restore(ctx, p.Role, r.ID, r.Body.To))
 		})
 	huma.Register(h, op("emptyTrash", http.MethodDelete, base, "Remove what lies in the trash for good; the timeline still has it", 204),
 		func(ctx context.Context, r *struct {
@@ -187,7 +193,7 @@ func (a *API) trash(h huma.API) {
 			if err != nil {
 				return nil, err
 			}
-			if err := c.EmptyTrash(ctx, p.Role, r.ID); err != nil {
+			if err := c.Workspace().EmptyTrash(ctx, p.Role, r.ID); err != nil {
 				return nil, ProblemOf(err)
 			}
 			return nil, nil
@@ -202,14 +208,14 @@ func (a *API) trashFiles(ctx context.Context, r *struct {
 	if err != nil {
 		return nil, err
 	}
-	items := make([]computer.Discarding, 0, len(r.Body.Items))
+	items := make([]workspace.Discarding, 0, len(r.Body.Items))
 	for _, it := range r.Body.Items {
 		want, err := match("if_match", it.IfMatch)
 		if err != nil {
 			return nil, ProblemOf(err)
 		}
-		items = append(items, computer.Discarding{Path: it.Path, Want: want})
+		items = append(items, workspace.Discarding{Path: it.Path, Want: want})
 	}
-	done, err := c.Discard(ctx, p.Role, items)
+	done, err := c.Workspace().Discard(ctx, p.Role, items)
 	return answer(Trash{done}, err)
 }

@@ -31,7 +31,7 @@ func (a *API) readFile(w http.ResponseWriter, r *http.Request) {
 		a.readFileThen(w, r, c, p)
 		return
 	}
-	state, content, err := c.OpenFile(r.Context(), r.PathValue("path"))
+	state, content, err := c.Workspace().OpenFile(r.Context(), r.PathValue("path"))
 	if err != nil {
 		WriteProblem(w, err)
 		return
@@ -54,7 +54,7 @@ func (a *API) readFileThen(w http.ResponseWriter, r *http.Request, c *computer.C
 		WriteProblem(w, choir.Invalid("as_of", "is an event's number, from 1, not %q", r.URL.Query().Get("as_of")))
 		return
 	}
-	state, stored, err := c.ReadFileAt(r.Context(), seq, r.PathValue("path"))
+	state, stored, err := c.Workspace().ReadFileAt(r.Context(), seq, r.PathValue("path"))
 	if err != nil {
 		WriteProblem(w, err)
 		return

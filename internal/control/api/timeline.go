@@ -10,6 +10,7 @@ import (
 
 	"choiros/internal/choir"
 	"choiros/internal/computer"
+	"choiros/internal/computer/workspace"
 	"choiros/internal/eventstore"
 )
 
@@ -36,18 +37,18 @@ type Rewound struct {
 	DryRun  bool       `json:"dry_run,omitempty"`
 	Stopped []choir.ID `json:"stopped,omitempty" doc:"Runs that are stopped first."`
 	// Pending is set when the rewind takes longer than a caller waits.
-	Pending bool             `json:"pending,omitempty" doc:"The rewind goes on: GET says how far it is, DELETE stops it."`
-	Left    []choir.LeftPath `json:"left,omitempty" doc:"Paths that no snapshot holds, with the reason: they stay as they are."`
-	Aside   []computer.Aside `json:"aside,omitempty" doc:"Paths that no snapshot holds and that were in the way: they were moved to the trash, and going back to before the rewind gives them back."`
-	Back    []computer.Aside `json:"back,omitempty" doc:"Paths that lay in the trash and were given back."`
+	Pending bool              `json:"pending,omitempty" doc:"The rewind goes on: GET says how far it is, DELETE stops it."`
+	Left    []choir.LeftPath  `json:"left,omitempty" doc:"Paths that no snapshot holds, with the reason: they stay as they are."`
+	Aside   []workspace.Aside `json:"aside,omitempty" doc:"Paths that no snapshot holds and that were in the way: they were moved to the trash, and going back to before the rewind gives them back."`
+	Back    []workspace.Aside `json:"back,omitempty" doc:"Paths that lay in the trash and were given back."`
 }
 
 // RewindState says how the rewind stands that was asked for last.
 type RewindState struct {
-	Pending bool           `json:"pending" doc:"It is under way."`
-	Work    *computer.Work `json:"work,omitempty" doc:"What is done to the workspace now, and how far that is."`
-	Done    *Rewound       `json:"done,omitempty" doc:"What it did."`
-	Failed  *Problem       `json:"failed,omitempty" doc:"Why it did nothing."`
+	Pending bool            `json:"pending" doc:"It is under way."`
+	Work    *workspace.Work `json:"work,omitempty" doc:"What is done to the workspace now, and how far that is."`
+	Done    *Rewound        `json:"done,omitempty" doc:"What it did."`
+	Failed  *Problem        `json:"failed,omitempty" doc:"Why it did nothing."`
 }
 
 // CheckpointRequest asks for a checkpoint by hand.
@@ -163,7 +164,7 @@ func (a *API) rewindState(ctx context.Context, r *In) (*body[RewindState], error
 }
 
 func stateOfRewind(ctx context.Context, c *computer.Computer) (RewindState, error) {
-	s := RewindState{Work: c.Work()}
+	s := RewindState{Work: c.Workspace().Work()}
 	job := c.LastRewind()
 	switch {
 	case job == nil:

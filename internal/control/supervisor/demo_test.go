@@ -12,6 +12,7 @@ import (
 
 	"choiros/internal/choir"
 	"choiros/internal/computer"
+	"choiros/internal/computer/workspace"
 	"choiros/internal/control/api"
 	"choiros/internal/control/controltest"
 	"choiros/internal/control/modelgw"
@@ -75,7 +76,7 @@ func said(t *testing.T, c *computer.Computer, after uint64) (types []choir.Type)
 
 func write(t *testing.T, c *computer.Computer, path, content string) {
 	t.Helper()
-	if _, err := c.WriteFile(t.Context(), choir.RoleShell, path, strings.NewReader(content), computer.Expect{}); err != nil {
+	if _, err := c.Workspace().WriteFile(t.Context(), choir.RoleShell, path, strings.NewReader(content), workspace.Expect{}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -99,7 +100,7 @@ func TestTheDemoReplacesNothingOfTheOwners(t *testing.T) {
 	if types := said(t, c, before); len(types) != 0 {
 		t.Errorf("refusals left %v", types)
 	}
-	if _, err := c.Move(t.Context(), choir.RoleShell, []computer.Transfer{{From: "workspace/tally", To: "workspace/thesis"}}); err != nil {
+	if _, err := c.Workspace().Move(t.Context(), choir.RoleShell, []workspace.Transfer{{From: "workspace/tally", To: "workspace/thesis"}}); err != nil {
 		t.Fatal(err)
 	}
 	before = head(c)

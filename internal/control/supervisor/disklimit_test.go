@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"choiros/internal/choir"
-	"choiros/internal/computer"
+	"choiros/internal/computer/workspace"
 	"choiros/internal/control/controltest"
 	"choiros/internal/control/supervisor"
 	"choiros/internal/diskquota"
@@ -78,7 +78,7 @@ func TestDiskLimitsOfComputers(t *testing.T) {
 		p.Healthy()
 		c, err := p.Computer(f.ID)
 		if err == nil {
-			_, err = c.WriteFile(t.Context(), choir.RoleShell, "workspace/f", strings.NewReader(strings.Repeat("x", 5<<20)), computer.Expect{})
+			_, err = c.Workspace().WriteFile(t.Context(), choir.RoleShell, "workspace/f", strings.NewReader(strings.Repeat("x", 5<<20)), workspace.Expect{})
 		}
 		if err != nil {
 			t.Error(err)

@@ -1,4 +1,4 @@
-package computer
+package workspace
 
 import (
 	"sync"
@@ -13,10 +13,10 @@ type WorkKind string
 
 // The kinds of work.
 const (
-	workLooking   WorkKind = "looking"   // it is read
-	workRestoring WorkKind = "restoring" // it is made what a snapshot says
-	workWaiting   WorkKind = "waiting"   // for runs to stop, or for whoever has the workspace
-	workRemoving  WorkKind = "removing"  // something of it is removed for good, beside everything else
+	WorkLooking   WorkKind = "looking"   // it is read
+	WorkRestoring WorkKind = "restoring" // it is made what a snapshot says
+	WorkWaiting   WorkKind = "waiting"   // for runs to stop, or for whoever has the workspace
+	WorkRemoving  WorkKind = "removing"  // something of it is removed for good, beside everything else
 )
 
 // Work says what is done to the workspace now, and how far that is.
@@ -58,13 +58,17 @@ func (w *working) report(p snapshot.Progress) {
 	}
 }
 
-// Work is what is done to the workspace now; nil for nothing.
-func (c *Computer) Work() *Work {
-	c.at.mu.Lock()
-	defer c.at.mu.Unlock()
-	if c.at.now == nil {
-		return c.remover.work()
+// work returns what is done now; nil for nothing.
+func (w *working) work() *Work {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.now == nil {
+		return nil
 	}
-	now := *c.at.now
+	now := *w.now
 	return &now
 }
+
+// Waiting says that somebody waits for runs to stop, or for the tree, until done is
+// called.
+func (t *tree) Waiting() (done func()) { return t.at.does(WorkWaiting) }

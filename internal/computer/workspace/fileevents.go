@@ -1,4 +1,4 @@
-package computer
+package workspace
 
 import (
 	"choiros/internal/choir"
@@ -12,20 +12,20 @@ const (
 	eventPaths = 4096
 )
 
-// fileEvents lists changes as events that each fit inline. What lies in a .git
+// FileEvents lists changes as events that each fit inline. What lies in a .git
 // folder is exact in the snapshot and left out here: it is git's bookkeeping.
-func fileEvents(changes []snapshot.Change, root choir.Digest) []choir.Payload {
+func FileEvents(changes []snapshot.Change, root choir.Digest) []choir.Payload {
 	l := fileLists{root: root}
 	for i := range changes {
 		ch := &changes[i]
 		if ch.Path == "" || ch.TimeOnly() {
 			continue
 		}
-		if ch.From != "" && !inGit(ch.From) {
+		if ch.From != "" && !InGit(ch.From) {
 			l.remove(ch.From)
 		}
 		switch {
-		case inGit(ch.Path):
+		case InGit(ch.Path):
 		case ch.After == nil:
 			l.remove(ch.Path)
 		default:
@@ -35,6 +35,15 @@ func fileEvents(changes []snapshot.Change, root choir.Digest) []choir.Payload {
 	l.flushWritten()
 	l.flushRemoved()
 	return l.out
+}
+
+// Removals are file.removed events that keep their limit.
+func Removals(paths []string, in choir.Digest) []choir.Payload {
+	changes := make([]snapshot.Change, len(paths))
+	for i, path := range paths {
+		changes[i] = snapshot.Change{Path: path, Kind: choir.ChangeDeleted}
+	}
+	return FileEvents(changes, in)
 }
 
 // fileLists gathers paths into events.

@@ -1,4 +1,4 @@
-package computer
+package workspace
 
 import (
 	"context"
@@ -20,20 +20,20 @@ type Aside struct {
 	Item string   `json:"item,omitempty" doc:"Path in the trash."`
 }
 
-// inTheWay lists the paths that no snapshot holds and that stand where the target
+// InTheWay lists the paths that no snapshot holds and that stand where the target
 // has something: the target cannot be made while they are there. A cache is in the
 // way only of what is no folder.
-func (c *Computer) inTheWay(ctx context.Context, target choir.Digest, now snapshot.Result) ([]string, error) {
+func (tr *trash) InTheWay(ctx context.Context, target choir.Digest, now snapshot.Result) ([]string, error) {
 	over := map[string]bool{}
 	for _, l := range now.Over {
 		over[l.Path] = true
 	}
 	var out []string
 	for _, path := range now.Left {
-		if below(path, []string{trashDir}) {
+		if Below(path, []string{trashDir}) {
 			continue
 		}
-		meets, err := c.meets(ctx, target, path, over[path])
+		meets, err := tr.meets(ctx, target, path, over[path])
 		if err != nil {
 			return nil, err
 		}
@@ -46,14 +46,14 @@ func (c *Computer) inTheWay(ctx context.Context, target choir.Digest, now snapsh
 
 // meets reports whether a snapshot has something else than a folder above a path,
 // or, with at, anything at the path itself.
-func (c *Computer) meets(ctx context.Context, root choir.Digest, path string, at bool) (bool, error) {
+func (tr *trash) meets(ctx context.Context, root choir.Digest, path string, at bool) (bool, error) {
 	raw, err := snapshot.UnescapePath(path)
 	if err != nil {
 		return false, err
 	}
 	names := strings.Split(string(raw), "/")
 	for i, name := range names {
-		entries, err := c.entriesOf(ctx, root)
+		entries, err := tr.tree.Entries(ctx, root)
 		if err != nil {
 			return false, err
 		}
@@ -71,12 +71,12 @@ func (c *Computer) meets(ctx context.Context, root choir.Digest, path string, at
 	return false, nil
 }
 
-// moveAside moves paths to the trash; after an error they are where they were. The
+// MoveAside moves paths to the trash; after an error they are where they were. The
 // caller holds the tree.
-func (c *Computer) moveAside(ctx context.Context, client *guest.Client, paths []string) ([]Aside, error) {
+func (tr *trash) MoveAside(ctx context.Context, client *guest.Client, paths []string) ([]Aside, error) {
 	var out []Aside
 	for _, path := range paths {
-		t, err := c.discard(ctx, client, path)
+		t, err := tr.discard(ctx, client, path)
 		if code := choir.CodeOf(err); code == choir.CodeNotFound || code == choir.CodeForbidden {
 			continue // it went away by itself, or lies where it cannot be moved: then it stays
 		}
@@ -88,19 +88,39 @@ func (c *Computer) moveAside(ctx context.Context, client *guest.Client, paths []
 	return out, nil
 }
 
+// ClearWay moves to the trash what no snapshot holds and stands where the base of a
+// rollback has something, and scans again. It returns the new snapshot, and the paths
+// to keep with those of what is in the trash for it. The caller holds the tree.
+func (tr *trash) ClearWay(ctx context.Context, client *guest.Client, base choir.Digest, now snapshot.Result, keep []string) (snapshot.Result, []string, error) {
+	way, err := tr.InTheWay(ctx, base, now)
+	if err != nil || len(way) == 0 {
+		return now, keep, err
+	}
+	aside, err := tr.MoveAside(ctx, client, way)
+	if err != nil {
+		return now, keep, err
+	}
+	keep = append(slices.Clone(keep), trashDir+"/.gitignore")
+	for _, a := range aside {
+		keep = append(keep, trashDir+"/"+string(a.ID))
+	}
+	now, err = tr.tree.ScanWith(ctx, client, nil)
+	return now, keep, err
+}
+
 // putBack moves items of the trash to where they were, as far as they are not there
 // yet. An item whose place was taken meanwhile stays in the trash.
 func putBack(ctx context.Context, client *guest.Client, items []Aside) error {
 	for _, a := range items {
 		err := makeParents(ctx, client, a.From)
 		if err == nil {
-			err = ignore(client.Rename(ctx, a.Item, a.From), choir.CodeNotFound)
+			err = Ignore(client.Rename(ctx, a.Item, a.From), choir.CodeNotFound)
 		}
 		if choir.CodeOf(err) == choir.CodeConflict {
 			continue
 		}
 		if err == nil {
-			err = ignore(client.Remove(ctx, trashDir+"/"+string(a.ID), true), choir.CodeNotFound)
+			err = Ignore(client.Remove(ctx, trashDir+"/"+string(a.ID), true), choir.CodeNotFound)
 		}
 		if err != nil {
 			return err
@@ -123,10 +143,10 @@ func throwAgain(ctx context.Context, client *guest.Client, items []Aside) error 
 	return nil
 }
 
-// thrownSince finds in the trash what no snapshot held at a moment and was thrown
+// ThrownSince finds in the trash what no snapshot held at a moment and was thrown
 // away after it: going back to the moment gives it back.
-func (c *Computer) thrownSince(ctx context.Context, seq uint64, now snapshot.Result) ([]Aside, error) {
-	left, err := c.store.LeftOut(ctx, seq)
+func (tr *trash) ThrownSince(ctx context.Context, seq uint64, now snapshot.Result) ([]Aside, error) {
+	left, err := tr.tree.log.LeftOut(ctx, seq)
 	if err != nil || len(left.Over) == 0 && len(left.Paths) == 0 {
 		return nil, err
 	}
@@ -134,11 +154,11 @@ func (c *Computer) thrownSince(ctx context.Context, seq uint64, now snapshot.Res
 	for _, l := range left.Over {
 		wanted = append(wanted, l.Path)
 	}
-	moment, err := c.store.At(ctx, seq)
+	moment, err := tr.tree.log.At(ctx, seq)
 	if err != nil {
 		return nil, err
 	}
-	items, err := c.Trash(ctx)
+	items, err := tr.Trash(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -154,64 +174,33 @@ func (c *Computer) thrownSince(ctx context.Context, seq uint64, now snapshot.Res
 	return out, nil
 }
 
-// keepNotes is a target of a rewind with the notes of what lies in the trash and no
-// snapshot holds, because the things themselves stay there too. What goes back to
-// its place needs none.
-func (c *Computer) keepNotes(ctx context.Context, target choir.Digest, now snapshot.Result, back []Aside) (choir.Digest, error) {
+// KeepNotes returns the target of a rewind with the notes of what lies in the trash
+// and no snapshot holds, because the things themselves stay there too. What goes back
+// to its place needs none.
+func (tr *trash) KeepNotes(ctx context.Context, target choir.Digest, now snapshot.Result, back []Aside) (choir.Digest, error) {
 	var folders []string
 	for _, path := range now.Left {
 		id, item, ok := strings.Cut(strings.TrimPrefix(path, trashDir+"/"), "/item/")
-		if ok && item != "" && below(path, []string{trashDir}) && !slices.ContainsFunc(back, func(a Aside) bool { return string(a.ID) == id }) {
+		if ok && item != "" && Below(path, []string{trashDir}) && !slices.ContainsFunc(back, func(a Aside) bool { return string(a.ID) == id }) {
 			folders = append(folders, trashDir+"/"+id)
 		}
 	}
 	if len(folders) == 0 {
 		return target, nil
 	}
-	changes, err := snapshot.Diff(ctx, c.keeper, target, now.Root)
+	changes, err := snapshot.Diff(ctx, tr.tree.keeper, target, now.Root)
 	if err != nil {
 		return "", err
 	}
 	var paths []string
 	for _, ch := range snapshot.Apart(changes) {
 		around := ch.Before == nil && (ch.Path == trashDir || ch.Path == trashDir+"/.gitignore")
-		if ch.After != nil && (around || below(ch.Path, folders)) {
+		if ch.After != nil && (around || Below(ch.Path, folders)) {
 			paths = append(paths, ch.Path)
 		}
 	}
 	if len(paths) == 0 {
 		return target, nil
 	}
-	return timeline.Graft(ctx, c.keeper, target, now.Root, paths)
-}
-
-// fulfil makes the workspace what an intent says. It reports whether the workspace
-// differs from the target in what no snapshot holds.
-func (c *Computer) fulfil(ctx context.Context, client *guest.Client, in intent) (left bool, err error) {
-	left, err = c.restore(ctx, client, in.Target)
-	if err != nil || len(in.Back) == 0 {
-		return left || len(in.Out) > 0, err
-	}
-	if err := putBack(ctx, client, in.Back); err != nil {
-		return false, err
-	}
-	// Once more, for the times of the folders that they went back to.
-	_, err = c.restore(ctx, client, in.Target)
-	return true, err
-}
-
-// revert makes the workspace what it was before an intent.
-func (c *Computer) revert(ctx context.Context, client *guest.Client, in intent) error {
-	if err := throwAgain(ctx, client, in.Back); err != nil {
-		return err
-	}
-	_, err := c.restore(ctx, client, in.Before)
-	if err != nil || len(in.Out) == 0 {
-		return err
-	}
-	if err := putBack(ctx, client, in.Out); err != nil {
-		return err
-	}
-	_, err = c.restore(ctx, client, in.Before)
-	return err
+	return timeline.Graft(ctx, tr.tree.keeper, target, now.Root, paths)
 }

@@ -1,4 +1,4 @@
-package computer
+package workspace
 
 import (
 	"context"
@@ -15,13 +15,13 @@ import (
 // that asked for it and without holding the tree: a deep or large folder takes
 // longer than a caller waits. It is a service.
 type remover struct {
-	c     *Computer
+	tree  *tree
 	due   chan struct{} // capacity 1
 	since atomic.Int64  // choir.Time; 0 while nothing is removed
 	count atomic.Int64  // paths removed so far
 }
 
-func newRemover(c *Computer) *remover { return &remover{c: c, due: make(chan struct{}, 1)} }
+func newRemover(t *tree) *remover { return &remover{tree: t, due: make(chan struct{}, 1)} }
 
 func (*remover) String() string { return "remover" }
 
@@ -43,14 +43,14 @@ func (r *remover) Serve(ctx context.Context) error {
 		case <-r.due:
 		}
 		if err := r.sweep(ctx); err != nil && ctx.Err() == nil {
-			r.c.cfg.Log.Warn("not all could be removed", "computer", r.c.cfg.ID, "error", err)
+			r.tree.cfg.Logger.Warn("not all could be removed", "computer", r.tree.cfg.Computer, "error", err)
 		}
 	}
 }
 
 // sweep removes everything that waits for it.
 func (r *remover) sweep(ctx context.Context) error {
-	client, err := r.c.seats[choir.RoleAssociate].guest(ctx)
+	client, err := r.tree.sandbox.Guest(ctx)
 	if err != nil {
 		return err
 	}
@@ -59,7 +59,7 @@ func (r *remover) sweep(ctx context.Context) error {
 	for {
 		waiting, err := waitingRemovals(ctx, client)
 		if err != nil {
-			return ignore(err, choir.CodeNotFound)
+			return Ignore(err, choir.CodeNotFound)
 		}
 		if len(waiting) == 0 {
 			return r.close(ctx, client)
@@ -68,7 +68,7 @@ func (r *remover) sweep(ctx context.Context) error {
 		for _, path := range waiting {
 			before := r.count.Load()
 			err := client.RemoveTree(ctx, path, func(n int64) { r.count.Store(before + n) })
-			if err := ignore(err, choir.CodeNotFound); err != nil {
+			if err := Ignore(err, choir.CodeNotFound); err != nil {
 				return err
 			}
 		}
@@ -94,7 +94,7 @@ func waitingRemovals(ctx context.Context, client *guest.Client) ([]string, error
 
 // close removes the folder itself unless something new waits in it.
 func (r *remover) close(ctx context.Context, client *guest.Client) error {
-	unlock, err := r.c.lockTree(ctx)
+	unlock, err := r.tree.Lock(ctx)
 	if err != nil {
 		return err
 	}
@@ -104,12 +104,12 @@ func (r *remover) close(ctx context.Context, client *guest.Client) error {
 		r.wake()
 	}
 	if err != nil || len(waiting) > 0 {
-		return ignore(err, choir.CodeNotFound)
+		return Ignore(err, choir.CodeNotFound)
 	}
-	if err := ignore(client.Remove(ctx, removingNote, false), choir.CodeNotFound); err != nil {
+	if err := Ignore(client.Remove(ctx, removingNote, false), choir.CodeNotFound); err != nil {
 		return err
 	}
-	return ignore(client.Remove(ctx, snapshot.Removing, false), choir.CodeConflict)
+	return Ignore(client.Remove(ctx, snapshot.Removing, false), choir.CodeConflict)
 }
 
 // work is what is being removed; nil for nothing.
@@ -118,13 +118,13 @@ func (r *remover) work() *Work {
 	if since == 0 {
 		return nil
 	}
-	return &Work{Kind: workRemoving, Entries: r.count.Load(), Since: choir.Time(since)}
+	return &Work{Kind: WorkRemoving, Entries: r.count.Load(), Since: choir.Time(since)}
 }
 
 // removeLater takes a path out of the tree by rename and has it removed. The caller
 // holds the tree.
-func (c *Computer) removeLater(ctx context.Context, client *guest.Client, path string) error {
-	id, err := c.newID()
+func (r *remover) removeLater(ctx context.Context, client *guest.Client, path string) error {
+	id, err := r.tree.events.NewID()
 	if err != nil {
 		return err
 	}
@@ -135,6 +135,6 @@ func (c *Computer) removeLater(ctx context.Context, client *guest.Client, path s
 	if _, err := client.WriteFile(ctx, removingNote, 0, strings.NewReader("*\n")); err != nil {
 		return err
 	}
-	defer c.remover.wake()
+	defer r.wake()
 	return client.Rename(ctx, path, to)
 }

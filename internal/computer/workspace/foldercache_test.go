@@ -1,4 +1,4 @@
-package computer
+package workspace
 
 import (
 	"bytes"
@@ -27,7 +27,7 @@ func manyFiles(n, page int) (m snapshot.Manifest, listed []choir.FileState) {
 }
 
 // keepFolder puts a folder into a new store.
-func keepFolder(t testing.TB, m snapshot.Manifest) (*Computer, choir.Digest) {
+func keepFolder(t testing.TB, m snapshot.Manifest) (*tree, choir.Digest) {
 	t.Helper()
 	store := mem.New(mem.Config{})
 	raw := m.Encode()
@@ -35,17 +35,17 @@ func keepFolder(t testing.TB, m snapshot.Manifest) (*Computer, choir.Digest) {
 	if _, _, err := store.Put(context.Background(), bytes.NewReader(raw)); err != nil {
 		t.Fatal(err)
 	}
-	return &Computer{keeper: snapshot.NewKeeper(store)}, digest
+	return &tree{keeper: snapshot.NewKeeper(store)}, digest
 }
 
 func TestFilesGetTheDigestsOfTheLastSnapshot(t *testing.T) {
 	t.Parallel()
 	m, listed := manyFiles(300, 100)
-	c, digest := keepFolder(t, m)
+	tr, digest := keepFolder(t, m)
 	listed[3].Size++ // written since
 	listed[4].Path = "big/new"
 	for range 2 { // read, then remembered
-		known, err := c.entriesOf(t.Context(), digest)
+		known, err := tr.Entries(t.Context(), digest)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -92,14 +92,14 @@ func TestTheFolderCacheIsBounded(t *testing.T) {
 // is kept of it and without.
 func BenchmarkFolderPage(b *testing.B) {
 	m, listed := manyFiles(50_000, 1000)
-	c, digest := keepFolder(b, m)
+	tr, digest := keepFolder(b, m)
 	for _, kept := range []bool{false, true} {
 		b.Run(fmt.Sprintf("kept=%v", kept), func(b *testing.B) {
 			for b.Loop() {
 				if !kept {
-					c.folders = folderCache{}
+					tr.folders = folderCache{}
 				}
-				known, err := c.entriesOf(b.Context(), digest)
+				known, err := tr.Entries(b.Context(), digest)
 				if err != nil {
 					b.Fatal(err)
 				}
@@ -115,10 +115,10 @@ func BenchmarkLookup(b *testing.B) {
 	for _, n := range []int{100, 10_000} {
 		b.Run(fmt.Sprint(n, " entries"), func(b *testing.B) {
 			m, _ := manyFiles(n, 1)
-			c, digest := keepFolder(b, m)
+			tr, digest := keepFolder(b, m)
 			name := m.Entries[n/2].Name
 			for b.Loop() {
-				if e, err := c.lookup(b.Context(), digest, name); e == nil || err != nil {
+				if e, err := tr.Lookup(b.Context(), digest, name); e == nil || err != nil {
 					b.Fatal(e, err)
 				}
 			}
@@ -129,19 +129,19 @@ func BenchmarkLookup(b *testing.B) {
 func TestLookupFindsEveryEntryAndNoOther(t *testing.T) {
 	t.Parallel()
 	m, _ := manyFiles(300, 1)
-	c, digest := keepFolder(t, m)
+	tr, digest := keepFolder(t, m)
 	for i, want := range m.Entries {
-		e, err := c.lookup(t.Context(), digest, want.Name)
+		e, err := tr.Lookup(t.Context(), digest, want.Name)
 		if err != nil || e == nil || e.Name != want.Name || e.Size != want.Size {
 			t.Fatalf("entry %d: %v, %v", i, e, err)
 		}
 		e.Size = -1 // a caller's change reaches nobody else
 	}
-	if e, err := c.lookup(t.Context(), digest, m.Entries[7].Name); err != nil || e.Size < 0 {
+	if e, err := tr.Lookup(t.Context(), digest, m.Entries[7].Name); err != nil || e.Size < 0 {
 		t.Errorf("an entry that a caller changed is %v, %v for the next", e, err)
 	}
 	for _, name := range []string{"a", "file 000000x", "zzz", m.Entries[3].Name + "/below"} {
-		if e, err := c.lookup(t.Context(), digest, name); e != nil || err != nil {
+		if e, err := tr.Lookup(t.Context(), digest, name); e != nil || err != nil {
 			t.Errorf("%q: %v, %v", name, e, err)
 		}
 	}

@@ -1,4 +1,4 @@
-package computer
+package workspace
 
 import (
 	"errors"
@@ -9,42 +9,42 @@ import (
 	"choiros/internal/choir"
 )
 
-// spool takes what a person sends into a file without a name, up to the limit.
+// Spool takes what a person sends into a file without a name, up to the limit.
 // What is in memory or on disk already is used as it is. The caller closes.
-func (c *Computer) spool(content io.Reader) (io.ReadSeekCloser, error) {
+func (f *files) Spool(content io.Reader) (io.ReadSeekCloser, error) {
 	if s, ok := content.(io.ReadSeeker); ok {
 		return keptOpen{s}, nil
 	}
-	return c.unnamed(func(f *os.File) error { return c.fill(f, content) })
+	return f.unnamed(func(file *os.File) error { return f.fill(file, content) })
 }
 
 // unnamed is a file without a name, at the beginning of what fill wrote. The caller
 // closes.
-func (c *Computer) unnamed(fill func(*os.File) error) (*os.File, error) {
-	f, err := os.CreateTemp(c.cfg.Dir, ".upload-*")
+func (f *files) unnamed(fill func(*os.File) error) (*os.File, error) {
+	file, err := os.CreateTemp(f.tree.cfg.Dir, ".upload-*")
 	if err != nil {
 		return nil, choir.Wrap("computer.upload", codeOfDisk(err), err, "take what was sent")
 	}
-	err = os.Remove(f.Name())
+	err = os.Remove(file.Name())
 	if err == nil {
-		err = fill(f)
+		err = fill(file)
 	}
 	if err == nil {
-		_, err = f.Seek(0, io.SeekStart)
+		_, err = file.Seek(0, io.SeekStart)
 	}
 	if err != nil {
-		return nil, choir.Wrap("computer.upload", codeOfDisk(err), errors.Join(err, f.Close()), "take what was sent")
+		return nil, choir.Wrap("computer.upload", codeOfDisk(err), errors.Join(err, file.Close()), "take what was sent")
 	}
-	return f, nil
+	return file, nil
 }
 
-func (c *Computer) fill(f *os.File, content io.Reader) error {
-	limit := c.cfg.MaxUpload
+func (f *files) fill(file *os.File, content io.Reader) error {
+	limit := f.tree.cfg.MaxUpload
 	if limit <= 0 {
-		_, err := io.Copy(f, content)
+		_, err := io.Copy(file, content)
 		return err
 	}
-	n, err := io.Copy(f, io.LimitReader(content, limit+1))
+	n, err := io.Copy(file, io.LimitReader(content, limit+1))
 	if err == nil && n > limit {
 		err = choir.E("computer.upload", choir.CodeTooLarge, "more than %d bytes were sent", limit).WithRemedy("raise limits.upload_mb in choir.toml")
 	}

@@ -1,4 +1,4 @@
-package computer
+package workspace
 
 import (
 	"context"
@@ -22,15 +22,15 @@ type FolderPage struct {
 	More    bool              `json:"more" doc:"There are entries after the last one."`
 }
 
-// ListFolder is one page of a folder of the workspace, beginning after a name;
+// ListFolder lists one page of a folder of the workspace, beginning after a name;
 // the empty path is the workspace itself. Names are in byte order.
-func (c *Computer) ListFolder(ctx context.Context, path, after string, limit int) (FolderPage, error) {
+func (f *files) ListFolder(ctx context.Context, path, after string, limit int) (FolderPage, error) {
 	if path != "" {
 		if err := checkPath(path); err != nil && choir.CodeOf(err) != choir.CodeRefused {
 			return FolderPage{}, err
 		}
 	}
-	client, err := c.seats[choir.RoleAssociate].guest(ctx)
+	client, err := f.tree.sandbox.Guest(ctx)
 	if err != nil {
 		return FolderPage{}, err
 	}
@@ -46,13 +46,13 @@ func (c *Computer) ListFolder(ctx context.Context, path, after string, limit int
 		return page, err
 	}
 	page.Entries, page.More = list.Entries, list.More
-	return page, c.addDigests(ctx, path, page.Entries)
+	return page, f.addDigests(ctx, path, page.Entries)
 }
 
 // addDigests gives files the digest that the last snapshot has for them, when
 // nothing else of them differs.
-func (c *Computer) addDigests(ctx context.Context, path string, files []choir.FileState) error {
-	known, err := c.lastFolder(ctx, path)
+func (f *files) addDigests(ctx context.Context, path string, files []choir.FileState) error {
+	known, err := f.lastFolder(ctx, path)
 	if err != nil {
 		return err
 	}
@@ -78,27 +78,19 @@ func giveDigests(known []snapshot.Entry, files []choir.FileState) {
 
 // lastFolder is what lay in a folder in the last snapshot, in the byte order of
 // names; nil when it was not there.
-func (c *Computer) lastFolder(ctx context.Context, path string) ([]snapshot.Entry, error) {
-	root, err := c.lastSnapshot(ctx)
+func (f *files) lastFolder(ctx context.Context, path string) ([]snapshot.Entry, error) {
+	root, err := f.tree.LastSnapshot(ctx)
 	if err != nil || root == "" {
 		return nil, err
 	}
 	sum, _ := root.Bytes()
 	dir := &snapshot.Entry{Kind: snapshot.Dir, Sum: sum}
 	if path != "" {
-		if dir, err = c.lookup(ctx, root, path); err != nil || dir == nil || dir.Kind != snapshot.Dir {
-			return nil, ignore(err, choir.CodeRefused)
+		if dir, err = f.tree.Lookup(ctx, root, path); err != nil || dir == nil || dir.Kind != snapshot.Dir {
+			return nil, Ignore(err, choir.CodeRefused)
 		}
 	}
-	return c.entriesOf(ctx, dir.Digest())
-}
-
-// ignore is no error for one with this code.
-func ignore(err error, code choir.Code) error {
-	if choir.CodeOf(err) == code {
-		return nil
-	}
-	return err
+	return f.tree.Entries(ctx, dir.Digest())
 }
 
 func unchanged(e *snapshot.Entry, f choir.FileState) bool {
@@ -108,11 +100,11 @@ func unchanged(e *snapshot.Entry, f choir.FileState) bool {
 // OpenFile opens a file of the workspace as it is for reading; the caller
 // closes. What is read is a snapshot's, so the digest is true of it and it does
 // not change while it is read. Code conflict for what is no file.
-func (c *Computer) OpenFile(ctx context.Context, path string) (choir.FileState, io.ReadSeekCloser, error) {
+func (f *files) OpenFile(ctx context.Context, path string) (choir.FileState, io.ReadSeekCloser, error) {
 	if err := checkPath(path); err != nil {
 		return choir.FileState{}, nil, err
 	}
-	client, err := c.seats[choir.RoleAssociate].guest(ctx)
+	client, err := f.tree.sandbox.Guest(ctx)
 	if err != nil {
 		return choir.FileState{}, nil, err
 	}
@@ -123,23 +115,23 @@ func (c *Computer) OpenFile(ctx context.Context, path string) (choir.FileState, 
 	if state.Kind != "file" {
 		return state, nil, &choir.Error{Op: "computer.file", Code: choir.CodeConflict, Path: path, Msg: "is a " + state.Kind + ", not a file"}
 	}
-	e, err := c.known(ctx, path, state)
+	e, err := f.known(ctx, path, state)
 	if err != nil {
 		return state, nil, err
 	}
 	if e == nil {
-		return c.readNow(ctx, client, path, state)
+		return f.readNow(ctx, client, path, state)
 	}
-	return e.State(path), &pieces{ctx: ctx, store: c.blobs, digest: e.Digest(), size: e.Size}, nil
+	return e.State(path), &pieces{ctx: ctx, store: f.blobs, digest: e.Digest(), size: e.Size}, nil
 }
 
 // known finds a file in the last snapshot; nil when it changed since.
-func (c *Computer) known(ctx context.Context, path string, state choir.FileState) (*snapshot.Entry, error) {
-	root, err := c.lastSnapshot(ctx)
+func (f *files) known(ctx context.Context, path string, state choir.FileState) (*snapshot.Entry, error) {
+	root, err := f.tree.LastSnapshot(ctx)
 	if err != nil || root == "" {
 		return nil, err
 	}
-	e, err := c.lookup(ctx, root, path)
+	e, err := f.tree.Lookup(ctx, root, path)
 	if err != nil || e == nil || !unchanged(e, state) {
 		return nil, err
 	}
@@ -149,12 +141,12 @@ func (c *Computer) known(ctx context.Context, path string, state choir.FileState
 // readNow copies a file that no snapshot has as it is, beside the workspace and
 // without a name, so that it does not change while it is read. Code too_large for
 // a file that no snapshot may hold.
-func (c *Computer) readNow(ctx context.Context, client *guest.Client, path string, state choir.FileState) (choir.FileState, io.ReadSeekCloser, error) {
-	if limit := c.cfg.Hold.FileBytes; limit > 0 && state.Size > limit {
+func (f *files) readNow(ctx context.Context, client *guest.Client, path string, state choir.FileState) (choir.FileState, io.ReadSeekCloser, error) {
+	if limit := f.tree.cfg.Hold.FileBytes; limit > 0 && state.Size > limit {
 		return state, nil, &choir.Error{Op: "computer.file", Code: choir.CodeTooLarge, Path: path,
 			Msg: "is longer than " + strconv.FormatInt(limit>>20, 10) + " MiB", Remedy: "look at it in a terminal, or raise storage.file_mb"}
 	}
-	if err := c.mustFit(state.Size); err != nil {
+	if err := f.mustFit(state.Size); err != nil {
 		return state, nil, err
 	}
 	r, err := client.ReadFile(ctx, path)
@@ -165,8 +157,8 @@ func (c *Computer) readNow(ctx context.Context, client *guest.Client, path strin
 	state = r.State
 	state.Path = path
 	hash := sha256.New()
-	copied, err := c.unnamed(func(f *os.File) error {
-		_, err := io.Copy(io.MultiWriter(f, hash), r)
+	copied, err := f.unnamed(func(file *os.File) error {
+		_, err := io.Copy(io.MultiWriter(file, hash), r)
 		return err
 	})
 	if err != nil {
@@ -177,8 +169,8 @@ func (c *Computer) readNow(ctx context.Context, client *guest.Client, path strin
 }
 
 // mustFit refuses what would take the room that is left free on the disk.
-func (c *Computer) mustFit(size int64) error {
-	if store, ok := c.blobs.(blob.Roomer); ok {
+func (f *files) mustFit(size int64) error {
+	if store, ok := f.blobs.(blob.Roomer); ok {
 		return store.RoomFor(size)
 	}
 	return nil
@@ -249,13 +241,13 @@ func (p *pieces) Close() error {
 }
 
 // Find looks for files below a folder of the workspace, but not in the trash.
-func (c *Computer) Find(ctx context.Context, path string, spec guest.FindSpec, limit int) (guest.Found, error) {
+func (f *files) Find(ctx context.Context, path string, spec guest.FindSpec, limit int) (guest.Found, error) {
 	if path != "" {
 		if err := checkPath(path); err != nil {
 			return guest.Found{}, err
 		}
 	}
-	client, err := c.seats[choir.RoleAssociate].guest(ctx)
+	client, err := f.tree.sandbox.Guest(ctx)
 	if err != nil {
 		return guest.Found{}, err
 	}
@@ -264,11 +256,11 @@ func (c *Computer) Find(ctx context.Context, path string, spec guest.FindSpec, l
 
 // MakeFolder makes an empty folder, with those it lies in; code conflict when
 // something is there.
-func (c *Computer) MakeFolder(ctx context.Context, role choir.Role, path string) (choir.FileState, error) {
+func (f *files) MakeFolder(ctx context.Context, role choir.Role, path string) (choir.FileState, error) {
 	if err := checkPath(path); err != nil {
 		return choir.FileState{}, err
 	}
-	return c.edit(ctx, role, path, Expect{Absent: true}, func(client *guest.Client) error {
+	return f.edit(ctx, role, path, Expect{Absent: true}, func(client *guest.Client) error {
 		if err := makeParents(ctx, client, path); err != nil {
 			return err
 		}
@@ -286,19 +278,19 @@ type Transfer struct {
 // Move moves paths, one after the other. Nothing is done unless all of them can
 // be: code conflict when something else is there than was expected, not_found
 // when nothing is, invalid for a folder into itself.
-func (c *Computer) Move(ctx context.Context, role choir.Role, items []Transfer) ([]choir.FileState, error) {
-	return c.transfer(ctx, role, items, true, func(client *guest.Client, t Transfer) error { return client.Rename(ctx, t.From, t.To) })
+func (f *files) Move(ctx context.Context, role choir.Role, items []Transfer) ([]choir.FileState, error) {
+	return f.transfer(ctx, role, items, true, func(client *guest.Client, t Transfer) error { return client.Rename(ctx, t.From, t.To) })
 }
 
 // Copy copies paths with all that is below them, as Move moves them.
-func (c *Computer) Copy(ctx context.Context, role choir.Role, items []Transfer) ([]choir.FileState, error) {
-	return c.transfer(ctx, role, items, false, func(client *guest.Client, t Transfer) error {
+func (f *files) Copy(ctx context.Context, role choir.Role, items []Transfer) ([]choir.FileState, error) {
+	return f.transfer(ctx, role, items, false, func(client *guest.Client, t Transfer) error {
 		_, _, err := client.Copy(ctx, t.From, t.To)
 		return err
 	})
 }
 
-func (c *Computer) transfer(ctx context.Context, role choir.Role, items []Transfer, move bool, do func(*guest.Client, Transfer) error) ([]choir.FileState, error) {
+func (f *files) transfer(ctx context.Context, role choir.Role, items []Transfer, move bool, do func(*guest.Client, Transfer) error) ([]choir.FileState, error) {
 	var paths, to []string
 	for _, t := range items {
 		if err := t.check(); err != nil {
@@ -313,16 +305,16 @@ func (c *Computer) transfer(ctx context.Context, role choir.Role, items []Transf
 		}
 	}
 	var replaced []string
-	after, err := c.change(ctx, role, change{
+	after, err := f.edits.change(ctx, role, change{
 		paths: append(append(paths, to...), trashDir),
 		check: func(root choir.Digest) (err error) {
-			replaced, err = c.checkTransfers(ctx, root, items)
+			replaced, err = f.checkTransfers(ctx, root, items)
 			return err
 		},
 		do: func(client *guest.Client) error {
 			for _, t := range items {
 				if slices.Contains(replaced, t.To) {
-					if _, err := c.discard(ctx, client, t.To); err != nil {
+					if _, err := f.trash.discard(ctx, client, t.To); err != nil {
 						return err
 					}
 				}
@@ -339,13 +331,13 @@ func (c *Computer) transfer(ctx context.Context, role choir.Role, items []Transf
 	if err != nil {
 		return nil, err
 	}
-	return c.statesOf(ctx, after.Root, to)
+	return f.statesOf(ctx, after.Root, to)
 }
 
-func (c *Computer) statesOf(ctx context.Context, root choir.Digest, paths []string) ([]choir.FileState, error) {
+func (f *files) statesOf(ctx context.Context, root choir.Digest, paths []string) ([]choir.FileState, error) {
 	states := make([]choir.FileState, 0, len(paths))
 	for _, path := range paths {
-		e, err := c.lookup(ctx, root, path)
+		e, err := f.tree.Lookup(ctx, root, path)
 		if err != nil {
 			return nil, err
 		}
@@ -365,9 +357,9 @@ func (t Transfer) check() error {
 	switch {
 	case t.From == t.To:
 		return choir.Invalid("to", "%q is where it is already", t.To)
-	case below(t.To, []string{t.From}):
+	case Below(t.To, []string{t.From}):
 		return choir.Invalid("to", "%q lies in %q itself", t.To, t.From).WithRemedy("choose a folder outside of it")
-	case below(t.From, []string{t.To}) && t.Replace != nil:
+	case Below(t.From, []string{t.To}) && t.Replace != nil:
 		return choir.Invalid("to", "%q holds %q: it cannot be replaced by a part of itself", t.To, t.From)
 	}
 	return nil
@@ -375,9 +367,9 @@ func (t Transfer) check() error {
 
 // checkTransfers holds all of them against a snapshot; it returns the places
 // where something is to be replaced.
-func (c *Computer) checkTransfers(ctx context.Context, root choir.Digest, items []Transfer) (replaced []string, err error) {
+func (f *files) checkTransfers(ctx context.Context, root choir.Digest, items []Transfer) (replaced []string, err error) {
 	for _, t := range items {
-		from, err := c.lookup(ctx, root, t.From)
+		from, err := f.tree.Lookup(ctx, root, t.From)
 		if err != nil {
 			return nil, err
 		}
@@ -387,7 +379,7 @@ func (c *Computer) checkTransfers(ctx context.Context, root choir.Digest, items 
 		if err := t.Want.check(t.From, from); err != nil {
 			return nil, err
 		}
-		to, err := c.lookup(ctx, root, t.To)
+		to, err := f.tree.Lookup(ctx, root, t.To)
 		if err != nil {
 			return nil, err
 		}

@@ -1,7 +1,6 @@
-package computer
+package workspace
 
 import (
-	"context"
 	"slices"
 	"sync"
 
@@ -58,22 +57,4 @@ func (f *folderCache) put(digest choir.Digest, entries []snapshot.Entry) {
 		keep++
 	}
 	f.kept = slices.Delete(f.kept, keep, len(f.kept))
-}
-
-// entriesOf is what lies in a folder of a snapshot, in the byte order of names.
-// It is shared: nobody may write to it.
-func (c *Computer) entriesOf(ctx context.Context, manifest choir.Digest) ([]snapshot.Entry, error) {
-	if entries, ok := c.folders.get(manifest); ok {
-		return entries, nil
-	}
-	raw, err := c.keeper.Manifest(ctx, manifest)
-	if err != nil {
-		return nil, err
-	}
-	m, err := snapshot.DecodeManifest(raw)
-	if err != nil {
-		return nil, err
-	}
-	c.folders.put(manifest, m.Entries)
-	return m.Entries, nil
 }

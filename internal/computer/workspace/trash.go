@@ -1,4 +1,4 @@
-package computer
+package workspace
 
 import (
 	"bytes"
@@ -19,6 +19,13 @@ import (
 //	.trash/<id>/item/<name>     the thing itself
 const trashDir = ".trash"
 
+// trash is what people threw away, and what was in the way of a restore.
+type trash struct {
+	tree    *tree
+	edits   *edits
+	remover *remover
+}
+
 // maxFrom bounds what is read of a note; an escaped path is shorter.
 const maxFrom = 4096
 
@@ -37,16 +44,16 @@ type Discarding struct {
 }
 
 // Discard moves paths to the trash. Nothing is done unless all of them can be.
-func (c *Computer) Discard(ctx context.Context, role choir.Role, items []Discarding) ([]Trashed, error) {
+func (tr *trash) Discard(ctx context.Context, role choir.Role, items []Discarding) ([]Trashed, error) {
 	for i, d := range items {
 		if err := checkPath(d.Path); err != nil {
 			return nil, err
 		}
-		if below(d.Path, []string{trashDir}) {
+		if Below(d.Path, []string{trashDir}) {
 			return nil, choir.Invalid("path", "%q is in the trash already", d.Path).WithRemedy("empty the trash")
 		}
 		for _, other := range items[:i] {
-			if below(d.Path, []string{other.Path}) || below(other.Path, []string{d.Path}) {
+			if Below(d.Path, []string{other.Path}) || Below(other.Path, []string{d.Path}) {
 				return nil, choir.Invalid("path", "%q and %q are one inside the other", d.Path, other.Path)
 			}
 		}
@@ -54,8 +61,8 @@ func (c *Computer) Discard(ctx context.Context, role choir.Role, items []Discard
 	ch := change{
 		check: func(root choir.Digest) error {
 			for _, d := range items {
-				there, err := c.lookup(ctx, root, d.Path)
-				if err == nil && there == nil && !c.isLeft(ctx, d.Path) {
+				there, err := tr.tree.Lookup(ctx, root, d.Path)
+				if err == nil && there == nil && !tr.isLeft(ctx, d.Path) {
 					err = &choir.Error{Op: "computer.file", Code: choir.CodeNotFound, Path: d.Path, Msg: "is not there"}
 				}
 				if err == nil {
@@ -75,7 +82,7 @@ func (c *Computer) Discard(ctx context.Context, role choir.Role, items []Discard
 	var out []Trashed
 	ch.do = func(client *guest.Client) error {
 		for _, d := range items {
-			t, err := c.discard(ctx, client, d.Path)
+			t, err := tr.discard(ctx, client, d.Path)
 			if err != nil {
 				return err
 			}
@@ -83,12 +90,12 @@ func (c *Computer) Discard(ctx context.Context, role choir.Role, items []Discard
 		}
 		return nil
 	}
-	after, err := c.change(ctx, role, ch)
+	after, err := tr.edits.change(ctx, role, ch)
 	if err != nil {
 		return nil, err
 	}
 	for i := range out {
-		e, err := c.lookup(ctx, after.Root, out[i].File.Path)
+		e, err := tr.tree.Lookup(ctx, after.Root, out[i].File.Path)
 		if err != nil {
 			return nil, err
 		}
@@ -98,8 +105,8 @@ func (c *Computer) Discard(ctx context.Context, role choir.Role, items []Discard
 }
 
 // isLeft reports whether something lies at a path, which no snapshot may hold.
-func (c *Computer) isLeft(ctx context.Context, path string) bool {
-	client, err := c.seats[choir.RoleAssociate].guest(ctx)
+func (tr *trash) isLeft(ctx context.Context, path string) bool {
+	client, err := tr.tree.sandbox.Guest(ctx)
 	if err != nil {
 		return false
 	}
@@ -108,8 +115,8 @@ func (c *Computer) isLeft(ctx context.Context, path string) bool {
 }
 
 // discard moves one path to the trash. The caller holds the tree.
-func (c *Computer) discard(ctx context.Context, client *guest.Client, path string) (Trashed, error) {
-	id, err := c.newID()
+func (tr *trash) discard(ctx context.Context, client *guest.Client, path string) (Trashed, error) {
+	id, err := tr.tree.events.NewID()
 	if err != nil {
 		return Trashed{}, err
 	}
@@ -134,8 +141,8 @@ func (c *Computer) discard(ctx context.Context, client *guest.Client, path strin
 
 // Trash lists what lies in the trash, newest first. What is no item of ours is
 // left out.
-func (c *Computer) Trash(ctx context.Context) ([]Trashed, error) {
-	client, err := c.seats[choir.RoleAssociate].guest(ctx)
+func (tr *trash) Trash(ctx context.Context) ([]Trashed, error) {
+	client, err := tr.tree.sandbox.Guest(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -143,7 +150,7 @@ func (c *Computer) Trash(ctx context.Context) ([]Trashed, error) {
 	for after, more := "", true; more; {
 		page, err := client.List(ctx, trashDir, after, 0)
 		if err != nil {
-			return items, ignore(err, choir.CodeNotFound)
+			return items, Ignore(err, choir.CodeNotFound)
 		}
 		for _, e := range page.Entries {
 			after = e.Path[len(trashDir)+1:]
@@ -178,7 +185,7 @@ func readTrashed(ctx context.Context, client *guest.Client, id choir.ID) (Trashe
 		return Trashed{}, err
 	}
 	from = bytes.TrimSuffix(from, []byte{'\n'})
-	if ignore(checkPath(string(from)), choir.CodeRefused) != nil {
+	if Ignore(checkPath(string(from)), choir.CodeRefused) != nil {
 		return Trashed{}, none
 	}
 	page, err := client.List(ctx, folder+"/item", "", 2)
@@ -190,8 +197,8 @@ func readTrashed(ctx context.Context, client *guest.Client, id choir.ID) (Trashe
 
 // Restore moves an item of the trash to where it was, or to another path. Code
 // not_found when there is no such item, conflict when something is there.
-func (c *Computer) Restore(ctx context.Context, role choir.Role, id choir.ID, to string) (choir.FileState, error) {
-	client, err := c.seats[choir.RoleAssociate].guest(ctx)
+func (tr *trash) Restore(ctx context.Context, role choir.Role, id choir.ID, to string) (choir.FileState, error) {
+	client, err := tr.tree.sandbox.Guest(ctx)
 	if err != nil {
 		return choir.FileState{}, err
 	}
@@ -205,10 +212,10 @@ func (c *Computer) Restore(ctx context.Context, role choir.Role, id choir.ID, to
 	if err := checkPath(to); err != nil {
 		return choir.FileState{}, choir.Under("to", err)
 	}
-	after, err := c.change(ctx, role, change{
+	after, err := tr.edits.change(ctx, role, change{
 		paths: []string{trashDir + "/" + string(id), to},
 		check: func(root choir.Digest) error {
-			there, err := c.lookup(ctx, root, to)
+			there, err := tr.tree.Lookup(ctx, root, to)
 			if err != nil {
 				return err
 			}
@@ -227,14 +234,14 @@ func (c *Computer) Restore(ctx context.Context, role choir.Role, id choir.ID, to
 	if err != nil {
 		return choir.FileState{}, err
 	}
-	now, err := c.lookup(ctx, after.Root, to)
+	now, err := tr.tree.Lookup(ctx, after.Root, to)
 	return stateOf(to, now), err
 }
 
 // EmptyTrash removes one item of the trash for good, or with an empty id all of
 // them. The timeline still has them, but for what no snapshot holds. They are out
 // of the tree when it returns; see remover.
-func (c *Computer) EmptyTrash(ctx context.Context, role choir.Role, id choir.ID) error {
+func (tr *trash) EmptyTrash(ctx context.Context, role choir.Role, id choir.ID) error {
 	path := trashDir
 	if id != "" {
 		if !id.ValidV7() {
@@ -242,17 +249,17 @@ func (c *Computer) EmptyTrash(ctx context.Context, role choir.Role, id choir.ID)
 		}
 		path += "/" + string(id)
 	}
-	_, err := c.change(ctx, role, change{
+	_, err := tr.edits.change(ctx, role, change{
 		paths: []string{path},
 		check: func(root choir.Digest) error {
-			there, err := c.lookup(ctx, root, path)
-			if err == nil && there == nil && id != "" && !c.isLeft(ctx, path) {
+			there, err := tr.tree.Lookup(ctx, root, path)
+			if err == nil && there == nil && id != "" && !tr.isLeft(ctx, path) {
 				err = choir.E("computer.trash", choir.CodeNotFound, "there is no %s in the trash", id)
 			}
 			return err
 		},
 		do: func(client *guest.Client) error {
-			return ignore(c.removeLater(ctx, client, path), choir.CodeNotFound)
+			return Ignore(tr.remover.removeLater(ctx, client, path), choir.CodeNotFound)
 		},
 	})
 	return err

@@ -1,4 +1,4 @@
-package computer
+package workspace
 
 import (
 	"context"
@@ -16,12 +16,12 @@ const (
 
 // leftOut is the event that says what a scan left out, when that is something else
 // than the log knows; else nil.
-func (c *Computer) leftOut(ctx context.Context, now snapshot.Result) (choir.Payload, error) {
-	known, err := c.store.LeftOut(ctx, 0)
+func (t *tree) leftOut(ctx context.Context, now snapshot.Result) (choir.Payload, error) {
+	known, err := t.log.LeftOut(ctx, 0)
 	if err != nil {
 		return nil, err
 	}
-	there := choir.CachesLeftOut{Limit: c.cfg.CacheLimit}
+	there := choir.CachesLeftOut{Limit: t.cfg.CacheLimit}
 	over := map[string]bool{}
 	size := 0
 	for _, l := range now.Over {
@@ -49,18 +49,18 @@ func (c *Computer) leftOut(ctx context.Context, now snapshot.Result) (choir.Payl
 // a file goes on growing is no news.
 func sameLeft(a, b choir.LeftPath) bool { return a.Path == b.Path && a.Reason == b.Reason }
 
-// without is the tree of a snapshot that the workspace can be made while these
-// caches are in it, which no snapshot has and nobody removes.
-func (c *Computer) without(ctx context.Context, root choir.Digest, caches []string) (choir.Digest, error) {
+// Without returns a snapshot without these paths, which no snapshot holds and nobody
+// removes: while they are there, the tree can be restored to no more than that.
+func (t *tree) Without(ctx context.Context, root choir.Digest, caches []string) (choir.Digest, error) {
 	if len(caches) == 0 {
 		return root, nil
 	}
-	in, err := c.keeper.Begin(ctx)
+	in, err := t.keeper.Begin(ctx)
 	if err != nil {
 		return "", err
 	}
 	defer in.Discard()
-	left, err := snapshot.Without(ctx, c.keeper, root, caches, func(o snapshot.Object) error { return in.Add(ctx, o) })
+	left, err := snapshot.Without(ctx, t.keeper, root, caches, func(o snapshot.Object) error { return in.Add(ctx, o) })
 	if err == nil && left != root {
 		_, _, err = in.Commit(ctx, left)
 	}

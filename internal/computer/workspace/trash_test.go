@@ -1,4 +1,4 @@
-package computer
+package workspace
 
 import (
 	"io"
@@ -11,7 +11,7 @@ import (
 )
 
 func TestWhatPeopleDoWithFiles(t *testing.T) {
-	l := newFakeLab(t)
+	l := newLab(t)
 	ctx := l.within()
 	write := func(path, content string) choir.FileState {
 		t.Helper()
@@ -25,7 +25,7 @@ func TestWhatPeopleDoWithFiles(t *testing.T) {
 		return out
 	}
 	a := write("d/a", "a")
-	begins, _ := l.Store().Head()
+	begins, _ := l.log.Head()
 	write("d/x/b", "b")
 	if got := must(l.MakeFolder(ctx, choir.RoleDesktop, "d/new/empty"))(t); got.Kind != "dir" {
 		t.Errorf("a new folder: %+v", got)
@@ -103,17 +103,10 @@ func TestWhatPeopleDoWithFiles(t *testing.T) {
 	l.everyFileEventIsTheDesktops(begins)
 }
 
-func (l *lab) wantCode(err error, code choir.Code) {
-	l.t.Helper()
-	if choir.CodeOf(err) != code {
-		l.t.Errorf("got %v, want code %q", err, code)
-	}
-}
-
 // everyFileEventIsTheDesktops looks for changes that were told as another's.
 func (l *lab) everyFileEventIsTheDesktops(after uint64) {
 	l.t.Helper()
-	events := must(l.Store().EventsAfter(l.within(), after, choir.MaxEventsAfter))(l.t)
+	events := must(l.log.EventsAfter(l.within(), after, choir.MaxEventsAfter))(l.t)
 	told := 0
 	for _, e := range events {
 		if e.Type == "file.written" || e.Type == "file.removed" {
@@ -129,7 +122,7 @@ func (l *lab) everyFileEventIsTheDesktops(after uint64) {
 }
 
 func TestAFileIsReadAsItIs(t *testing.T) {
-	l := newFakeLab(t)
+	l := newLab(t)
 	ctx := l.within()
 	must(l.WriteFile(ctx, choir.RoleDesktop, "f", strings.NewReader("0123456789"), Expect{}))(t)
 	state, r, err := l.OpenFile(ctx, "f")
@@ -150,7 +143,7 @@ func TestAFileIsReadAsItIs(t *testing.T) {
 		}
 	}
 	// What nobody has recorded yet is read as well.
-	must(l.guest().WriteFile(ctx, "f", 0, strings.NewReader("changed outside")))(t)
+	must(l.client.WriteFile(ctx, "f", 0, strings.NewReader("changed outside")))(t)
 	state, again, err := l.OpenFile(ctx, "f")
 	if err != nil || state.Digest != choir.DigestOf([]byte("changed outside")) {
 		t.Fatalf("%+v, %v", state, err)

@@ -1,0 +1,58 @@
+package workspace
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"choiros/internal/choir"
+	"choiros/internal/snapshot"
+)
+
+// Lookup finds a path in a snapshot; nil when it is not there. A path that leads
+// through a link is refused: only the real one is the owner's.
+func (t *tree) Lookup(ctx context.Context, root choir.Digest, path string) (*snapshot.Entry, error) {
+	raw, err := snapshot.UnescapePath(path)
+	if err != nil {
+		return nil, err
+	}
+	sum, _ := root.Bytes()
+	at := &snapshot.Entry{Kind: snapshot.Dir, Sum: sum}
+	for _, name := range strings.Split(string(raw), "/") {
+		if at.Kind == snapshot.Symlink {
+			return nil, &choir.Error{Op: "computer.file", Code: choir.CodeRefused, Path: path, Msg: "leads through a link", Remedy: "name the file it leads to"}
+		}
+		if at.Kind != snapshot.Dir {
+			return nil, nil
+		}
+		entries, err := t.Entries(ctx, at.Digest())
+		if err != nil {
+			return nil, err
+		}
+		i, found := slices.BinarySearchFunc(entries, name, func(e snapshot.Entry, name string) int { return strings.Compare(e.Name, name) })
+		if !found {
+			return nil, nil
+		}
+		entry := entries[i] // the folder's entries are shared
+		at = &entry
+	}
+	return at, nil
+}
+
+// Entries lists what lies in a folder of a snapshot, by its manifest, in the byte
+// order of names. The list is shared: nobody may write to it.
+func (t *tree) Entries(ctx context.Context, manifest choir.Digest) ([]snapshot.Entry, error) {
+	if entries, ok := t.folders.get(manifest); ok {
+		return entries, nil
+	}
+	raw, err := t.keeper.Manifest(ctx, manifest)
+	if err != nil {
+		return nil, err
+	}
+	m, err := snapshot.DecodeManifest(raw)
+	if err != nil {
+		return nil, err
+	}
+	t.folders.put(manifest, m.Entries)
+	return m.Entries, nil
+}

@@ -1,0 +1,139 @@
+package workspace
+
+import (
+	"context"
+	"errors"
+	"io"
+	"slices"
+	"sort"
+	"strconv"
+	"strings"
+
+	"choiros/internal/choir"
+	"choiros/internal/snapshot"
+)
+
+// past is the tree as it was at earlier moments. It is read from what is stored, so it
+// is there while the sandbox sleeps.
+type past struct{ tree *tree }
+
+// FolderAt lists a folder of the workspace as it was after event seq, exactly and
+// with what lies in .git; the empty path is the workspace itself. A path that is
+// a file is its only entry.
+func (p *past) FolderAt(ctx context.Context, seq uint64, path string) ([]choir.FileState, error) {
+	e, entries, err := p.entriesAt(ctx, seq, path)
+	if err != nil {
+		return nil, err
+	}
+	if e.Kind != snapshot.Dir {
+		return []choir.FileState{e.State(path)}, nil
+	}
+	return statesIn(path, entries), nil
+}
+
+// ListFolderAt lists one page of a folder of the workspace as it was after event
+// seq, as ListFolder is of now.
+func (p *past) ListFolderAt(ctx context.Context, seq uint64, path, after string, limit int) (FolderPage, error) {
+	page := FolderPage{}
+	from, err := snapshot.UnescapePath(after)
+	if err != nil {
+		return page, choir.Under("after", err)
+	}
+	e, entries, err := p.entriesAt(ctx, seq, path)
+	if err != nil {
+		return page, err
+	}
+	dated, err := p.dateFolders(ctx, []snapshot.Entry{*e})
+	if err != nil {
+		return page, err
+	}
+	page.Folder = dated[0].State(path)
+	if e.Kind != snapshot.Dir {
+		return page, &choir.Error{Op: "computer.folder", Code: choir.CodeConflict, Path: path, Msg: "was a " + page.Folder.Kind + ", not a folder"}
+	}
+	if after != "" {
+		entries = entries[sort.Search(len(entries), func(i int) bool { return entries[i].Name > string(from) }):]
+	}
+	page.More = len(entries) > limit
+	if dated, err = p.dateFolders(ctx, entries[:min(limit, len(entries))]); err != nil {
+		return page, err
+	}
+	page.Entries = statesIn(path, dated)
+	return page, nil
+}
+
+// dateFolders returns entries in which folders have the mode and time that stand in
+// their own manifests. The entries that are given stay as they are: they are cached.
+func (p *past) dateFolders(ctx context.Context, entries []snapshot.Entry) ([]snapshot.Entry, error) {
+	dated := slices.Clone(entries)
+	for i := range dated {
+		e := &dated[i]
+		if e.Kind != snapshot.Dir {
+			continue
+		}
+		manifest, err := p.tree.keeper.Content(ctx, e.Digest())
+		if err != nil {
+			return nil, err
+		}
+		e.Mode, e.MTime, err = snapshot.ReadMeta(manifest)
+		if err = errors.Join(err, manifest.Close()); err != nil {
+			return nil, err
+		}
+	}
+	return dated, nil
+}
+
+// entriesAt is what was at a path after event seq, and what lay in it, in the byte
+// order of names.
+func (p *past) entriesAt(ctx context.Context, seq uint64, path string) (*snapshot.Entry, []snapshot.Entry, error) {
+	e, err := p.entryAt(ctx, seq, path)
+	if err != nil || e.Kind != snapshot.Dir {
+		return e, nil, err
+	}
+	entries, err := p.tree.Entries(ctx, e.Digest())
+	return e, entries, err
+}
+
+// statesIn describes entries of the folder at path.
+func statesIn(path string, entries []snapshot.Entry) []choir.FileState {
+	list := make([]choir.FileState, 0, len(entries))
+	for i := range entries {
+		name := snapshot.EscapePath([]byte(entries[i].Name))
+		list = append(list, entries[i].State(strings.TrimPrefix(path+"/"+name, "/")))
+	}
+	return list
+}
+
+// ReadFileAt reads a file as it was after event seq; the caller closes. Code
+// not_found when nothing was there, conflict when it was no file.
+func (p *past) ReadFileAt(ctx context.Context, seq uint64, path string) (choir.FileState, io.ReadCloser, error) {
+	e, err := p.entryAt(ctx, seq, path)
+	if err != nil {
+		return choir.FileState{}, nil, err
+	}
+	state := e.State(path)
+	if e.Kind != snapshot.File {
+		return state, nil, &choir.Error{Op: "computer.file", Code: choir.CodeConflict, Path: path, Msg: "was a " + state.Kind + ", not a file"}
+	}
+	content, err := p.tree.keeper.Content(ctx, e.Digest())
+	return state, content, err
+}
+
+func (p *past) entryAt(ctx context.Context, seq uint64, path string) (*snapshot.Entry, error) {
+	if err := p.tree.log.MustHave(seq); err != nil {
+		return nil, err
+	}
+	root, err := p.tree.cfg.Moment(ctx, seq)
+	if err != nil {
+		return nil, err
+	}
+	if path == "" {
+		sum, _ := root.Bytes()
+		return &snapshot.Entry{Kind: snapshot.Dir, Sum: sum}, nil
+	}
+	e, err := p.tree.Lookup(ctx, root, path)
+	if err == nil && e == nil {
+		err = &choir.Error{Op: "computer.file", Code: choir.CodeNotFound, Path: path, Msg: "was not there after event " + strconv.FormatUint(seq, 10)}
+	}
+	return e, err
+}
