@@ -52,7 +52,7 @@ func (p *projection) projected() *projection { return p }
 var projections = []table{
 	runsTable, conversationsTable, messagesTable, tasksTable, usageTable, checkpointsTable, snapshotsTable,
 	documentsTable, documentHeadsTable, documentVersionsTable, overlaysTable, filesTable, settingsTable, windowsTable, undosTable,
-	firstsTable,
+	firstsTable, marksTable, markTrailTable,
 }
 
 // reduced are the event types that projections follow from, each with its
