@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"zombiezen.com/go/sqlite"
+
 	"choiros/internal/choir"
 	"choiros/internal/fault"
 	"choiros/internal/recovery"
@@ -56,6 +58,9 @@ func (s *Store) makeCopy(ctx context.Context, path string, head uint64) error {
 		return sqliteError("eventstore.remake", err)
 	}
 	err = rebuildIn(ctx, conn, wholeJournal(s.journal), 0, head, s.applier.watch)
+	if err == nil {
+		err = s.pool.use(ctx, func(old *sqlite.Conn) error { return carryCursors(old, conn) })
+	}
 	if err == nil {
 		err = execute(conn, "PRAGMA wal_checkpoint(TRUNCATE)") // the file alone is the copy
 	}

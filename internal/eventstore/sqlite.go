@@ -29,8 +29,9 @@ var scripts embed.FS
 // the copies that choirs of then left, and none is added.
 const scripted = 8
 
-// schemaVersion is the newest version: that of the newest projection.
-var schemaVersion = newest(projections)
+// schemaVersion is the newest version: that of the newest projection, or of the table
+// of cursors.
+var schemaVersion = max(newest(projections), cursorsVersion)
 
 func newest(tables []table) (version int) {
 	for _, t := range tables {
@@ -279,7 +280,12 @@ func migrateFrom(conn *sqlite.Conn, version int) error {
 		}
 	}
 	if version < firstsVersion {
-		return fillFirsts(conn)
+		if err := fillFirsts(conn); err != nil {
+			return err
+		}
+	}
+	if version < cursorsVersion {
+		return execute(conn, cursorsTable)
 	}
 	return nil
 }
