@@ -68,6 +68,7 @@ var points = []point{
 	{name: "journal.folder.sync"},
 	{name: "store.commit"},
 	{name: "store.committed"},
+	{name: "store.cursor"},
 	{name: "store.checkpoint"},
 	{name: "store.migrate", fresh: true, steps: beginning},
 	{name: "blob.wal.create"},
@@ -78,9 +79,9 @@ var points = []point{
 	{name: "blob.folder.sync"},
 	{name: "blob.wal.remove"},
 	{name: "blob.recover", damage: killInUse},
-	{name: "bus.file.sync"},
-	{name: "bus.file.rename"},
-	{name: "bus.folder.sync"},
+	{name: "bus.file.sync", fresh: true, steps: beginning},
+	{name: "bus.file.rename", fresh: true, steps: beginning},
+	{name: "bus.folder.sync", fresh: true, steps: beginning},
 	{name: "relay.publish"},
 	{name: "auth.rename"},
 	{name: "computer.note.rename"},
@@ -160,7 +161,6 @@ var unreached = map[string]string{
 	"desktop.modules.rename": "only a browser that shows a changed desktop comes to it; internal/desktop unpacks over what an interrupted attempt left",
 	"desktop.modules.sync":   "as desktop.modules.rename",
 	"cluster.publish":        "needs three nodes; internal/bus/cluster kills, stops, cuts off and wipes them, and cmd/choir the choir that publishes",
-	"store.cursor":           "nothing in choir consumes the log yet; internal/eventstore kills a consumer between a batch and its cursor",
 	"store.bulk.sync":        "only choir bench fills a log in bulk, in a folder that it removes",
 }
 
