@@ -52,6 +52,16 @@ func (k *cells[V]) get(key choir.ID) (v V, ok bool, err error) {
 
 func (k *cells[V]) put(key choir.ID, v V) { k.live[string(key)] = &cell[V]{v, true, true} }
 
+// edit gives the row, new when there is none, to be changed in place.
+func (k *cells[V]) edit(key choir.ID) (*V, error) {
+	if _, _, err := k.get(key); err != nil {
+		return nil, err
+	}
+	c := k.live[string(key)]
+	c.exists, c.dirty = true, true
+	return &c.value, nil
+}
+
 func (k *cells[V]) settle() error {
 	for key, c := range k.live {
 		if !c.dirty {

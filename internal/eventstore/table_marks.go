@@ -11,15 +11,12 @@ import (
 	"choiros/internal/choir"
 )
 
-// marksTable has the moments worth a place on the timeline; the key is the number of
-// the first event of a mark, the value a Mark. No rewind takes one back.
-var marksTable = &keyed[Mark]{
-	projection: projection{
-		name: "marks", since: 9, key: 1, columns: []column{keyColumn, seqColumn, valueColumn},
-		indexes: []string{"marks_by_seq ON marks (seq)"}, on: markReducers(),
-	},
-	index: func(x *Mark) row { return row{seq: x.Seq} },
-}
+// marksTable has the moments worth a place on the timeline, by the event at which each
+// stands; the value is a Mark. No rewind takes one back. A streak that may go on is in
+// the trail until it ends, because it moves on with each of its events.
+var marksTable = &listed{projection{
+	name: "marks", since: 9, key: 1, columns: []column{seqColumn, valueColumn}, on: markReducers(),
+}}
 
 // markTrailTable has one row: what the marks to come follow from besides their own
 // events. The reducers of marksTable write it.
@@ -103,7 +100,7 @@ const (
 
 // markTrail is what the next events of the log can still belong to.
 type markTrail struct {
-	Streak      uint64       `json:"streak,omitempty"` // key of the streak that may go on, 0 when none may
+	Streak      *Mark        `json:"streak,omitempty"` // the one that may go on, if one may
 	Source      choir.Source `json:"source,omitempty"` // of the streak
 	At          choir.Time   `json:"at,omitempty"`     // of the streak's newest event
 	Files       []fileTally  `json:"files,omitempty"`  // since something else was done
@@ -134,66 +131,72 @@ type toolCall struct {
 	Seq uint64   `json:"seq"`
 }
 
-// closed is the trail after something else was done: a streak and the file events
-// before it end there.
-func (t markTrail) closed() markTrail {
-	t.Streak, t.Source, t.At, t.Files = 0, "", 0, nil
-	return t
+type markRows = *listedRows
+
+// close ends a streak and the file events before something else that was done.
+func (t *markTrail) close(marks markRows) error {
+	t.Files = t.Files[:0]
+	return t.endStreak(marks)
 }
 
-// appendBounded appends without changing the list, whose oldest goes when it is full.
+func (t *markTrail) endStreak(marks markRows) error {
+	m := t.Streak
+	if m == nil {
+		return nil
+	}
+	t.Streak, t.Source, t.At = nil, "", 0
+	return m.add(marks)
+}
+
+// add makes the row of a mark.
+func (m *Mark) add(marks markRows) error { return marks.addJSON(row{seq: m.Seq}, m) }
+
+// appendBounded appends; the oldest of a full list goes.
 func appendBounded[V any](list []V, v V) []V {
-	return append(slices.Clone(list[max(0, len(list)+1-maxTrail):]), v)
+	if len(list) >= maxTrail {
+		list = slices.Delete(list, 0, len(list)+1-maxTrail)
+	}
+	return append(list, v)
 }
 
-type markRows = *cells[Mark]
-
-// marker makes a reducer of a function that makes marks and gives the trail behind the
-// event.
-func marker[P any](f func(markRows, markTrail, *choir.Event, *P) (markTrail, error)) reducer {
+// marker makes a reducer of a function that makes marks and changes the trail.
+func marker[P any](f func(markRows, *markTrail, *choir.Event, *P) error) reducer {
 	return on(func(marks markRows, e *choir.Event, p *P) error {
-		return follow(marks, func(t markTrail) (markTrail, error) { return f(marks, t, e, p) })
+		t, err := trailOf(marks)
+		if err != nil {
+			return err
+		}
+		return f(marks, t, e, p)
 	})
 }
 
-// follow replaces the trail.
-func follow(marks markRows, step func(markTrail) (markTrail, error)) error {
-	const only = "trail"
-	trails := markTrailTable.of(marks.view)
-	t, _, err := trails.get(only)
-	if err != nil {
-		return err
-	}
-	if t, err = step(t); err == nil {
-		trails.put(only, t)
-	}
-	return err
-}
-
-func (m Mark) key() choir.ID { return choir.ID(utoa(cmp.Or(m.First, m.Seq))) }
+// trailOf gives the trail, to be changed.
+func trailOf(marks markRows) (*markTrail, error) { return markTrailTable.of(marks.view).edit("trail") }
 
 func markReducers() reducers {
 	out := reducers{
-		choir.TypeFileWritten: marker(func(_ markRows, t markTrail, e *choir.Event, p *choir.FileWritten) (markTrail, error) {
-			return t.tally(e, p.Snapshot, len(p.Files), p.Files[0].Path), nil
+		choir.TypeFileWritten: marker(func(_ markRows, t *markTrail, e *choir.Event, p *choir.FileWritten) error {
+			t.tally(e, p.Snapshot, len(p.Files), p.Files[0].Path)
+			return nil
 		}),
-		choir.TypeFileRemoved: marker(func(_ markRows, t markTrail, e *choir.Event, p *choir.FileRemoved) (markTrail, error) {
-			return t.tally(e, p.Snapshot, len(p.Paths), p.Paths[0]), nil
+		choir.TypeFileRemoved: marker(func(_ markRows, t *markTrail, e *choir.Event, p *choir.FileRemoved) error {
+			t.tally(e, p.Snapshot, len(p.Paths), p.Paths[0])
+			return nil
+		}),
+		choir.TypeTaskStarted: marker(func(marks markRows, t *markTrail, _ *choir.Event, _ *choir.TaskStarted) error {
+			t.Commits, t.HadSnapshot = nil, true
+			return t.close(marks)
+		}),
+		choir.TypeTaskDispatched: marker(func(marks markRows, t *markTrail, _ *choir.Event, _ *choir.TaskDispatched) error {
+			return t.close(marks)
+		}),
+		choir.TypeSessionStarted: marker(func(marks markRows, t *markTrail, _ *choir.Event, _ *choir.SessionStarted) error {
+			return t.close(marks)
 		}),
 		choir.TypeSnapshotTaken:     marker(markSnapshot),
 		choir.TypeCheckpointCreated: marker(markCheckpoint),
-		choir.TypeTaskStarted: marker(func(_ markRows, t markTrail, _ *choir.Event, _ *choir.TaskStarted) (markTrail, error) {
-			t.Commits, t.HadSnapshot = nil, true
-			return t.closed(), nil
-		}),
-		choir.TypeTaskReturned: marker(markTask),
-		choir.TypeToolCalled:   marker(markToolCall),
-		choir.TypeTaskDispatched: marker(func(_ markRows, t markTrail, _ *choir.Event, _ *choir.TaskDispatched) (markTrail, error) {
-			return t.closed(), nil
-		}),
-		choir.TypeSessionStarted: marker(func(_ markRows, t markTrail, _ *choir.Event, _ *choir.SessionStarted) (markTrail, error) {
-			return t.closed(), nil
-		}),
+		choir.TypeTaskReturned:      marker(markTask),
+		choir.TypeToolCalled:        marker(markToolCall),
 	}
 	for eventType := range PlainMarks {
 		out[eventType] = markPlain
@@ -207,55 +210,54 @@ func markReducers() reducers {
 // markPlain makes the mark of an event that is one by itself.
 func markPlain(rows part, e *choir.Event, _ choir.Payload) error {
 	marks := rows.(markRows)
-	return follow(marks, func(t markTrail) (markTrail, error) {
-		m := Mark{Kind: PlainMarks[e.Type], Seq: e.Seq}
-		marks.put(m.key(), m)
-		t.HadSnapshot = t.HadSnapshot || e.Type == choir.TypeTimelineRewound
-		return t.closed(), nil
-	})
+	t, err := trailOf(marks)
+	if err == nil {
+		err = t.close(marks)
+	}
+	if err != nil {
+		return err
+	}
+	t.HadSnapshot = t.HadSnapshot || e.Type == choir.TypeTimelineRewound
+	return (&Mark{Kind: PlainMarks[e.Type], Seq: e.Seq}).add(marks)
 }
 
 // tally counts the paths of a file event: a look at the tree appends those and then
 // the snapshot that they name.
-func (t markTrail) tally(e *choir.Event, in choir.Digest, count int, path string) markTrail {
-	is := func(f fileTally) bool { return f.Snapshot == in }
-	i := slices.IndexFunc(t.Files, is)
+func (t *markTrail) tally(e *choir.Event, in choir.Digest, count int, path string) {
+	i := slices.IndexFunc(t.Files, func(f fileTally) bool { return f.Snapshot == in })
 	if i < 0 {
 		t.Files = appendBounded(t.Files, fileTally{Snapshot: in, Path: path})
 		i = len(t.Files) - 1
-	} else {
-		t.Files = slices.Clone(t.Files)
 	}
 	f := &t.Files[i]
 	f.Count += count
 	if person(e.Source) && f.By == "" {
 		f.By = e.Source
 	}
-	return t
 }
 
 func person(s choir.Source) bool { return s == choir.SourceUser || s == choir.SourceDesktop }
 
 // markSnapshot makes the mark of a look at the tree that found changes, unless
 // something else has their mark.
-func markSnapshot(marks markRows, t markTrail, e *choir.Event, p *choir.SnapshotTaken) (markTrail, error) {
-	i := slices.IndexFunc(t.Files, func(f fileTally) bool { return f.Snapshot == p.Snapshot })
-	if i >= 0 && t.Files[i].Count > 0 {
-		f := t.Files[i]
-		m := Mark{Kind: t.kindOf(e, p, f.By), Seq: e.Seq, Files: f.Count, Path: f.Path, By: f.By}
-		if m.Kind == MarkCall && e.Cause != "" {
-			m.Call = t.call(e.Cause)
-		}
-		if m.Kind != "" {
-			marks.put(m.key(), m)
-		}
+func markSnapshot(marks markRows, t *markTrail, e *choir.Event, p *choir.SnapshotTaken) error {
+	m := Mark{Seq: e.Seq}
+	if i := slices.IndexFunc(t.Files, func(f fileTally) bool { return f.Snapshot == p.Snapshot }); i >= 0 {
+		f := &t.Files[i]
+		m.Kind, m.Files, m.Path, m.By = t.kindOf(e, p, f.By), f.Count, f.Path, f.By
+	}
+	if m.Kind == MarkCall && e.Cause != "" {
+		m.Call = t.call(e.Cause)
 	}
 	t.HadSnapshot = true
-	return t.closed(), nil
+	if err := t.close(marks); err != nil || m.Kind == "" {
+		return err
+	}
+	return m.add(marks)
 }
 
 // kindOf is what the mark of changes that a look found stands for, empty for none.
-func (t markTrail) kindOf(e *choir.Event, p *choir.SnapshotTaken, by choir.Source) MarkKind {
+func (t *markTrail) kindOf(e *choir.Event, p *choir.SnapshotTaken, by choir.Source) MarkKind {
 	switch {
 	case p.Reason == "repo_added":
 		return "" // it has a mark of its own
@@ -276,7 +278,7 @@ func (t markTrail) kindOf(e *choir.Event, p *choir.SnapshotTaken, by choir.Sourc
 }
 
 // call is the event of a tool call by its id, 0 when there is none.
-func (t markTrail) call(id choir.ID) uint64 {
+func (t *markTrail) call(id choir.ID) uint64 {
 	i := slices.IndexFunc(t.Calls, func(c toolCall) bool { return c.ID == id })
 	if i < 0 {
 		return 0
@@ -284,35 +286,37 @@ func (t markTrail) call(id choir.ID) uint64 {
 	return t.Calls[i].Seq
 }
 
-func markToolCall(_ markRows, t markTrail, e *choir.Event, _ *choir.ToolCalled) (markTrail, error) {
+func markToolCall(marks markRows, t *markTrail, e *choir.Event, _ *choir.ToolCalled) error {
 	if e.Source == choir.SourceAssociate {
 		t.Calls = appendBounded(t.Calls, toolCall{e.ID, e.Seq})
 	}
-	return t.closed(), nil
+	return t.close(marks)
 }
 
 // markCheckpoint makes the mark of a checkpoint; that of a task is part of the task's
 // mark, which comes behind it.
-func markCheckpoint(marks markRows, t markTrail, e *choir.Event, p *choir.CheckpointCreated) (markTrail, error) {
-	t = t.closed()
+func markCheckpoint(marks markRows, t *markTrail, e *choir.Event, p *choir.CheckpointCreated) error {
+	if err := t.close(marks); err != nil {
+		return err
+	}
 	if p.Trigger != "task" {
-		m := Mark{Kind: MarkCheckpoint, Seq: e.Seq, Checkpoint: p.Checkpoint, Verified: p.Verified, Withheld: p.Withheld}
-		marks.put(m.key(), m)
-		return t, nil
+		return (&Mark{Kind: MarkCheckpoint, Seq: e.Seq, Checkpoint: p.Checkpoint, Verified: p.Verified, Withheld: p.Withheld}).add(marks)
 	}
 	if !slices.ContainsFunc(t.Commits, func(c taskCommit) bool { return c.Task == e.Task }) {
 		t.Commits = appendBounded(t.Commits, taskCommit{e.Task, p.Checkpoint, p.Verified, p.Withheld})
 	}
-	return t, nil
+	return nil
 }
 
 // markTask makes the mark of a task; one that only made a checkpoint has the
 // checkpoint's.
-func markTask(marks markRows, t markTrail, e *choir.Event, p *choir.TaskReturned) (markTrail, error) {
-	t = t.closed()
+func markTask(marks markRows, t *markTrail, e *choir.Event, p *choir.TaskReturned) error {
+	if err := t.close(marks); err != nil {
+		return err
+	}
 	task, ok, err := tasksTable.of(marks.view).get(p.Result.TaskID)
 	if err != nil || !ok || task.ReturnedSeq != e.Seq || task.Task.GitAction == choir.GitCheckpoint {
-		return t, err
+		return err
 	}
 	m := Mark{Kind: MarkTask, Seq: e.Seq, Task: task.ID, Files: len(p.Result.FilesChanged)}
 	if p.Result.Status == choir.StatusFailed {
@@ -326,8 +330,7 @@ func markTask(marks markRows, t markTrail, e *choir.Event, p *choir.TaskReturned
 		}
 		t.Commits = nil
 	}
-	marks.put(m.key(), m)
-	return t, nil
+	return m.add(marks)
 }
 
 // deed is one change of a streak.
@@ -384,45 +387,50 @@ func markStreak(rows part, e *choir.Event, p choir.Payload) error {
 	if d.kind == MarkDocument && !person(e.Source) {
 		return nil
 	}
-	return follow(marks, func(t markTrail) (markTrail, error) {
-		m, goesOn, err := marks.get(choir.ID(utoa(t.Streak)))
-		if err != nil {
-			return t, err
+	t, err := trailOf(marks)
+	if err != nil {
+		return err
+	}
+	if m := t.Streak; m == nil || m.Kind != d.kind || m.Document != d.document || t.Source != e.Source || e.Time.Std().Sub(t.At.Std()) > streakGap {
+		if err := t.endStreak(marks); err != nil {
+			return err
 		}
-		if !goesOn || m.Kind != d.kind || m.Document != d.document || t.Source != e.Source || e.Time.Std().Sub(t.At.Std()) > streakGap {
-			m = Mark{Kind: d.kind, First: e.Seq, Document: d.document}
-		}
-		m.add(e, d)
-		marks.put(m.key(), m)
-		t.Streak, t.Source, t.At = m.First, e.Source, e.Time
-		return t, nil
-	})
+		t.Streak = &Mark{Kind: d.kind, First: e.Seq, Document: d.document}
+	}
+	t.Source, t.At = e.Source, e.Time
+	t.Streak.goOn(e, d)
+	return nil
 }
 
-// add adds a change to a streak.
-func (m *Mark) add(e *choir.Event, d deed) {
+// goOn adds a change to a streak.
+func (m *Mark) goOn(e *choir.Event, d deed) {
 	m.Seq = e.Seq
-	m.Did = append([]string{d.did}, slices.DeleteFunc(slices.Clone(m.Did), func(s string) bool { return s == d.did })...)
+	m.Did = append([]string{d.did}, slices.DeleteFunc(m.Did, func(s string) bool { return s == d.did })...)
 	if d.window == "" {
 		return
 	}
 	w := MarkedWindow{ID: d.window, Name: d.name}
-	rest := slices.Clone(m.Windows)
-	if i := slices.IndexFunc(rest, func(x MarkedWindow) bool { return x.ID == d.window }); i >= 0 {
-		w.Name = cmp.Or(rest[i].Name, d.name)
-		rest = slices.Delete(rest, i, i+1)
+	if i := slices.IndexFunc(m.Windows, func(x MarkedWindow) bool { return x.ID == d.window }); i >= 0 {
+		w.Name = cmp.Or(m.Windows[i].Name, d.name)
+		m.Windows = slices.Delete(m.Windows, i, i+1)
 	}
-	if len(rest) >= maxTrail {
-		rest, m.More = rest[:maxTrail-1], m.More+1
+	if len(m.Windows) >= maxTrail {
+		m.Windows, m.More = m.Windows[:maxTrail-1], m.More+1
 	}
-	m.Windows = append([]MarkedWindow{w}, rest...)
+	m.Windows = slices.Insert(m.Windows, 0, w)
 }
 
-const markQuery = `SELECT m.value, e.event,
+const markColumns = `SELECT m.value, e.event,
 	(SELECT c.event FROM events c WHERE c.seq = json_extract(m.value, '$.call')),
 	(SELECT json_extract(t.value, '$.instruction') FROM tasks t WHERE t.key = json_extract(m.value, '$.task')),
-	(SELECT json_extract(d.value, '$.title') FROM documents d WHERE d.key = json_extract(m.value, '$.document') AND d.to_seq = 9007199254740991)
-	FROM marks m CROSS JOIN events e ON e.seq = m.seq WHERE m.seq < ?1 ORDER BY m.seq DESC LIMIT ?2`
+	(SELECT json_extract(d.value, '$.title') FROM documents d WHERE d.key = json_extract(m.value, '$.document') AND d.to_seq = 9007199254740991) `
+
+// The streak that may go on is newer than every row.
+const (
+	openMark = markColumns + `FROM (SELECT json_extract(value, '$.streak.seq') AS seq, json_extract(value, '$.streak') AS value FROM mark_trail) m
+	CROSS JOIN events e ON e.seq = m.seq WHERE m.seq < ?1 LIMIT ?2`
+	closedMarks = markColumns + `FROM marks m CROSS JOIN events e ON e.seq = m.seq WHERE m.seq < ?1 ORDER BY m.seq DESC LIMIT ?2`
+)
 
 // Marks lists up to limit marks before an event, newest first; before 0 means all.
 // A mark whose event is damaged in both copies of the log is left out.
@@ -432,8 +440,11 @@ func (s *Store) Marks(ctx context.Context, limit int, before uint64) ([]Mark, er
 	}
 	var out []Mark
 	err := s.read(ctx, func(conn *sqlite.Conn) error {
-		if err := query(conn, markQuery, func(st *sqlite.Stmt) error { return readMark(st, &out) }, asOfNow(before), bounded(limit)); err != nil {
-			return err
+		for _, sql := range []string{openMark, closedMarks} {
+			err := query(conn, sql, func(st *sqlite.Stmt) error { return readMark(st, &out) }, asOfNow(before), bounded(limit)-len(out))
+			if err != nil {
+				return err
+			}
 		}
 		for i := range out {
 			if err := nameWindows(conn, &out[i]); err != nil {
@@ -448,7 +459,7 @@ func (s *Store) Marks(ctx context.Context, limit int, before uint64) ([]Mark, er
 	return s.mendMarks(ctx, out)
 }
 
-// readMark reads a row of markQuery. An event that cannot be decoded is left to
+// readMark reads a row with markColumns. An event that cannot be decoded is left to
 // mendMarks.
 func readMark(st *sqlite.Stmt, out *[]Mark) error {
 	if err := onto(out)(st); err != nil {
