@@ -13,6 +13,7 @@ import (
 	"choiros/internal/choir"
 	"choiros/internal/computer"
 	"choiros/internal/control/api"
+	"choiros/internal/eventstore"
 	"choiros/internal/timeline"
 )
 
@@ -114,10 +115,10 @@ func (a *app) printMark(m computer.Mark) {
 		files = "  (" + timeline.Count(m.Files, "path") + ")"
 	}
 	id := m.Task
-	if m.Kind == computer.MarkCall {
+	if m.Kind == eventstore.MarkCall {
 		id = m.Call
 	}
-	if m.Kind != computer.MarkTask && m.Kind != computer.MarkCall {
+	if m.Kind != eventstore.MarkTask && m.Kind != eventstore.MarkCall {
 		id = ""
 	}
 	a.printf("%6d  %s  %-10s  %s%s  %s\n", m.Seq, m.At.Std().Local().Format("2006-01-02 15:04:05"), m.Kind, m.Text, files, id)

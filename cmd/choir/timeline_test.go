@@ -13,6 +13,7 @@ import (
 	"choiros/internal/computer"
 	"choiros/internal/control/api"
 	"choiros/internal/director/runscript"
+	"choiros/internal/eventstore"
 )
 
 // marks reads the timeline, oldest first.
@@ -55,7 +56,7 @@ func TestARunOnTheTimeAxis(t *testing.T) {
 	added := m.tree()
 	start := m.marks()
 	begun := start[len(start)-1]
-	if begun.Kind != computer.MarkRepo {
+	if begun.Kind != eventstore.MarkRepo {
 		t.Fatalf("the last mark is %+v", begun)
 	}
 	run := begin(t, c, s)
@@ -67,7 +68,7 @@ func TestARunOnTheTimeAxis(t *testing.T) {
 		seen[k.Kind]++
 		m.lookAt(c, k)
 	}
-	if seen[computer.MarkPrompt] != 1 || seen[computer.MarkAnswer] != 1 || seen[computer.MarkTask] < 2 || seen[computer.MarkCall] < 2 {
+	if seen[eventstore.MarkPrompt] != 1 || seen[eventstore.MarkAnswer] != 1 || seen[eventstore.MarkTask] < 2 || seen[eventstore.MarkCall] < 2 {
 		t.Errorf("the marks are %v", seen)
 	}
 	// Asleep, the past is still there to be looked at.

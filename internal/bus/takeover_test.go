@@ -155,7 +155,7 @@ func relay(t *testing.T, s *hub.Server, l *bustest.Log) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		_ = hub.NewRelay(s, l, filepath.Join(t.TempDir(), "relay.json"), l.Home.User, l.Home.Computer).Serve(ctx)
+		_ = hub.NewRelay(s, l, bustest.Cursor(filepath.Join(t.TempDir(), "relay.json")), l.Home.User, l.Home.Computer).Serve(ctx)
 	}()
 	t.Cleanup(func() { cancel(); <-done })
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"choiros/internal/choir"
+	"choiros/internal/eventstore"
 )
 
 func TestALargeCacheIsInNoSnapshotAndStaysThroughEveryStepInTime(t *testing.T) {
@@ -30,7 +31,7 @@ func TestALargeCacheIsInNoSnapshotAndStaysThroughEveryStepInTime(t *testing.T) {
 		}
 	}
 	marks := must(l.Marks(l.within(), 100, 0))(t)
-	if i := slices.IndexFunc(marks, func(m Mark) bool { return m.Kind == MarkCaches }); i < 0 || marks[i].Text != "not kept from here on, a cache of more than 0 MiB: app/node_modules" {
+	if i := slices.IndexFunc(marks, func(m Mark) bool { return m.Kind == eventstore.MarkCaches }); i < 0 || marks[i].Text != "not kept from here on, a cache of more than 0 MiB: app/node_modules" {
 		t.Errorf("no mark of it in %+v", marks)
 	}
 	held := l.sh("find app/node_modules -printf '%p %m %T@ %s\n' | sort; sha256sum app/node_modules/x/*")

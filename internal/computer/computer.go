@@ -172,6 +172,9 @@ func Open(ctx context.Context, cfg Config) (*Computer, error) {
 	store := eventstore.Config{
 		Computer: cfg.ID, User: cfg.User, Blobs: blobs,
 		Now: func() choir.Time { return choir.TimeOf(cfg.Now()) },
+		ProjectionFailed: func(f eventstore.ProjectionFailure) {
+			cfg.Log.Error("a projection goes on without an event", "computer", cfg.ID, "projection", f.Projection, "event", f.Seq, "reason", f.Reason)
+		},
 	}
 	if cfg.Cluster != nil {
 		c.replica = cluster.New(*cfg.Cluster, cfg.ID)

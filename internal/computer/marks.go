@@ -1,37 +1,18 @@
 package computer
 
 import (
-	"cmp"
 	"context"
+	"fmt"
 	"slices"
+	"strings"
 
 	"choiros/internal/choir"
+	"choiros/internal/eventstore"
 	"choiros/internal/timeline"
 )
 
 // MarkKind is what a mark on the timeline stands for.
-type MarkKind string
-
-// The kinds of marks.
-const (
-	MarkPrompt     MarkKind = "prompt"     // a person asked for something
-	MarkAnswer     MarkKind = "answer"     // a run ended
-	MarkTask       MarkKind = "task"       // a task was answered
-	MarkCall       MarkKind = "call"       // a tool call changed files
-	MarkFiles      MarkKind = "files"      // a person changed files
-	MarkOutside    MarkKind = "outside"    // files changed without anybody's task
-	MarkCheckpoint MarkKind = "checkpoint" // a checkpoint was made by hand or by the clock
-	MarkRewind     MarkKind = "rewind"
-	MarkUndo       MarkKind = "undo"
-	MarkTake       MarkKind = "take" // changes of another computer, or of a newer desktop
-	MarkFork       MarkKind = "fork"
-	MarkImport     MarkKind = "import"
-	MarkRepo       MarkKind = "repo" // a project was added
-	MarkTheme      MarkKind = "theme"
-	MarkCaches     MarkKind = "caches" // snapshots leave other caches out than before
-	MarkWindows    MarkKind = "windows"
-	MarkDocument   MarkKind = "document" // a person wrote, renamed or removed one
-)
+type MarkKind = eventstore.MarkKind
 
 // Mark is a moment worth a place on the timeline, in the owner's words.
 type Mark struct {
@@ -53,101 +34,70 @@ type Mark struct {
 // Marks lists up to limit marks before an event, newest first; before 0 means
 // all.
 func (c *Computer) Marks(ctx context.Context, limit int, before uint64) ([]Mark, error) {
-	w := markWalk{c: c, ctx: ctx}
-	head, _ := c.store.Head()
-	if before > 1 && before <= head {
-		if err := w.continuing(before); err != nil {
-			return nil, err
-		}
-	}
-	for e, err := range c.store.Backwards(ctx, before) {
-		if err == nil {
-			err = w.take(&e)
-		}
-		if err != nil {
-			return nil, err
-		}
-		if w.full(limit) {
-			break
-		}
-	}
-	if err := w.close(); err != nil {
+	return listMarks(ctx, c.store, limit, before)
+}
+
+// listMarks is Marks for a log without a computer.
+func listMarks(ctx context.Context, log *eventstore.Store, limit int, before uint64) ([]Mark, error) {
+	found, err := log.Marks(ctx, limit, before)
+	if err != nil {
 		return nil, err
 	}
-	// What is made of several events comes when the oldest of them is seen.
-	slices.SortStableFunc(w.marks, func(a, b Mark) int { return cmp.Compare(b.Seq, a.Seq) })
-	return w.marks[:min(limit, len(w.marks))], nil
-}
-
-// markWalk goes through the log backwards.
-type markWalk struct {
-	c     *Computer
-	ctx   context.Context
-	marks []Mark
-	group *fileGroup // the file events that one snapshot ends
-	task  int        // index of the mark whose task is not passed yet, from 1
-	// What a person has been doing, back to the event at hand.
-	streak *streak
-}
-
-// fileGroup is a snapshot and the file events before it that name it.
-type fileGroup struct {
-	event *choir.Event // the snapshot.taken
-	taken *choir.SnapshotTaken
-	count int
-	first string       // one of the paths
-	by    choir.Source // of a person who wrote one
-}
-
-// full says that no mark asked for can come any more, nor anything that belongs
-// to one.
-func (w *markWalk) full(limit int) bool {
-	return len(w.marks) >= limit && w.task == 0 && w.group == nil && w.streak == nil
-}
-
-// take takes up one event. Those of a look at the tree stand close together, but
-// not always side by side: what ends it is the next thing that was done.
-func (w *markWalk) take(e *choir.Event) error {
-	if is, err := w.part(e); is || err != nil {
-		return err
-	}
-	kind, plain := plainMarks[e.Type]
-	switch e.Type {
-	case choir.TypeFileWritten, choir.TypeFileRemoved:
-	case choir.TypeSnapshotTaken, choir.TypeCheckpointCreated, choir.TypeTaskStarted, choir.TypeTaskReturned, choir.TypeTaskDispatched, choir.TypeToolCalled, choir.TypeSessionStarted:
-		if err := w.close(); err != nil {
-			return err
+	marks := make([]Mark, len(found))
+	for i := range found {
+		if marks[i], err = describeMark(&found[i]); err != nil {
+			return nil, err
 		}
+	}
+	return marks, nil
+}
+
+// describeMark puts a mark into words.
+func describeMark(f *eventstore.Mark) (Mark, error) {
+	m := Mark{
+		Seq: f.Seq, At: f.Event.Time, Kind: f.Kind, Source: f.Event.Source, Run: f.Event.Run, Task: f.Event.Task,
+		Files: f.Files, Checkpoint: f.Checkpoint, Verified: f.Verified, Withheld: f.Withheld,
+	}
+	switch f.Kind {
+	case eventstore.MarkTask:
+		if m.Text = timeline.Line(f.Instruction); f.Failed {
+			m.Text = "failed and taken back: " + m.Text
+		}
+	case eventstore.MarkFiles:
+		m.Source, m.Text = f.By, "you changed "+timeline.Paths([]string{f.Path}, f.Files)
+	case eventstore.MarkOutside:
+		m.Text = "changed outside of any task: " + timeline.Paths([]string{f.Path}, f.Files)
+	case eventstore.MarkDocument:
+		m.Text = sayDocument(f)
+	case eventstore.MarkWindows:
+		m.Text = sayWindows(f)
 	default:
-		if !plain {
-			return nil
-		}
-		if err := w.close(); err != nil {
-			return err
-		}
-		return w.plain(e, kind)
+		return m, describeEvent(&m, f)
+	}
+	return m, nil
+}
+
+// describeEvent puts a mark into words that are those of its event, or of the tool
+// call behind it.
+func describeEvent(m *Mark, f *eventstore.Mark) error {
+	if f.Kind == eventstore.MarkCall && f.Called == nil {
+		m.Text = "a command of the task changed " + timeline.Paths([]string{f.Path}, f.Files)
+		return nil
+	}
+	e := &f.Event
+	if f.Called != nil {
+		e = f.Called
 	}
 	p, err := choir.ReadPayload(e.Type, e.Payload)
 	if err != nil {
 		return err
 	}
-	return w.work(e, p)
-}
-
-// plainMarks are events that are a mark by themselves.
-var plainMarks = map[choir.Type]MarkKind{
-	choir.TypePromptSubmitted: MarkPrompt, choir.TypeRunFinished: MarkAnswer, choir.TypeTimelineRewound: MarkRewind, choir.TypeTimelineUndone: MarkUndo,
-	choir.TypeChangesTaken: MarkTake, choir.TypeDesktopUpgraded: MarkTake, choir.TypeTimelineForked: MarkFork, choir.TypeComputerForked: MarkFork, choir.TypeComputerImported: MarkImport,
-	choir.TypeRepoAdded: MarkRepo, choir.TypeThemeChanged: MarkTheme, choir.TypeCachesLeftOut: MarkCaches,
-}
-
-func (w *markWalk) plain(e *choir.Event, kind MarkKind) error {
-	p, err := choir.ReadPayload(e.Type, e.Payload)
-	if err != nil {
-		return err
-	}
-	m := markOf(e, kind, timeline.Say(e))
+	m.Text = timeline.Say(e)
 	switch p := p.(type) {
+	case *choir.ToolCalled:
+		m.Source, m.Call, m.Text = e.Source, p.Call, timeline.SayCall(p)
+	case *choir.CheckpointCreated:
+		m.Text = timeline.Line(p.Subject)
 	case *choir.PromptSubmitted:
 		m.Text = timeline.Line(p.Text)
 	case *choir.TimelineRewound:
@@ -161,140 +111,42 @@ func (w *markWalk) plain(e *choir.Event, kind MarkKind) error {
 	case *choir.RepoAdded:
 		m.Files = int(p.Files)
 	}
-	w.marks = append(w.marks, m)
 	return nil
 }
 
-func markOf(e *choir.Event, kind MarkKind, text string) Mark {
-	return Mark{Seq: e.Seq, At: e.Time, Kind: kind, Source: e.Source, Text: text, Run: e.Run, Task: e.Task}
+// sayDocument says what became of a document.
+func sayDocument(f *eventstore.Mark) string {
+	did := f.Did[0]
+	if slices.Contains(f.Did, "began") && did != "removed" {
+		did = "began"
+	}
+	if f.Title == nil {
+		return "you " + did + " a document"
+	}
+	return "you " + did + " " + timeline.Line(*f.Title)
 }
 
-// work takes up what tasks and files say.
-func (w *markWalk) work(e *choir.Event, p choir.Payload) error {
-	switch p := p.(type) {
-	case *choir.SnapshotTaken:
-		w.group = &fileGroup{event: e, taken: p}
-	case *choir.FileWritten:
-		w.file(e, p.Snapshot, len(p.Files), p.Files[0].Path)
-	case *choir.FileRemoved:
-		w.file(e, p.Snapshot, len(p.Paths), p.Paths[0])
-	case *choir.TaskReturned:
-		return w.returned(e, p)
-	case *choir.TaskStarted:
-		w.task = 0
-	case *choir.CheckpointCreated:
-		w.checkpoint(e, p)
-	}
-	return nil
-}
-
-func (w *markWalk) file(e *choir.Event, in choir.Digest, count int, path string) {
-	if w.group == nil || w.group.taken.Snapshot != in {
-		return
-	}
-	w.group.count += count
-	w.group.first = path
-	if e.Source == choir.SourceUser || e.Source == choir.SourceDesktop {
-		w.group.by = e.Source
-	}
-}
-
-// returned makes the mark of a task; one that only made a checkpoint has the
-// checkpoint's.
-func (w *markWalk) returned(e *choir.Event, p *choir.TaskReturned) error {
-	t, err := w.c.store.Task(w.ctx, p.Result.TaskID)
-	if err != nil {
-		return err
-	}
-	if t.ReturnedSeq != e.Seq || t.Task.GitAction == choir.GitCheckpoint {
-		return nil
-	}
-	m := markOf(e, MarkTask, timeline.Line(t.Instruction))
-	m.Files = len(p.Result.FilesChanged)
-	if p.Result.Status == choir.StatusFailed {
-		m.Text, m.Files = "failed and taken back: "+m.Text, 0
-	}
-	w.marks = append(w.marks, m)
-	if t.StartedSeq > 0 {
-		w.task = len(w.marks)
-	}
-	return nil
-}
-
-// checkpoint adds to the mark of its task, or makes one.
-func (w *markWalk) checkpoint(e *choir.Event, p *choir.CheckpointCreated) {
-	if p.Trigger != "task" {
-		w.marks = append(w.marks, markOf(e, MarkCheckpoint, timeline.Line(p.Subject)))
-	} else if w.task == 0 || w.marks[w.task-1].Task != e.Task {
-		return // of a task whose mark is on an earlier page
-	}
-	m := &w.marks[len(w.marks)-1]
-	if p.Trigger == "task" {
-		m = &w.marks[w.task-1]
-	}
-	m.Checkpoint, m.Verified, m.Withheld = p.Checkpoint, p.Verified, p.Withheld
-}
-
-// close makes the marks of what something else comes before.
-func (w *markWalk) close() error {
-	if err := w.endStreak(); err != nil {
-		return err
-	}
-	return w.closeGroup()
-}
-
-// closeGroup makes the mark of a snapshot whose file events have been seen.
-func (w *markWalk) closeGroup() error {
-	g := w.group
-	w.group = nil
-	if g == nil || g.count == 0 {
-		return nil
-	}
-	m := markOf(g.event, MarkOutside, "changed outside of any task: "+timeline.Paths([]string{g.first}, g.count))
-	m.Files = g.count
-	switch {
-	case g.taken.Reason == "repo_added":
-		return nil // it has a mark of its own
-	case g.by != "":
-		m.Kind, m.Source, m.Text = MarkFiles, g.by, "you changed "+timeline.Paths([]string{g.first}, g.count)
-	case g.taken.Reason == "tool_returned":
-		return w.call(g, m)
-	case g.taken.Reason == "undo" || g.taken.Reason == "taken":
-		return nil // these have marks of their own
-	case g.event.Task != "":
-		return nil // its task's mark tells of it
-	default:
-		_, _, err := w.c.store.SnapshotAt(w.ctx, g.event.Seq-1)
-		if choir.CodeOf(err) == choir.CodeNotFound {
-			return nil // the first look at a new workspace
-		} else if err != nil {
-			return err
+// sayWindows says what became of windows. A title can be of another moment than
+// the streak's: what a window shows changes, and its bar with it.
+func sayWindows(f *eventstore.Mark) string {
+	names := make([]string, 0, len(f.Windows))
+	for _, w := range f.Windows {
+		if w.Name == "" {
+			w.Name = "a window"
+		}
+		if name := timeline.Line(w.Name); !slices.Contains(names, name) {
+			names = append(names, name)
 		}
 	}
-	w.marks = append(w.marks, m)
-	return nil
-}
-
-// call names the tool call that a snapshot was taken after.
-func (w *markWalk) call(g *fileGroup, m Mark) error {
-	if g.event.Cause == "" {
-		m.Kind, m.Text = MarkCall, "a command of the task changed "+timeline.Paths([]string{g.first}, g.count)
-		w.marks = append(w.marks, m)
-		return nil
+	did := f.Did[0]
+	if len(f.Did) > 1 && (len(names) > 1 || !slices.Contains(f.Did, "opened") || slices.Contains(f.Did, "closed")) {
+		did = "arranged"
+	} else if len(f.Did) > 1 {
+		did = "opened"
 	}
-	e, err := w.c.store.Event(w.ctx, g.event.Cause)
-	if choir.CodeOf(err) == choir.CodeNotFound || err == nil && (e.Type != choir.TypeToolCalled || e.Source != choir.SourceAssociate) {
-		return nil
+	const shown = 3
+	if more := len(names) - shown; more > 0 {
+		return fmt.Sprintf("you %s %s and %d more", did, strings.Join(names[:shown], ", "), more+f.More)
 	}
-	if err != nil {
-		return err
-	}
-	p, err := choir.ReadPayload(e.Type, e.Payload)
-	if err != nil {
-		return err
-	}
-	called := p.(*choir.ToolCalled)
-	m.Kind, m.Source, m.Call, m.Text = MarkCall, e.Source, called.Call, timeline.SayCall(called)
-	w.marks = append(w.marks, m)
-	return nil
+	return "you " + did + " " + strings.Join(names, ", ")
 }

@@ -8,6 +8,7 @@ import (
 
 	"choiros/internal/choir"
 	"choiros/internal/computer/desk"
+	"choiros/internal/eventstore"
 )
 
 // A page reads the marks again when one of the events in telling.ts arrived:
@@ -29,7 +30,7 @@ func TestPagesKnowEveryEventThatIsAMark(t *testing.T) {
 			t.Errorf("telling.ts lacks %s, which is part of a mark", event)
 		}
 	}
-	for event, kind := range plainMarks {
+	for event, kind := range eventstore.PlainMarks {
 		// It comes in one append with a snapshot.taken.
 		if event == "caches.left_out" {
 			continue
@@ -77,7 +78,7 @@ func TestWindowsAndWritingAreMarks(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Fatalf("the marks are %q, want %q: %v", got, want, l.types())
 	}
-	if all[0].Kind != MarkDocument || all[1].Kind != MarkWindows {
+	if all[0].Kind != eventstore.MarkDocument || all[1].Kind != eventstore.MarkWindows {
 		t.Errorf("%+v", all[:2])
 	}
 	l.pagesGive(all)

@@ -9,6 +9,7 @@ import (
 	"choiros/internal/blob"
 	"choiros/internal/blob/fs"
 	"choiros/internal/choir"
+	"choiros/internal/eventstore"
 )
 
 // kinds are what marks are, oldest first.
@@ -52,7 +53,7 @@ func TestTheTimelineMarksWhatHappened(t *testing.T) {
 	}
 	rewound(t, l, then)
 	all := must(l.Marks(l.within(), 100, 0))(t)
-	want := []MarkKind{MarkFiles, MarkOutside, MarkTask, MarkTask, MarkCheckpoint, MarkRewind}
+	want := []MarkKind{eventstore.MarkFiles, eventstore.MarkOutside, eventstore.MarkTask, eventstore.MarkTask, eventstore.MarkCheckpoint, eventstore.MarkRewind}
 	if got := kinds(all); !slices.Equal(got, want) {
 		t.Fatalf("the marks are %v, want %v:\n%+v\n%v", got, want, all, l.types())
 	}

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"choiros/internal/choir"
+	"choiros/internal/eventstore"
 )
 
 func TestARewindCountsWhatItsDiffLists(t *testing.T) {
@@ -21,7 +22,7 @@ func TestARewindCountsWhatItsDiffLists(t *testing.T) {
 		t.Errorf("the event counts %d files", p.Files)
 	}
 	marks := must(l.Marks(l.within(), 1, 0))(t)
-	if m := marks[0]; m.Kind != MarkRewind || m.ToSeq != then || m.Files != 3 {
+	if m := marks[0]; m.Kind != eventstore.MarkRewind || m.ToSeq != then || m.Files != 3 {
 		t.Errorf("the mark is %+v", m)
 	}
 }

@@ -3,7 +3,6 @@ package computer
 import (
 	"context"
 	"errors"
-	"path/filepath"
 	"time"
 
 	"github.com/thejerf/suture/v4"
@@ -48,7 +47,7 @@ func (c *Computer) Serve(ctx context.Context) error {
 		answers.Close()
 		return err
 	}
-	sup.Add(hub.NewRelay(c.cfg.Bus, ownEvents{c.store, begins}, filepath.Join(c.cfg.Dir, "relay.json"), c.cfg.User, c.cfg.ID))
+	sup.Add(hub.NewRelay(c.cfg.Bus, ownEvents{c.store, begins}, c.store.Cursor("relay"), c.cfg.User, c.cfg.ID))
 	for _, s := range c.seats {
 		sup.Add(s)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"choiros/internal/choir"
 	"choiros/internal/computer/workspace"
+	"choiros/internal/eventstore"
 )
 
 // calls plays the Associate's tool calls of a task that works.
@@ -111,7 +112,7 @@ func TestEveryMomentBetweenToolCallsIsExact(t *testing.T) {
 		t.Errorf("the snapshots are %q, want %q", reasons, want)
 	}
 	for _, m := range must(l.Marks(l.within(), 100, 0))(t) {
-		if m.Kind == MarkCall && (m.Call == "" || m.Files == 0 || m.Task != c.task.TaskID || m.Source != choir.SourceAssociate) {
+		if m.Kind == eventstore.MarkCall && (m.Call == "" || m.Files == 0 || m.Task != c.task.TaskID || m.Source != choir.SourceAssociate) {
 			t.Errorf("%+v", m)
 		}
 	}

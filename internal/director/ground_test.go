@@ -65,7 +65,7 @@ func newGround(t *testing.T, url string) *ground {
 	if g.answers, err = hub.Respond(g.hub, g.home.User, g.home.Computer, g.answer); err != nil {
 		t.Fatal(err)
 	}
-	relay := hub.NewRelay(g.hub, g.Store, filepath.Join(dir, "relay.json"), g.home.User, g.home.Computer)
+	relay := hub.NewRelay(g.hub, g.Store, g.Store.Cursor("relay"), g.home.User, g.home.Computer)
 	g.relay.Go(func() { _ = relay.Serve(ctx) })
 	blobs, err := fs.Open(filepath.Join(dir, "blobs"))
 	if err != nil {

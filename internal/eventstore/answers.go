@@ -41,7 +41,7 @@ func (s *Store) compareAnswers(ctx context.Context) (tables []string, last uint6
 				return err
 			}
 			last = e.Seq
-			if err := unchanging(fresh, func() error { return replay(ctx, fresh, wholeJournal(s.journal), last, last) }); err != nil {
+			if err := unchanging(fresh, func() error { return replay(ctx, fresh, wholeJournal(s.journal), last, last, s.applier.watch) }); err != nil {
 				return err
 			}
 			tables, err = differing(conn, fresh)

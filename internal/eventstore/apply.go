@@ -27,6 +27,7 @@ type item struct {
 // transaction begins when a reader waits, when many events wait or when the
 // oldest has waited for a moment. Appends do not wait for it, reads do.
 type applier struct {
+	watch   watch                              // set before use
 	retryMu lockorder.Mutex[lockorder.RetryMu] // held by the one who retries
 
 	connMu lockorder.Mutex[lockorder.ConnMu] // held during a transaction; guards the three below
@@ -69,7 +70,7 @@ const (
 
 func (a *applier) start(conn *sqlite.Conn) {
 	a.cond = sync.NewCond(&a.mu)
-	a.conn, a.view = conn, newView(sqliteBase{conn})
+	a.conn, a.view = conn, newView(sqliteBase{conn}, a.watch)
 	a.done = make(chan struct{})
 }
 

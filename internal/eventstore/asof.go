@@ -11,7 +11,7 @@ import (
 // events by the reducers that make the present; code not_found when it had not
 // begun.
 func (s *Store) RunAsOf(ctx context.Context, id choir.ID, asOf uint64) (Run, []Task, error) {
-	v := newView(nothing{})
+	v := newView(nothing{}, watch{})
 	last := uint64(0)
 	for e, err := range s.EventsOfRun(ctx, id, 0) {
 		if err != nil {
@@ -30,7 +30,7 @@ func (s *Store) RunAsOf(ctx context.Context, id choir.ID, asOf uint64) (Run, []T
 
 // runOf reads a run out of a view of its events alone.
 func runOf(v *view, id choir.ID, last uint64) (Run, []Task, error) {
-	run, ok, err := v.runs.get(id)
+	run, ok, err := runsTable.of(v).get(id)
 	if err == nil && !ok {
 		err = notFound("run", string(id))
 	}
@@ -38,11 +38,11 @@ func runOf(v *view, id choir.ID, last uint64) (Run, []Task, error) {
 		return Run{}, nil, err
 	}
 	run.LastSeq = last
-	if run.Usage, _, err = v.usage.get(id); err != nil {
+	if run.Usage, _, err = usageTable.of(v).get(id); err != nil {
 		return Run{}, nil, err
 	}
 	tasks := []Task{}
-	for _, c := range v.tasks.live {
+	for _, c := range tasksTable.of(v).live {
 		if c.exists {
 			tasks = append(tasks, c.value)
 		}
@@ -54,8 +54,8 @@ func runOf(v *view, id choir.ID, last uint64) (Run, []Task, error) {
 // nothing is what was there before the first event.
 type nothing struct{}
 
-func (nothing) value(*table, string) (string, bool, error)        { return "", false, nil }
-func (nothing) open(*table, string) (uint64, string, bool, error) { return 0, "", false, nil }
-func (nothing) document(string, int) (Document, error)            { return Document{}, nil }
-func (nothing) changed(*table, uint64) ([]change, error)          { return nil, nil }
-func (nothing) write(map[*table][]row) error                      { return nil }
+func (nothing) value(*projection, string) (string, bool, error)        { return "", false, nil }
+func (nothing) open(*projection, string) (uint64, string, bool, error) { return 0, "", false, nil }
+func (nothing) document(string, int) (Document, error)                 { return Document{}, nil }
+func (nothing) changed(*projection, uint64) ([]change, error)          { return nil, nil }
+func (nothing) write(map[*projection][]row) error                      { return nil }

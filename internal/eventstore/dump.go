@@ -5,35 +5,30 @@ import (
 	"context"
 	"crypto/sha256"
 	"io"
+	"slices"
 	"strconv"
+	"strings"
 
 	"zombiezen.com/go/sqlite"
 
 	"choiros/internal/choir"
 )
 
+// dumpedTable is a table of a dump with its columns in order; rows are in the order
+// of the primary key.
 type dumpedTable struct{ name, columns, order string }
 
-// dumped are the tables of a dump by name, each with its columns in order; rows
-// are in the order of the leading key.
-var dumped = []dumpedTable{
-	{"checkpoints", "key, seq, value", "key"},
-	{"conversations", "key, seq, value", "key"},
-	{"document_heads", "key, value", "key"},
-	{"document_versions", "key, version, value", "key, version"},
-	{"documents", "key, from_seq, to_seq, value", "key, from_seq"},
-	{"events", "seq, id, type, run, event", "seq"},
-	{"files", "key, from_seq, to_seq, value", "key, from_seq"},
-	{"firsts", "key, seq", "key"},
-	{"messages", "key, seq, value", "key, seq"},
-	{"overlays", "key, from_seq, to_seq, value", "key, from_seq"},
-	{"runs", "key, seq, state, value", "key"},
-	{"settings", "key, from_seq, to_seq, value", "key, from_seq"},
-	{"snapshots", "seq, value", "seq"},
-	{"tasks", "key, seq, run, state, value", "key"},
-	{"undos", "key, from_seq, to_seq, value", "key, from_seq"},
-	{"usage", "key, value", "key"},
-	{"windows", "key, from_seq, to_seq, value", "key, from_seq"},
+// dumped are the tables of a dump by name.
+var dumped = dumpedTables(projections)
+
+func dumpedTables(tables []table) []dumpedTable {
+	out := []dumpedTable{{"events", "seq, id, type, run, event", "seq"}}
+	for _, t := range tables {
+		p := t.projected()
+		out = append(out, dumpedTable{p.name, columnNames(p.columns), columnNames(p.columns[:p.key])})
+	}
+	slices.SortFunc(out, func(a, b dumpedTable) int { return strings.Compare(a.name, b.name) })
+	return out
 }
 
 // Dump writes the whole SQLite copy in canonical form, tables by name and rows

@@ -74,10 +74,16 @@ func (it *item) onceKey() choir.OnceKey {
 	return it.once
 }
 
+// firstsTable has the first event of its type about a subject; the key is
+// choir.OnceKey. addFirst writes it, whatever the type of the event.
+var firstsTable = &listed{projection{
+	name: "firsts", since: firstsVersion, key: 1, columns: []column{keyColumn, seqColumn}, keepsFirst: true,
+}}
+
 // addFirst notes the event of a key; an earlier one of the same key stays.
 func (v *view) addFirst(it *item) {
 	if key := it.onceKey(); key != "" {
-		v.add(firstsTable, row{key: string(key), seq: it.event.Seq})
+		v.add(&firstsTable.projection, row{key: string(key), seq: it.event.Seq})
 	}
 }
 

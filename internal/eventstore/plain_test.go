@@ -46,7 +46,7 @@ func TestPlainKeepsTheSameProjections(t *testing.T) {
 func projectionNames() []string {
 	var out []string
 	for _, t := range projections {
-		out = append(out, t.name)
+		out = append(out, t.projected().name)
 	}
 	return out
 }

@@ -77,7 +77,7 @@ func (a *applier) rebuild(ctx context.Context, from source, have, to uint64) err
 		to = a.reached()
 		have = to
 	}
-	err := rebuildIn(ctx, a.conn, from, have, to)
+	err := rebuildIn(ctx, a.conn, from, have, to, a.watch)
 	a.view.forget()
 	if err == nil {
 		a.advance(to)
@@ -86,7 +86,7 @@ func (a *applier) rebuild(ctx context.Context, from source, have, to uint64) err
 }
 
 // rebuildIn is rebuild in any SQLite copy, in one transaction.
-func rebuildIn(ctx context.Context, conn *sqlite.Conn, from source, have, to uint64) (err error) {
+func rebuildIn(ctx context.Context, conn *sqlite.Conn, from source, have, to uint64, see watch) (err error) {
 	end, err := sqlitex.ImmediateTransaction(conn)
 	if err != nil {
 		return sqliteError("eventstore.rebuild", err)
@@ -108,7 +108,7 @@ func rebuildIn(ctx context.Context, conn *sqlite.Conn, from source, have, to uin
 			err = cerr
 		}
 	}()
-	err = replay(ctx, conn, from, have, to)
+	err = replay(ctx, conn, from, have, to, see)
 	fault.Point("store.rebuild")
 	return err
 }
@@ -120,7 +120,7 @@ func empty(conn *sqlite.Conn, events bool) error {
 		}
 	}
 	for _, t := range projections {
-		if err := execute(conn, "DELETE FROM "+t.name); err != nil {
+		if err := execute(conn, "DELETE FROM "+t.projected().name); err != nil {
 			return err
 		}
 	}
@@ -129,11 +129,11 @@ func empty(conn *sqlite.Conn, events bool) error {
 
 // replay reduces the log in memory: one goroutine reads the journal, two decode
 // and check hashes, one writes rows, and this one holds the chain and reduces.
-func replay(ctx context.Context, conn *sqlite.Conn, from source, have, to uint64) error {
+func replay(ctx context.Context, conn *sqlite.Conn, from source, have, to uint64, see watch) error {
 	ctx, cancel := context.WithCancel(ctx)
 	w := startWriting(conn)
 	chunks := readChunks(ctx, from, to)
-	v := newView(w)
+	v := newView(w, see)
 	err := func() error {
 		last := choir.Event{Hash: choir.ZeroHash}
 		for c := range chunks {
@@ -281,7 +281,7 @@ func (c *chunk) decode() {
 			return
 		}
 		it.onceKey()
-		if _, ok := reducers[it.event.Type]; ok {
+		if len(reduced[it.event.Type]) > 0 {
 			if it.payload, err = choir.ReadPayload(it.event.Type, it.event.Payload); err != nil {
 				c.err = choir.Wrap("eventstore.rebuild", choir.CodeCorrupt, err, "event %d", it.event.Seq)
 				return

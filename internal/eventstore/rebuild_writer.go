@@ -51,7 +51,7 @@ func (w *writing) events(items []item, seq uint64) {
 	}
 }
 
-func (w *writing) write(rows map[*table][]row) error {
+func (w *writing) write(rows map[*projection][]row) error {
 	w.do(func() error { return w.base.write(rows) })
 	return nil
 }
@@ -70,7 +70,7 @@ func ask[V any](w *writing, query func() (V, error)) (v V, err error) {
 	return v, err
 }
 
-func (w *writing) changed(t *table, seq uint64) ([]change, error) {
+func (w *writing) changed(t *projection, seq uint64) ([]change, error) {
 	return ask(w, func() ([]change, error) { return w.base.changed(t, seq) })
 }
 
@@ -78,6 +78,6 @@ func (w *writing) document(key string, version int) (Document, error) {
 	return ask(w, func() (Document, error) { return w.base.document(key, version) })
 }
 
-func (w *writing) value(*table, string) (string, bool, error) { return "", false, nil }
+func (w *writing) value(*projection, string) (string, bool, error) { return "", false, nil }
 
-func (w *writing) open(*table, string) (uint64, string, bool, error) { return 0, "", false, nil }
+func (w *writing) open(*projection, string) (uint64, string, bool, error) { return 0, "", false, nil }

@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"zombiezen.com/go/sqlite"
+
 	"choiros/internal/choir"
 	"choiros/internal/fault"
 	"choiros/internal/recovery"
@@ -55,7 +57,10 @@ func (s *Store) makeCopy(ctx context.Context, path string, head uint64) error {
 	if err != nil {
 		return sqliteError("eventstore.remake", err)
 	}
-	err = rebuildIn(ctx, conn, wholeJournal(s.journal), 0, head)
+	err = rebuildIn(ctx, conn, wholeJournal(s.journal), 0, head, s.applier.watch)
+	if err == nil {
+		err = s.pool.use(ctx, func(old *sqlite.Conn) error { return carryCursors(old, conn) })
+	}
 	if err == nil {
 		err = execute(conn, "PRAGMA wal_checkpoint(TRUNCATE)") // the file alone is the copy
 	}
@@ -99,7 +104,7 @@ func (a *applier) moveIn(from, to string, head uint64) (err error) {
 	if err != nil {
 		return sqliteError("eventstore.remake", err)
 	}
-	a.conn, a.view = conn, newView(sqliteBase{conn})
+	a.conn, a.view = conn, newView(sqliteBase{conn}, a.watch)
 	a.remade++
 	a.advance(head)
 	return nil

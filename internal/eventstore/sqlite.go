@@ -2,7 +2,7 @@ package eventstore
 
 import (
 	"context"
-	_ "embed"
+	"embed"
 	"fmt"
 	"hash/crc32"
 	"maps"
@@ -20,34 +20,25 @@ import (
 )
 
 //go:embed schema.sql
-var schema string
+var eventsSchema string
 
-//go:embed migration_2.sql
-var desktopTables string
+//go:embed migration_*.sql
+var scripts embed.FS
 
-//go:embed migration_3.sql
-var projectIndex string
+// scripted is how many versions of the schema were reached by scripts. They bring
+// the copies that choirs of then left, and none is added.
+const scripted = 8
 
-//go:embed migration_5.sql
-var overlayTable string
+// schemaVersion is the newest version: that of the newest projection, or of the table
+// of cursors.
+var schemaVersion = max(newest(projections), cursorsVersion)
 
-//go:embed migration_6.sql
-var nowIndexes string
-
-//go:embed migration_7.sql
-var firstsTableSchema string
-
-//go:embed migration_8.sql
-var undoTable string
-
-//go:embed migration_4.sql
-var cacheIndex string
-
-// migrations bring a database from version i to i+1. They only grow. Since the
-// projections follow from the journal, one that changes a projection may drop
-// and create it: Open sees by the stamp that they are another choir's and
-// rebuilds them.
-var migrations = []string{schema, desktopTables, projectIndex, cacheIndex, overlayTable, nowIndexes, firstsTableSchema, undoTable}
+func newest(tables []table) (version int) {
+	for _, t := range tables {
+		version = max(version, t.projected().since)
+	}
+	return version
+}
 
 const readers = 4
 
@@ -223,15 +214,19 @@ func diskFull(op string, err error) error {
 	return &choir.Error{Op: op, Code: choir.CodeNoSpace, Path: "store.sqlite", Msg: "the disk is full", Remedy: "free some space", Err: err}
 }
 
+// migrate brings the schema up to date. Projections follow from the journal, so one
+// that is new, or has another form, is made empty: Open sees by the stamp that the
+// projections are those of another choir, and rebuilds them.
 func migrate(conn *sqlite.Conn) (err error) {
-	version, err := queryInt(conn, "PRAGMA user_version")
+	have, err := queryInt(conn, "PRAGMA user_version")
 	if err != nil {
 		return err
 	}
-	if int(version) > len(migrations) {
+	version := int(have)
+	if version > schemaVersion {
 		return errNewerCopy
 	}
-	if int(version) == len(migrations) {
+	if version == schemaVersion {
 		return nil
 	}
 	end, err := sqlitex.ImmediateTransaction(conn)
@@ -240,20 +235,59 @@ func migrate(conn *sqlite.Conn) (err error) {
 	}
 	fault.Point("store.migrate")
 	defer end(&err)
-	for _, script := range migrations[version:] {
-		if err := sqlitex.ExecuteScript(conn, script, nil); err != nil {
-			return err
-		}
-	}
 	if version == 0 {
-		err = writeStamp(conn)
-	} else if version < firstsVersion {
-		err = fillFirsts(conn)
+		err = createAll(conn)
+	} else {
+		err = migrateFrom(conn, version)
 	}
 	if err != nil {
 		return err
 	}
-	return execute(conn, "PRAGMA user_version = "+itoa(len(migrations)))
+	return execute(conn, "PRAGMA user_version = "+itoa(schemaVersion))
+}
+
+// createAll makes the schema of a new copy.
+func createAll(conn *sqlite.Conn) error {
+	if err := sqlitex.ExecuteScript(conn, eventsSchema, nil); err != nil {
+		return err
+	}
+	for _, t := range projections {
+		if err := sqlitex.ExecuteScript(conn, t.projected().create(), nil); err != nil {
+			return err
+		}
+	}
+	return writeStamp(conn)
+}
+
+// migrateFrom brings a copy of an older version up to date.
+func migrateFrom(conn *sqlite.Conn, version int) error {
+	for next := version + 1; next <= scripted; next++ {
+		script, err := scripts.ReadFile("migration_" + itoa(next) + ".sql")
+		if err != nil {
+			return err
+		}
+		if err := sqlitex.ExecuteScript(conn, string(script), nil); err != nil {
+			return err
+		}
+	}
+	for _, t := range projections {
+		p := t.projected()
+		if p.since <= max(version, scripted) {
+			continue
+		}
+		if err := sqlitex.ExecuteScript(conn, "DROP TABLE IF EXISTS "+p.name+";\n"+p.create(), nil); err != nil {
+			return err
+		}
+	}
+	if version < firstsVersion {
+		if err := fillFirsts(conn); err != nil {
+			return err
+		}
+	}
+	if version < cursorsVersion {
+		return execute(conn, cursorsTable)
+	}
+	return nil
 }
 
 // errNewerCopy is about a SQLite copy with a schema that this choir does not know.
@@ -264,8 +298,11 @@ var errNewerCopy = choir.E("eventstore.open", choir.CodeUnavailable, "the SQLite
 // in other tables, as those of an older or newer choir do. It is kept as SQLite's
 // application id.
 func stamp() int32 {
-	types := slices.Sorted(maps.Keys(reducers))
-	said := fmt.Appendf(nil, "%d %v", len(migrations), types)
+	said := fmt.Appendf(nil, "%d", schemaVersion)
+	for _, t := range projections {
+		p := t.projected()
+		said = fmt.Appendf(said, " %s %d %v", p.name, p.since, slices.Sorted(maps.Keys(p.on)))
+	}
 	for _, info := range choir.Types() {
 		said = fmt.Appendf(said, " %v", info.Once)
 	}
@@ -294,7 +331,7 @@ func madeByOthers(conn *sqlite.Conn) (bool, error) {
 		return true, err
 	}
 	version, err := queryInt(conn, "PRAGMA user_version")
-	return int(version) != len(migrations), err
+	return int(version) != schemaVersion, err
 }
 
 func execute(conn *sqlite.Conn, sql string) error { return sqlitex.ExecuteTransient(conn, sql, nil) }

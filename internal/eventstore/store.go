@@ -45,9 +45,13 @@ type Config struct {
 	// Replica, when given, has a copy of an event before its append is
 	// acknowledged.
 	Replica Replica
+	// ProjectionFailed, when given, gets each event on which a projection panics,
+	// in a rebuild again. It is called with locks held and must not block.
+	ProjectionFailed func(ProjectionFailure)
 
-	segmentBytes int64 // of the journal, for tests that need many segments
-	pageEvents   int   // of each page of a reading, for tests that need many pages
+	beforeReducer func(projection string, e *choir.Event) // for tests
+	segmentBytes  int64                                   // of the journal, for tests that need many segments
+	pageEvents    int                                     // of each page of a reading, for tests that need many pages
 }
 
 // Replica follows the log elsewhere; cluster.Replica is one.
@@ -99,6 +103,7 @@ const (
 // see ReadOnly. Code busy: another process has it open.
 func Open(ctx context.Context, dir string, cfg Config) (*Store, error) {
 	s := &Store{cfg: cfg, dir: dir}
+	s.applier.watch = watch{cfg.ProjectionFailed, cfg.beforeReducer}
 	s.barrier = recovery.NewBarrier(s.drain)
 	if err := s.open(ctx); err != nil {
 		return nil, err

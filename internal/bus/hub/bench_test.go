@@ -54,7 +54,7 @@ func BenchmarkDeliver(b *testing.B) {
 	ctx, cancel := context.WithCancel(b.Context())
 	done := make(chan struct{}, 2)
 	go func() {
-		_ = hub.NewRelay(s, l, filepath.Join(b.TempDir(), "relay.json"), l.Home.User, l.Home.Computer).Serve(ctx)
+		_ = hub.NewRelay(s, l, bustest.Cursor(filepath.Join(b.TempDir(), "relay.json")), l.Home.User, l.Home.Computer).Serve(ctx)
 		done <- struct{}{}
 	}()
 	c := bustest.Dial(b, s, choir.RoleShell, l.Home)
@@ -126,7 +126,7 @@ func BenchmarkRelay(b *testing.B) {
 				b.StartTimer()
 				go func() {
 					defer close(done)
-					_ = hub.NewRelay(s, l, filepath.Join(b.TempDir(), "relay.json"), l.Home.User, l.Home.Computer).Serve(ctx)
+					_ = hub.NewRelay(s, l, bustest.Cursor(filepath.Join(b.TempDir(), "relay.json")), l.Home.User, l.Home.Computer).Serve(ctx)
 				}()
 				for range size {
 					<-got

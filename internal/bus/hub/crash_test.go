@@ -43,7 +43,7 @@ func beKilled(dir, events string) error {
 		err = nc.Flush()
 	}
 	l.Append(n)
-	go hub.NewRelay(s, l, filepath.Join(dir, "relay.json"), l.Home.User, l.Home.Computer).Serve(ctx)
+	go hub.NewRelay(s, l, bustest.Cursor(filepath.Join(dir, "relay.json")), l.Home.User, l.Home.Computer).Serve(ctx)
 	for err == nil {
 		_, err = heard.NextMsg(bustest.Patience)
 		fmt.Println("delivered")

@@ -121,7 +121,7 @@ func serveRelay(t *testing.T, s *hub.Server, src hub.EventSource, h bustest.Home
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		_ = hub.NewRelay(s, src, cursor, h.User, h.Computer).Serve(ctx)
+		_ = hub.NewRelay(s, src, bustest.Cursor(cursor), h.User, h.Computer).Serve(ctx)
 	}()
 	return func() { cancel(); <-done }
 }

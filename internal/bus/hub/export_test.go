@@ -42,9 +42,6 @@ func (r *Relay) WithPatience(d time.Duration) *Relay {
 // RelayBatch is how much a relay publishes at a time.
 const RelayBatch = relayBatch
 
-// LoadCursor is how far a relay had come, as far as it knew.
-var LoadCursor = loadCursor
-
 // Paced reads as a bridge does.
 func Paced(ctx context.Context, from io.Reader) io.Reader {
 	return struct{ io.Reader }{newPaced(ctx, from)}

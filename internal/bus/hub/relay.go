@@ -24,7 +24,7 @@ const (
 	relayTail = 10_000
 	// ackLimit is how long the stream may take to take one event.
 	ackLimit = 10 * time.Second
-	// cursorEvery spaces the cursor's syncs out: they would slow the log's.
+	// cursorEvery spaces the cursor's writes out: the SQLite copy has one writer.
 	cursorEvery = time.Second
 )
 
@@ -49,7 +49,7 @@ type EventSource interface {
 type Relay struct {
 	bus            *Server
 	src            EventSource
-	path           string
+	cursor         Cursor
 	user, computer choir.ID
 	saved          time.Time     // when the cursor was last written
 	refused        uint64        // the event the stream said no to in the last session
@@ -57,10 +57,9 @@ type Relay struct {
 	patience       time.Duration // ackLimit, but for tests
 }
 
-// NewRelay makes the relay of a computer. cursor is the file that remembers how
-// far it is.
-func NewRelay(s *Server, src EventSource, cursor string, user, computer choir.ID) *Relay {
-	return &Relay{bus: s, src: src, path: cursor, user: user, computer: computer, tail: relayTail, patience: ackLimit}
+// NewRelay makes the relay of a computer.
+func NewRelay(s *Server, src EventSource, cursor Cursor, user, computer choir.ID) *Relay {
+	return &Relay{bus: s, src: src, cursor: cursor, user: user, computer: computer, tail: relayTail, patience: ackLimit}
 }
 
 // Serve publishes until ctx ends. An outage of the bus delays it: it tries again
@@ -107,7 +106,7 @@ func (r *Relay) session(ctx context.Context) (moved bool, err error) {
 			moved, at = true, next
 		}
 		if err != nil {
-			return moved, errors.Join(err, saveCursor(r.path, at))
+			return moved, errors.Join(err, r.save(ctx, at))
 		}
 	}
 }
@@ -128,9 +127,19 @@ func (r *Relay) step(ctx context.Context, js jetstream.JetStream, at uint64) (ui
 	}
 	if time.Since(r.saved) >= cursorEvery { // a step of the clock is nothing to it
 		r.saved = time.Now()
-		return at, saveCursor(r.path, at)
+		return at, r.save(ctx, at)
 	}
 	return at, nil
+}
+
+// save moves the cursor, also when the relay is being stopped.
+func (r *Relay) save(ctx context.Context, at uint64) error {
+	if at == 0 {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), ackLimit)
+	defer cancel()
+	return choir.Wrap("bus.relay", "", r.cursor.Save(ctx, at), "move the cursor to event %d", at)
 }
 
 // publish sends a batch and waits until the stream has all of it. One

@@ -21,7 +21,7 @@ import (
 // relaying runs a relay until stop, which waits for it.
 func relaying(t *testing.T, s *hub.Server, l *bustest.Log, cursor string) (stop func()) {
 	t.Helper()
-	return running(t, hub.NewRelay(s, l, cursor, l.Home.User, l.Home.Computer))
+	return running(t, hub.NewRelay(s, l, bustest.Cursor(cursor), l.Home.User, l.Home.Computer))
 }
 
 func running(t *testing.T, r *hub.Relay) (stop func()) {
@@ -231,6 +231,21 @@ func TestAConsumerThatDropsDuplicatesSeesAnOutageAsNothing(t *testing.T) {
 	}
 }
 
+// misplaced is a cursor of another log.
+type misplaced struct{ bustest.Cursor }
+
+func (misplaced) Load(context.Context) (uint64, error) {
+	return 0, choir.E("test", choir.CodeConflict, "it is of another log")
+}
+
+func TestARelayWhoseCursorIsOfAnotherLogBeginsWithTheFirstEvent(t *testing.T) {
+	t.Parallel()
+	s, l := bustest.Start(t), bustest.NewLog(bustest.NewHome(t))
+	l.Append(20)
+	running(t, hub.NewRelay(s, l, misplaced{bustest.Cursor(filepath.Join(t.TempDir(), "cursor"))}, l.Home.User, l.Home.Computer))
+	mustBe(t, stored(t, s, l), 1, l.Head())
+}
+
 func TestALostStreamGetsTheTailAgain(t *testing.T) {
 	t.Parallel()
 	dir, cursor := t.TempDir(), filepath.Join(t.TempDir(), "relay.json")
@@ -246,7 +261,7 @@ func TestALostStreamGetsTheTailAgain(t *testing.T) {
 	stop()
 	s.Close()
 	// The stream may hold more than the relay has heard of.
-	held, err := hub.LoadCursor(cursor)
+	held, err := bustest.Cursor(cursor).Load(t.Context())
 	if err != nil || held <= 1000 {
 		t.Fatalf("the cursor is at %d: %v", held, err)
 	}
@@ -256,7 +271,7 @@ func TestALostStreamGetsTheTailAgain(t *testing.T) {
 	if s, err = hub.Start(t.Context(), hub.Config{Dir: dir}); err != nil {
 		t.Fatal(err)
 	}
-	running(t, hub.NewRelay(s, l, cursor, l.Home.User, l.Home.Computer).WithTail(1000))
+	running(t, hub.NewRelay(s, l, bustest.Cursor(cursor), l.Home.User, l.Home.Computer).WithTail(1000))
 	mustBe(t, stored(t, s, l), held-999, l.Head())
 }
 

@@ -61,7 +61,11 @@ func (r *Relay) resume(ctx context.Context, js jetstream.JetStream) (uint64, err
 // resumeEmpty goes by the cursor: the stream cannot tell a new computer from
 // one whose events it lost.
 func (r *Relay) resumeEmpty(ctx context.Context) (uint64, error) {
-	at, err := loadCursor(r.path)
+	at, err := r.cursor.Load(ctx)
+	if choir.CodeOf(err) == choir.CodeConflict {
+		r.bus.cfg.Log.Warn("the relay begins with the first event", "computer", r.computer, "reason", err)
+		return 0, nil
+	}
 	if err != nil || at <= r.tail {
 		return 0, err
 	}

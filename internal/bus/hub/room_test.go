@@ -156,7 +156,7 @@ func TestADiskThatFillsUpBelowARunningBus(t *testing.T) {
 	s := startIn(t, filepath.Join(disk, "bus"))
 	l := bustest.NewLog(bustest.NewHome(t))
 	answerFrom(t, s, l)
-	relay := hub.NewRelay(s, l, filepath.Join(t.TempDir(), "relay.json"), l.Home.User, l.Home.Computer)
+	relay := hub.NewRelay(s, l, bustest.Cursor(filepath.Join(t.TempDir(), "relay.json")), l.Home.User, l.Home.Computer)
 	running(t, relay.WithPatience(500*time.Millisecond))
 	free := fill(t, disk)
 	l.Append(3000)

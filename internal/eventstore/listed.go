@@ -1,0 +1,30 @@
+package eventstore
+
+// listed is a projection whose rows no reducer reads.
+type listed struct{ projection }
+
+func (t *listed) in(v *view) part { return &listedRows{view: v, table: &t.projection} }
+
+// of are the rows of the projection in a view.
+func (t *listed) of(v *view) *listedRows { return v.parts[&t.projection].(*listedRows) }
+
+// listedRows are the rows that a view has for a projection; it remembers none.
+type listedRows struct {
+	view  *view
+	table *projection
+}
+
+// addJSON adds a row whose value is the JSON of v.
+func (w *listedRows) addJSON(r row, v any) (err error) {
+	if r.value, err = encode(v); err != nil {
+		return err
+	}
+	w.view.add(w.table, r)
+	return nil
+}
+
+func (w *listedRows) settle() error { return nil }
+
+func (w *listedRows) forget() {}
+
+func (w *listedRows) size() int { return 0 }

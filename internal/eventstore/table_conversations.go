@@ -1,0 +1,40 @@
+package eventstore
+
+import (
+	"unicode/utf8"
+
+	"choiros/internal/choir"
+)
+
+// conversationsTable has the conversations; the key is the run.
+var conversationsTable = &keyed[Conversation]{
+	projection: projection{
+		name: "conversations", since: 1, key: 1, columns: []column{keyColumn, seqColumn, valueColumn},
+		indexes: []string{"conversations_by_seq ON conversations (seq)"},
+		on:      reducers{choir.TypePromptSubmitted: on(conversationBegan)},
+	},
+	index: func(x *Conversation) row { return row{seq: x.FirstSeq} },
+}
+
+// titleRunes is how much of a prompt names its conversation.
+const titleRunes = 120
+
+func conversationBegan(conversations *cells[Conversation], e *choir.Event, p *choir.PromptSubmitted) error {
+	if _, known, err := conversations.get(e.Run); err != nil || known {
+		return err
+	}
+	conversations.put(e.Run, Conversation{ID: e.Run, Title: firstRunes(p.Text, titleRunes), FirstSeq: e.Seq, At: e.Time})
+	return nil
+}
+
+func firstRunes(s string, n int) string {
+	for i := range s {
+		if n == 0 {
+			return s[:i]
+		}
+		if _, size := utf8.DecodeRuneInString(s[i:]); size > 0 {
+			n--
+		}
+	}
+	return s
+}

@@ -1,0 +1,29 @@
+package eventstore
+
+import "choiros/internal/choir"
+
+// filesTable has the files of the workspace; the key is the path, the value a
+// choir.FileState.
+var filesTable = newVersioned("files", 1, reducers{
+	choir.TypeFileWritten:     on(fileWritten),
+	choir.TypeFileRemoved:     on(fileRemoved),
+	choir.TypeTimelineRewound: on(goBack),
+})
+
+func fileWritten(files *versions, e *choir.Event, p *choir.FileWritten) error {
+	for i := range p.Files {
+		if err := files.setJSON(p.Files[i].Path, e.Seq, &p.Files[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func fileRemoved(files *versions, e *choir.Event, p *choir.FileRemoved) error {
+	for _, path := range p.Paths {
+		if err := files.end(path, e.Seq); err != nil {
+			return err
+		}
+	}
+	return nil
+}

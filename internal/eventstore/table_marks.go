@@ -1,0 +1,535 @@
+package eventstore
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"zombiezen.com/go/sqlite"
+
+	"choiros/internal/choir"
+)
+
+// marksTable has the moments worth a place on the timeline, by the event at which each
+// stands; the value is a Mark. No rewind takes one back. A streak that may go on is in
+// the trail until it ends, because it moves on with each of its events.
+var marksTable = &listed{projection{
+	name: "marks", since: 9, key: 1, columns: []column{seqColumn, valueColumn}, on: markReducers(),
+}}
+
+// markTrailTable has one row: what the marks to come follow from besides their own
+// events. The reducers of marksTable write it.
+var markTrailTable = &keyed[markTrail]{projection: projection{
+	name: "mark_trail", since: 9, key: 1, columns: []column{keyColumn, valueColumn},
+}}
+
+// MarkKind is what a mark on the timeline stands for.
+type MarkKind string
+
+// The kinds of marks.
+const (
+	MarkPrompt     MarkKind = "prompt"     // a person asked for something
+	MarkAnswer     MarkKind = "answer"     // a run ended
+	MarkTask       MarkKind = "task"       // a task was answered
+	MarkCall       MarkKind = "call"       // a tool call changed files
+	MarkFiles      MarkKind = "files"      // a person changed files
+	MarkOutside    MarkKind = "outside"    // files changed without anybody's task
+	MarkCheckpoint MarkKind = "checkpoint" // a checkpoint was made by hand or by the clock
+	MarkRewind     MarkKind = "rewind"
+	MarkUndo       MarkKind = "undo"
+	MarkTake       MarkKind = "take" // changes of another computer, or of a newer desktop
+	MarkFork       MarkKind = "fork"
+	MarkImport     MarkKind = "import"
+	MarkRepo       MarkKind = "repo" // a project was added
+	MarkTheme      MarkKind = "theme"
+	MarkCaches     MarkKind = "caches" // snapshots leave other caches out than before
+	MarkWindows    MarkKind = "windows"
+	MarkDocument   MarkKind = "document" // a person wrote, renamed or removed one
+)
+
+// PlainMarks are the events that are a mark by themselves.
+var PlainMarks = map[choir.Type]MarkKind{
+	choir.TypePromptSubmitted: MarkPrompt, choir.TypeRunFinished: MarkAnswer, choir.TypeTimelineRewound: MarkRewind, choir.TypeTimelineUndone: MarkUndo,
+	choir.TypeChangesTaken: MarkTake, choir.TypeDesktopUpgraded: MarkTake, choir.TypeTimelineForked: MarkFork, choir.TypeComputerForked: MarkFork, choir.TypeComputerImported: MarkImport,
+	choir.TypeRepoAdded: MarkRepo, choir.TypeThemeChanged: MarkTheme, choir.TypeCachesLeftOut: MarkCaches,
+}
+
+// Mark is a moment worth a place on the timeline, as data; its words are elsewhere.
+type Mark struct {
+	Kind MarkKind `json:"kind"`
+	Seq  uint64   `json:"seq"` // the moment: everything up to this event
+	// First is the first event of a streak: of changes that a person made in a row.
+	First    uint64         `json:"first,omitempty"`
+	Did      []string       `json:"did,omitempty"`      // in a streak, the newest first, each once
+	Document choir.ID       `json:"document,omitempty"` // that a streak is about
+	Windows  []MarkedWindow `json:"windows,omitempty"`  // of a streak, the newest first, each once
+	More     int            `json:"more,omitempty"`     // windows beside those, about
+	Task     choir.ID       `json:"task,omitempty"`     // that was answered
+	Failed   bool           `json:"failed,omitempty"`   // the task failed
+	Files    int            `json:"files,omitempty"`    // paths that changed
+	Path     string         `json:"path,omitempty"`     // one of them
+	By       choir.Source   `json:"by,omitempty"`       // the person who changed them
+	Call     uint64         `json:"call,omitempty"`     // event of the tool call that changed them
+	// What is known of the checkpoint, also of that of a task.
+	Checkpoint choir.ID `json:"checkpoint,omitempty"`
+	Verified   bool     `json:"verified,omitempty"`
+	Withheld   []string `json:"withheld,omitempty"`
+
+	// Store.Marks reads these beside the mark.
+	Event       choir.Event  `json:"-"` // of number Seq
+	Called      *choir.Event `json:"-"` // of number Call
+	Instruction string       `json:"-"` // of the task
+	Title       *string      `json:"-"` // of the document, as it is now; nil when that is gone
+}
+
+// MarkedWindow is a window of a streak. The name is empty until Store.Marks reads it
+// when no event of the streak says it.
+type MarkedWindow struct {
+	ID   choir.ID `json:"id"`
+	Name string   `json:"name,omitempty"`
+}
+
+const (
+	// streakGap is how long a person may rest between two changes of one streak.
+	streakGap = 5 * time.Minute
+	// maxTrail bounds each list of a trail, and the windows of a streak: a guest can
+	// make any number of the events they come from.
+	maxTrail = 64
+)
+
+// markTrail is what the next events of the log can still belong to.
+type markTrail struct {
+	Streak      *Mark        `json:"streak,omitempty"` // the one that may go on, if one may
+	Source      choir.Source `json:"source,omitempty"` // of the streak
+	At          choir.Time   `json:"at,omitempty"`     // of the streak's newest event
+	Files       []fileTally  `json:"files,omitempty"`  // since something else was done
+	Commits     []taskCommit `json:"commits,omitempty"`
+	Calls       []toolCall   `json:"calls,omitempty"` // the newest last
+	HadSnapshot bool         `json:"had_snapshot,omitempty"`
+}
+
+// fileTally counts the paths of file events that name one snapshot.
+type fileTally struct {
+	Snapshot choir.Digest `json:"snapshot"`
+	Count    int          `json:"count"`
+	Path     string       `json:"path"`
+	By       choir.Source `json:"by,omitempty"` // a person who changed one
+}
+
+// taskCommit is the first checkpoint of a task since the last one began.
+type taskCommit struct {
+	Task       choir.ID `json:"task"`
+	Checkpoint choir.ID `json:"checkpoint"`
+	Verified   bool     `json:"verified,omitempty"`
+	Withheld   []string `json:"withheld,omitempty"`
+}
+
+// toolCall is where the event of a tool call stands in the log.
+type toolCall struct {
+	ID  choir.ID `json:"id"`
+	Seq uint64   `json:"seq"`
+}
+
+type markRows = *listedRows
+
+// close ends a streak and the file events before something else that was done.
+func (t *markTrail) close(marks markRows) error {
+	t.Files = t.Files[:0]
+	return t.endStreak(marks)
+}
+
+func (t *markTrail) endStreak(marks markRows) error {
+	m := t.Streak
+	if m == nil {
+		return nil
+	}
+	t.Streak, t.Source, t.At = nil, "", 0
+	return m.add(marks)
+}
+
+// add makes the row of a mark.
+func (m *Mark) add(marks markRows) error { return marks.addJSON(row{seq: m.Seq}, m) }
+
+// appendBounded appends; the oldest of a full list goes.
+func appendBounded[V any](list []V, v V) []V {
+	if len(list) >= maxTrail {
+		list = slices.Delete(list, 0, len(list)+1-maxTrail)
+	}
+	return append(list, v)
+}
+
+// marker makes a reducer of a function that makes marks and changes the trail.
+func marker[P any](f func(markRows, *markTrail, *choir.Event, *P) error) reducer {
+	return on(func(marks markRows, e *choir.Event, p *P) error {
+		t, err := trailOf(marks)
+		if err != nil {
+			return err
+		}
+		return f(marks, t, e, p)
+	})
+}
+
+// trailOf gives the trail, to be changed.
+func trailOf(marks markRows) (*markTrail, error) { return markTrailTable.of(marks.view).edit("trail") }
+
+func markReducers() reducers {
+	out := reducers{
+		choir.TypeFileWritten: marker(func(_ markRows, t *markTrail, e *choir.Event, p *choir.FileWritten) error {
+			t.tally(e, p.Snapshot, len(p.Files), p.Files[0].Path)
+			return nil
+		}),
+		choir.TypeFileRemoved: marker(func(_ markRows, t *markTrail, e *choir.Event, p *choir.FileRemoved) error {
+			t.tally(e, p.Snapshot, len(p.Paths), p.Paths[0])
+			return nil
+		}),
+		choir.TypeTaskStarted: marker(func(marks markRows, t *markTrail, _ *choir.Event, _ *choir.TaskStarted) error {
+			t.Commits, t.HadSnapshot = nil, true
+			return t.close(marks)
+		}),
+		choir.TypeTaskDispatched: marker(func(marks markRows, t *markTrail, _ *choir.Event, _ *choir.TaskDispatched) error {
+			return t.close(marks)
+		}),
+		choir.TypeSessionStarted: marker(func(marks markRows, t *markTrail, _ *choir.Event, _ *choir.SessionStarted) error {
+			return t.close(marks)
+		}),
+		choir.TypeSnapshotTaken:     marker(markSnapshot),
+		choir.TypeCheckpointCreated: marker(markCheckpoint),
+		choir.TypeTaskReturned:      marker(markTask),
+		choir.TypeToolCalled:        marker(markToolCall),
+	}
+	for eventType := range PlainMarks {
+		out[eventType] = markPlain
+	}
+	for eventType := range streaks {
+		out[eventType] = markStreak
+	}
+	return out
+}
+
+// markPlain makes the mark of an event that is one by itself.
+func markPlain(rows part, e *choir.Event, _ choir.Payload) error {
+	marks := rows.(markRows)
+	t, err := trailOf(marks)
+	if err == nil {
+		err = t.close(marks)
+	}
+	if err != nil {
+		return err
+	}
+	t.HadSnapshot = t.HadSnapshot || e.Type == choir.TypeTimelineRewound
+	return (&Mark{Kind: PlainMarks[e.Type], Seq: e.Seq}).add(marks)
+}
+
+// tally counts the paths of a file event: a look at the tree appends those and then
+// the snapshot that they name.
+func (t *markTrail) tally(e *choir.Event, in choir.Digest, count int, path string) {
+	i := slices.IndexFunc(t.Files, func(f fileTally) bool { return f.Snapshot == in })
+	if i < 0 {
+		t.Files = appendBounded(t.Files, fileTally{Snapshot: in, Path: path})
+		i = len(t.Files) - 1
+	}
+	f := &t.Files[i]
+	f.Count += count
+	if person(e.Source) && f.By == "" {
+		f.By = e.Source
+	}
+}
+
+func person(s choir.Source) bool { return s == choir.SourceUser || s == choir.SourceDesktop }
+
+// markSnapshot makes the mark of a look at the tree that found changes, unless
+// something else has their mark.
+func markSnapshot(marks markRows, t *markTrail, e *choir.Event, p *choir.SnapshotTaken) error {
+	m := Mark{Seq: e.Seq}
+	if i := slices.IndexFunc(t.Files, func(f fileTally) bool { return f.Snapshot == p.Snapshot }); i >= 0 {
+		f := &t.Files[i]
+		m.Kind, m.Files, m.Path, m.By = t.kindOf(e, p, f.By), f.Count, f.Path, f.By
+	}
+	if m.Kind == MarkCall && e.Cause != "" {
+		m.Call = t.call(e.Cause)
+	}
+	t.HadSnapshot = true
+	if err := t.close(marks); err != nil || m.Kind == "" {
+		return err
+	}
+	return m.add(marks)
+}
+
+// kindOf is what the mark of changes that a look found stands for, empty for none.
+func (t *markTrail) kindOf(e *choir.Event, p *choir.SnapshotTaken, by choir.Source) MarkKind {
+	switch {
+	case p.Reason == "repo_added":
+		return "" // it has a mark of its own
+	case by != "":
+		return MarkFiles
+	case p.Reason == "tool_returned" && e.Cause != "" && t.call(e.Cause) == 0:
+		return "" // what it says it was caused by is no call
+	case p.Reason == "tool_returned":
+		return MarkCall
+	case p.Reason == "undo" || p.Reason == "taken":
+		return "" // these have marks of their own
+	case e.Task != "":
+		return "" // its task's mark tells of it
+	case !t.HadSnapshot:
+		return "" // the first look at a new workspace
+	}
+	return MarkOutside
+}
+
+// call is the event of a tool call by its id, 0 when there is none.
+func (t *markTrail) call(id choir.ID) uint64 {
+	i := slices.IndexFunc(t.Calls, func(c toolCall) bool { return c.ID == id })
+	if i < 0 {
+		return 0
+	}
+	return t.Calls[i].Seq
+}
+
+func markToolCall(marks markRows, t *markTrail, e *choir.Event, _ *choir.ToolCalled) error {
+	if e.Source == choir.SourceAssociate {
+		t.Calls = appendBounded(t.Calls, toolCall{e.ID, e.Seq})
+	}
+	return t.close(marks)
+}
+
+// markCheckpoint makes the mark of a checkpoint; that of a task is part of the task's
+// mark, which comes behind it.
+func markCheckpoint(marks markRows, t *markTrail, e *choir.Event, p *choir.CheckpointCreated) error {
+	if err := t.close(marks); err != nil {
+		return err
+	}
+	if p.Trigger != "task" {
+		return (&Mark{Kind: MarkCheckpoint, Seq: e.Seq, Checkpoint: p.Checkpoint, Verified: p.Verified, Withheld: p.Withheld}).add(marks)
+	}
+	if !slices.ContainsFunc(t.Commits, func(c taskCommit) bool { return c.Task == e.Task }) {
+		t.Commits = appendBounded(t.Commits, taskCommit{e.Task, p.Checkpoint, p.Verified, p.Withheld})
+	}
+	return nil
+}
+
+// markTask makes the mark of a task; one that only made a checkpoint has the
+// checkpoint's.
+func markTask(marks markRows, t *markTrail, e *choir.Event, p *choir.TaskReturned) error {
+	if err := t.close(marks); err != nil {
+		return err
+	}
+	task, ok, err := tasksTable.of(marks.view).get(p.Result.TaskID)
+	if err != nil || !ok || task.ReturnedSeq != e.Seq || task.Task.GitAction == choir.GitCheckpoint {
+		return err
+	}
+	m := Mark{Kind: MarkTask, Seq: e.Seq, Task: task.ID, Files: len(p.Result.FilesChanged)}
+	if p.Result.Status == choir.StatusFailed {
+		m.Failed, m.Files = true, 0
+	}
+	if task.StartedSeq > 0 {
+		for _, c := range t.Commits {
+			if c.Task == e.Task {
+				m.Checkpoint, m.Verified, m.Withheld = c.Checkpoint, c.Verified, c.Withheld
+			}
+		}
+		t.Commits = nil
+	}
+	return m.add(marks)
+}
+
+// deed is one change of a streak.
+type deed struct {
+	kind             MarkKind
+	did              string
+	window, document choir.ID
+	name             string // of the window, when the event has it
+}
+
+// streaks are the events that people cause many times in a row, which is one mark:
+// windows put in place, a document being written. It stands at its newest event. Focus
+// and titles follow from other changes.
+var streaks = map[choir.Type]func(choir.Payload) deed{
+	choir.TypeWindowOpened: func(p choir.Payload) deed {
+		w := p.(*choir.WindowOpened)
+		return deed{kind: MarkWindows, did: "opened", window: w.Window, name: cmp.Or(w.Title, w.App)}
+	},
+	choir.TypeWindowClosed: func(p choir.Payload) deed {
+		return deed{kind: MarkWindows, did: "closed", window: p.(*choir.WindowClosed).Window}
+	},
+	choir.TypeWindowMoved: func(p choir.Payload) deed {
+		return deed{kind: MarkWindows, did: "moved", window: p.(*choir.WindowMoved).Window}
+	},
+	choir.TypeWindowShown: func(p choir.Payload) deed {
+		w := p.(*choir.WindowShown)
+		return deed{kind: MarkWindows, did: shownWord(w.State), window: w.Window}
+	},
+	choir.TypeDocumentCreated: func(p choir.Payload) deed {
+		return deed{kind: MarkDocument, did: "began", document: p.(*choir.DocumentCreated).Document}
+	},
+	choir.TypeDocumentVersioned: func(p choir.Payload) deed {
+		return deed{kind: MarkDocument, did: "wrote", document: p.(*choir.DocumentVersioned).Document}
+	},
+	choir.TypeDocumentRenamed: func(p choir.Payload) deed {
+		return deed{kind: MarkDocument, did: "renamed", document: p.(*choir.DocumentRenamed).Document}
+	},
+	choir.TypeDocumentRemoved: func(p choir.Payload) deed {
+		return deed{kind: MarkDocument, did: "removed", document: p.(*choir.DocumentRemoved).Document}
+	},
+}
+
+func shownWord(state choir.WindowState) string {
+	if state == choir.WindowNormal {
+		return "restored"
+	}
+	return string(state)
+}
+
+// markStreak adds an event to the streak that goes on, or begins one. What a run does
+// with documents has marks of its own.
+func markStreak(rows part, e *choir.Event, p choir.Payload) error {
+	marks, d := rows.(markRows), streaks[e.Type](p)
+	if d.kind == MarkDocument && !person(e.Source) {
+		return nil
+	}
+	t, err := trailOf(marks)
+	if err != nil {
+		return err
+	}
+	if m := t.Streak; m == nil || m.Kind != d.kind || m.Document != d.document || t.Source != e.Source || e.Time.Std().Sub(t.At.Std()) > streakGap {
+		if err := t.endStreak(marks); err != nil {
+			return err
+		}
+		t.Streak = &Mark{Kind: d.kind, First: e.Seq, Document: d.document}
+	}
+	t.Source, t.At = e.Source, e.Time
+	t.Streak.goOn(e, d)
+	return nil
+}
+
+// goOn adds a change to a streak.
+func (m *Mark) goOn(e *choir.Event, d deed) {
+	m.Seq = e.Seq
+	m.Did = append([]string{d.did}, slices.DeleteFunc(m.Did, func(s string) bool { return s == d.did })...)
+	if d.window == "" {
+		return
+	}
+	w := MarkedWindow{ID: d.window, Name: d.name}
+	if i := slices.IndexFunc(m.Windows, func(x MarkedWindow) bool { return x.ID == d.window }); i >= 0 {
+		w.Name = cmp.Or(m.Windows[i].Name, d.name)
+		m.Windows = slices.Delete(m.Windows, i, i+1)
+	}
+	if len(m.Windows) >= maxTrail {
+		m.Windows, m.More = m.Windows[:maxTrail-1], m.More+1
+	}
+	m.Windows = slices.Insert(m.Windows, 0, w)
+}
+
+const markColumns = `SELECT m.value, e.event,
+	(SELECT c.event FROM events c WHERE c.seq = json_extract(m.value, '$.call')),
+	(SELECT json_extract(t.value, '$.instruction') FROM tasks t WHERE t.key = json_extract(m.value, '$.task')),
+	(SELECT json_extract(d.value, '$.title') FROM documents d WHERE d.key = json_extract(m.value, '$.document') AND d.to_seq = 9007199254740991) `
+
+// The streak that may go on is newer than every row.
+const (
+	openMark = markColumns + `FROM (SELECT json_extract(value, '$.streak.seq') AS seq, json_extract(value, '$.streak') AS value FROM mark_trail) m
+	CROSS JOIN events e ON e.seq = m.seq WHERE m.seq < ?1 LIMIT ?2`
+	closedMarks = markColumns + `FROM marks m CROSS JOIN events e ON e.seq = m.seq WHERE m.seq < ?1 ORDER BY m.seq DESC LIMIT ?2`
+)
+
+// Marks lists up to limit marks before an event, newest first; before 0 means all.
+// A mark whose event is damaged in both copies of the log is left out.
+func (s *Store) Marks(ctx context.Context, limit int, before uint64) ([]Mark, error) {
+	if limit <= 0 {
+		return nil, nil
+	}
+	var out []Mark
+	err := s.read(ctx, func(conn *sqlite.Conn) error {
+		for _, sql := range []string{openMark, closedMarks} {
+			err := query(conn, sql, func(st *sqlite.Stmt) error { return readMark(st, &out) }, asOfNow(before), bounded(limit)-len(out))
+			if err != nil {
+				return err
+			}
+		}
+		for i := range out {
+			if err := nameWindows(conn, &out[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return s.mendMarks(ctx, out)
+}
+
+// readMark reads a row with markColumns. An event that cannot be decoded is left to
+// mendMarks.
+func readMark(st *sqlite.Stmt, out *[]Mark) error {
+	if err := onto(out)(st); err != nil {
+		return err
+	}
+	m := &(*out)[len(*out)-1]
+	m.Event = decodedOrNone(st.ColumnText(1))
+	if !st.ColumnIsNull(2) {
+		called := decodedOrNone(st.ColumnText(2))
+		m.Called = &called
+	}
+	m.Instruction = st.ColumnText(3)
+	if !st.ColumnIsNull(4) {
+		title := st.ColumnText(4)
+		m.Title = &title
+	}
+	return nil
+}
+
+func decodedOrNone(raw string) choir.Event {
+	e, err := choir.DecodeEvent([]byte(raw))
+	if err != nil {
+		return choir.Event{}
+	}
+	return e
+}
+
+// nameWindows gives the windows of a streak that have no name the one they had before
+// it.
+func nameWindows(conn *sqlite.Conn, m *Mark) error {
+	for i := range m.Windows {
+		w := &m.Windows[i]
+		if w.Name != "" {
+			continue
+		}
+		err := query(conn, "SELECT value, to_seq FROM windows WHERE key = ?1 AND from_seq < ?2 ORDER BY from_seq DESC LIMIT 1", func(st *sqlite.Stmt) error {
+			var win Window
+			if uint64(st.ColumnInt64(1)) < m.First {
+				return nil // it was gone by then
+			}
+			if err := into(&win)(st); err != nil {
+				return err
+			}
+			w.Name = cmp.Or(win.Title, win.App)
+			return nil
+		}, w.ID, m.First)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// mendMarks reads the events that the SQLite copy has damaged from the journal.
+func (s *Store) mendMarks(ctx context.Context, marks []Mark) ([]Mark, error) {
+	out := marks[:0]
+	for _, m := range marks {
+		var err error
+		if m.Event.Seq != m.Seq {
+			m.Event, err = s.At(ctx, m.Seq)
+		}
+		if err == nil && m.Called != nil && m.Called.Seq != m.Call {
+			*m.Called, err = s.At(ctx, m.Call)
+		}
+		if err != nil && choir.CodeOf(err) != choir.CodeCorrupt {
+			return nil, err
+		}
+		if err == nil {
+			out = append(out, m)
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,34 @@
+package eventstore
+
+import "choiros/internal/choir"
+
+// messagesTable has what was said in a conversation; the value is a Message.
+var messagesTable = &listed{projection{
+	name: "messages", since: 1, key: 2, columns: []column{keyColumn, seqColumn, valueColumn},
+	on: reducers{
+		choir.TypePromptSubmitted:   said(func(p *choir.PromptSubmitted) string { return p.Text }),
+		choir.TypeSteeringSubmitted: said(func(p *choir.SteeringSubmitted) string { return p.Text }),
+		choir.TypeQuestionAsked:     said(func(p *choir.QuestionAsked) string { return p.Question.Text }),
+		choir.TypeQuestionAnswered:  said(func(p *choir.QuestionAnswered) string { return p.Text }),
+		choir.TypeToastShown:        said(func(p *choir.ToastShown) string { return p.Text }),
+		choir.TypeRunFinished:       on(answered),
+	},
+}}
+
+// said makes a reducer that adds the text of an event to the conversation of its run.
+func said[P any](text func(*P) string) reducer {
+	return on(func(messages *listedRows, e *choir.Event, p *P) error { return say(messages, e, text(p)) })
+}
+
+// answered adds the answer of a run, if it has one.
+func answered(messages *listedRows, e *choir.Event, p *choir.RunFinished) error {
+	if p.Answer == "" {
+		return nil
+	}
+	return say(messages, e, p.Answer)
+}
+
+func say(messages *listedRows, e *choir.Event, text string) error {
+	return messages.addJSON(row{key: string(e.Run), seq: e.Seq},
+		Message{Conversation: e.Run, Seq: e.Seq, At: e.Time, From: e.Source, Type: e.Type, Text: text})
+}

@@ -1,0 +1,97 @@
+package eventstore
+
+import "choiros/internal/choir"
+
+// runsTable has the runs by their ids; state is RunState. What a run cost and
+// whether it was undone are rows of usageTable and undosTable.
+var runsTable = &keyed[Run]{
+	projection: projection{
+		name: "runs", since: 1, key: 1, columns: []column{keyColumn, seqColumn, stateColumn, valueColumn},
+		indexes: []string{"runs_by_seq ON runs (seq)", "runs_open ON runs (seq) WHERE state IN ('planning', 'running', 'waiting')"},
+		on: reducers{
+			choir.TypePromptSubmitted:  on(runBegan),
+			choir.TypePlanMade:         on(runPlanned),
+			choir.TypeQuestionAsked:    on(runAsked),
+			choir.TypeQuestionAnswered: on(runAnswered),
+			choir.TypeDocumentCreated:  on(runDocumented),
+			choir.TypeRunFinished:      on(runFinished),
+			choir.TypeRunDismissed:     on(runDismissed),
+		},
+	},
+	index: func(x *Run) row { return row{seq: x.FirstSeq, state: string(x.State)} },
+}
+
+type runRows = *cells[Run]
+
+func runBegan(runs runRows, e *choir.Event, p *choir.PromptSubmitted) error {
+	if _, known, err := runs.get(e.Run); err != nil || known {
+		return err
+	}
+	runs.put(e.Run, Run{
+		ID: e.Run, Prompt: p.Text, Repo: p.Repo, Source: e.Source, After: p.After, Paced: p.Paced,
+		State: RunPlanning, FirstSeq: e.Seq, StartedAt: e.Time,
+	})
+	return nil
+}
+
+// changeRun changes a run that has not ended; others stay as they are.
+func changeRun(runs runRows, id choir.ID, change func(*Run)) error {
+	run, ok, err := runs.get(id)
+	if err != nil || !ok || !run.State.Open() {
+		return err
+	}
+	change(&run)
+	runs.put(id, run)
+	return nil
+}
+
+func runPlanned(runs runRows, e *choir.Event, _ *choir.PlanMade) error {
+	return changeRun(runs, e.Run, func(r *Run) {
+		if r.State == RunPlanning {
+			r.State = RunRunning
+		}
+	})
+}
+
+func runAsked(runs runRows, e *choir.Event, p *choir.QuestionAsked) error {
+	return changeRun(runs, e.Run, func(r *Run) { r.State, r.Question = RunWaiting, &p.Question })
+}
+
+func runAnswered(runs runRows, e *choir.Event, p *choir.QuestionAnswered) error {
+	return changeRun(runs, e.Run, func(r *Run) {
+		if r.Question != nil && r.Question.ID == p.Question {
+			r.State, r.Question = RunRunning, nil
+		}
+	})
+}
+
+// runDocumented gives a run its living document: the first that was made in it, and
+// not in another run before.
+func runDocumented(runs runRows, e *choir.Event, p *choir.DocumentCreated) error {
+	if _, known, err := documentHeadsTable.of(runs.view).get(p.Document); err != nil || known {
+		return err
+	}
+	return changeRun(runs, e.Run, func(r *Run) {
+		if r.Document == "" {
+			r.Document = p.Document
+		}
+	})
+}
+
+func runFinished(runs runRows, e *choir.Event, p *choir.RunFinished) error {
+	return changeRun(runs, e.Run, func(r *Run) {
+		r.State, r.Code, r.Answer, r.Signature = RunState(p.Outcome), p.Code, p.Answer, p.Signature
+		r.Question, r.FinishedAt = nil, e.Time
+	})
+}
+
+// runDismissed changes a run that has ended.
+func runDismissed(runs runRows, e *choir.Event, _ *choir.RunDismissed) error {
+	run, ok, err := runs.get(e.Run)
+	if err != nil || !ok {
+		return err
+	}
+	run.Dismissed = true
+	runs.put(e.Run, run)
+	return nil
+}

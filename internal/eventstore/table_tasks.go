@@ -1,0 +1,71 @@
+package eventstore
+
+import "choiros/internal/choir"
+
+// tasksTable has the tasks by their ids; state is TaskState.
+var tasksTable = &keyed[Task]{
+	projection: projection{
+		name: "tasks", since: 1, key: 1, columns: []column{keyColumn, seqColumn, runColumn, stateColumn, valueColumn},
+		indexes: []string{"tasks_of_run ON tasks (run, seq)", "tasks_open ON tasks (seq) WHERE state <> 'returned'"},
+		on: reducers{
+			choir.TypeTaskDispatched: on(taskDispatched),
+			choir.TypeTaskStarted:    on(taskStarted),
+			choir.TypeTaskReturned:   on(taskReturned),
+			choir.TypeTaskJudged:     on(taskJudged),
+		},
+	},
+	index: func(x *Task) row { return row{seq: x.DispatchedSeq, run: string(x.Run), state: string(x.State)} },
+}
+
+type taskRows = *cells[Task]
+
+func taskDispatched(tasks taskRows, e *choir.Event, p *choir.TaskDispatched) error {
+	id := p.Task.TaskID
+	if _, known, err := tasks.get(id); err != nil || known {
+		return err // the id is the idempotency key: the first dispatch holds
+	}
+	tasks.put(id, Task{
+		ID: id, Run: e.Run, Kind: p.Task.Kind, Instruction: p.Task.Instruction, State: TaskDispatched,
+		Step: p.Step, Task: p.Task, DispatchedSeq: e.Seq,
+	})
+	return nil
+}
+
+func changeTask(tasks taskRows, id choir.ID, change func(*Task)) error {
+	task, ok, err := tasks.get(id)
+	if err != nil || !ok {
+		return err
+	}
+	change(&task)
+	tasks.put(id, task)
+	return nil
+}
+
+// taskStarted keeps the base of the first attempt: a rollback goes there.
+func taskStarted(tasks taskRows, e *choir.Event, p *choir.TaskStarted) error {
+	return changeTask(tasks, e.Task, func(t *Task) {
+		if t.State == TaskReturned {
+			return
+		}
+		if t.State == TaskDispatched {
+			t.State, t.Base, t.StartedSeq = TaskStarted, p.Base, e.Seq
+		}
+		t.Attempt = p.Attempt
+	})
+}
+
+// taskReturned keeps the first result: a task has exactly one.
+func taskReturned(tasks taskRows, e *choir.Event, p *choir.TaskReturned) error {
+	return changeTask(tasks, p.Result.TaskID, func(t *Task) {
+		if t.State == TaskReturned {
+			return
+		}
+		t.State, t.ReturnedSeq = TaskReturned, e.Seq
+		t.Status, t.Code, t.Summary = p.Result.Status, p.Result.Code, p.Result.Summary
+		t.Result = &p.Result
+	})
+}
+
+func taskJudged(tasks taskRows, _ *choir.Event, p *choir.TaskJudged) error {
+	return changeTask(tasks, p.Task, func(t *Task) { t.Verdict = p.Verdict })
+}
