@@ -17,6 +17,7 @@ import (
 	"choiros/internal/choir"
 	"choiros/internal/control/api"
 	"choiros/internal/control/gateway"
+	"choiros/internal/control/metrics"
 	"choiros/internal/control/supervisor"
 	"choiros/internal/sandbox"
 	"choiros/internal/sandbox/local"
@@ -71,10 +72,13 @@ func openServer(ctx context.Context, a *app, web bool) (*server, []net.Listener,
 	}
 	driver := local.New(sandboxes)
 	cfg.Driver = driver
+	figures := metrics.New(version)
+	cfg.Observer = figures.Computer
 	sys, err := supervisor.Open(ctx, cfg)
 	if err != nil {
 		return fail(errors.Join(err, driver.Close()))
 	}
+	figures.Watch(sys)
 	s := &server{sys: sys, driver: driver, api: newAPI(sys, cfg)}
 	closing := func(err error) (*server, []net.Listener, error) { return fail(errors.Join(err, s.close())) }
 	ln, err := listenSocket(a.data)
@@ -82,7 +86,7 @@ func openServer(ctx context.Context, a *app, web bool) (*server, []net.Listener,
 		return closing(err)
 	}
 	listeners = append(listeners, ln)
-	s.socket = &http.Server{Handler: asCLI(s.api), ReadHeaderTimeout: 10 * time.Second}
+	s.socket = &http.Server{Handler: socketHandler(s.api, figures), ReadHeaderTimeout: 10 * time.Second}
 	if !web {
 		return s, listeners, nil
 	}
@@ -101,10 +105,10 @@ func openServer(ctx context.Context, a *app, web bool) (*server, []net.Listener,
 	}
 	s.gate = gateway.New(gateway.Config{
 		Host: cfg.File.Listen.Shell, Port: strconv.Itoa(ln.Addr().(*net.TCPAddr).Port), Shell: shell, Desktop: desktop,
-		Hosts: sys.Desktop, API: s.api, System: sys, Auth: sys.Auth(), Bus: sys.Bus(), Log: cfg.Log,
+		Hosts: sys.Desktop, API: s.api, System: sys, Auth: sys.Auth(), Metrics: figures, Scrape: sys.Scrape(), Bus: sys.Bus(), Log: cfg.Log,
 	})
 	s.origin = s.gate.Origin()
-	s.web = gateway.NewServer(s.gate)
+	s.web = gateway.NewServer(figures.Requests("web", s.gate.Route, s.gate))
 	listeners[1] = gateway.Bounded(ln)
 	return s, listeners, nil
 }

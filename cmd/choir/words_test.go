@@ -74,6 +74,7 @@ func TestWordsOfStrangersNeverDriveATerminal(t *testing.T) {
 		"doctor":     {{"doctor"}},
 		"up":         {{"up", driving}},
 		"bench":      {{"bench", driving}},
+		"metrics":    {{"metrics"}, {"metrics", "token"}},
 		"version":    {{"version"}},
 		"help":       {{"help", driving}},
 		"completion": {{"completion", driving}},

@@ -78,6 +78,8 @@ type Config struct {
 	// Cluster keeps a second copy of the log, which acknowledgements wait for; nil
 	// for none.
 	Cluster *cluster.Config
+	// Observer receives figures about the computer; nil for none.
+	Observer Observer
 	// Patience is for tests; zero means the defaults.
 	Patience Patience
 	Version  string
@@ -175,7 +177,7 @@ func Open(ctx context.Context, cfg Config) (*Computer, error) {
 	}
 	c := newComputer(cfg, blobs)
 	store := eventstore.Config{
-		Computer: cfg.ID, User: cfg.User, Blobs: blobs,
+		Computer: cfg.ID, User: cfg.User, Blobs: blobs, Observer: cfg.Observer,
 		Now: func() choir.Time { return choir.TimeOf(cfg.Now()) },
 	}
 	if cfg.Cluster != nil {
@@ -208,6 +210,9 @@ func (c *Computer) repaired(r choir.LogRepaired) {
 }
 
 func newComputer(cfg Config, blobs blob.Store) *Computer {
+	if cfg.Observer == nil {
+		cfg.Observer = unobserved{}
+	}
 	c := &Computer{cfg: cfg, blobs: blobs, keeper: snapshot.NewKeeper(blobs), tree: make(chan struct{}, 1)}
 	c.hands = newHands(c)
 	c.rewinds, c.remover = newRewinds(c), newRemover(c)

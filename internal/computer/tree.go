@@ -44,11 +44,13 @@ func (c *Computer) scanWith(ctx context.Context, client *guest.Client, only []st
 	patience := cmp.Or(c.cfg.Patience.Scan, scanPatience)
 	bounded, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
+	began := time.Now()
 	res, err := client.ScanOnly(bounded, c.keeper, only)
 	if err != nil && ctx.Err() == nil && bounded.Err() != nil {
 		err = &choir.Error{Op: "computer.scan", Code: choir.CodeTooLarge, Msg: "the workspace could not be read within " + patience.String(),
 			Remedy: "remove what is large from it, or lower storage.workspace_mb and storage.entries", Err: err}
 	}
+	c.cfg.Observer.Scanned(time.Since(began), err)
 	return res, err
 }
 

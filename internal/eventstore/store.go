@@ -45,6 +45,8 @@ type Config struct {
 	// Replica, when given, has a copy of an event before its append is
 	// acknowledged.
 	Replica Replica
+	// Observer, when given, receives figures about the log.
+	Observer Observer
 
 	segmentBytes int64 // of the journal, for tests that need many segments
 	pageEvents   int   // of each page of a reading, for tests that need many pages
@@ -186,6 +188,7 @@ func (s *Store) committed(records []journal.Record) {
 		s.grown = nil
 	}
 	s.waitMu.Unlock()
+	s.observe(items)
 }
 
 // Close finishes the SQLite copy and closes both. Appends under way are waited

@@ -123,6 +123,8 @@ var ownerOnly = []string{
 	"POST /api/settings/models",
 	"DELETE /api/settings/models/{name}",
 	"POST /api/link",
+	"POST /api/metrics/token",
+	"DELETE /api/metrics/token",
 	"POST " + ofComputer + "/ticket",
 	"POST " + ofComputer + "/tasks",
 	"POST " + ofComputer + "/desktop/upgrade",
