@@ -53,6 +53,23 @@ func (s *Store) Figures() Figures {
 	return f
 }
 
+// LastTaken reads the newest snapshot.taken, which says how large the workspace was; the
+// zero value when there is none.
+func (s *Store) LastTaken(ctx context.Context) (choir.SnapshotTaken, error) {
+	var events []choir.Event
+	err := s.read(ctx, func(conn *sqlite.Conn) error {
+		return query(conn, "SELECT event FROM events WHERE type = '"+string(choir.TypeSnapshotTaken)+"' ORDER BY seq DESC LIMIT 1", decoded(&events))
+	})
+	if err != nil || len(events) == 0 {
+		return choir.SnapshotTaken{}, err
+	}
+	p, err := choir.ReadPayload(events[0].Type, events[0].Payload)
+	if err != nil {
+		return choir.SnapshotTaken{}, choir.Wrap("eventstore.read", choir.CodeCorrupt, err, "event %d", events[0].Seq)
+	}
+	return *p.(*choir.SnapshotTaken), nil
+}
+
 // Counts counts the events of each type.
 func (s *Store) Counts(ctx context.Context) (map[choir.Type]int64, error) {
 	out := map[choir.Type]int64{}

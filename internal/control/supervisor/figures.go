@@ -86,8 +86,8 @@ func (s *System) figuresOf(ctx context.Context, c *computer.Computer) ComputerFi
 	if err != nil {
 		return f
 	}
-	f.Workspace, _, err = log.SnapshotAt(ctx, 0)
-	f.Known = err == nil || choir.CodeOf(err) == choir.CodeNotFound
+	f.Workspace, err = log.LastTaken(ctx)
+	f.Known = err == nil
 	f.Runs, f.Tasks = len(runs), len(tasks)
 	return f
 }
