@@ -19,6 +19,7 @@ import (
 	"choiros/internal/control/gateway"
 	"choiros/internal/control/metrics"
 	"choiros/internal/control/supervisor"
+	"choiros/internal/logbook"
 	"choiros/internal/sandbox"
 	"choiros/internal/sandbox/local"
 	"choiros/internal/webui"
@@ -46,6 +47,7 @@ func newUpCommand(a *app) *cobra.Command {
 type server struct {
 	sys    *supervisor.System
 	driver io.Closer
+	book   *logbook.File
 	api    *api.API
 	socket *http.Server
 	web    *http.Server
@@ -72,14 +74,16 @@ func openServer(ctx context.Context, a *app, web bool) (*server, []net.Listener,
 	}
 	driver := local.New(sandboxes)
 	cfg.Driver = driver
+	book := logbook.NewFile(a.logPath(), logbook.FileBytes)
+	cfg.Log = logbook.New(a.err, book)
 	figures := metrics.New(version)
 	cfg.Observer = figures.Computer
 	sys, err := supervisor.Open(ctx, cfg)
 	if err != nil {
-		return fail(errors.Join(err, driver.Close()))
+		return fail(errors.Join(err, driver.Close(), book.Close()))
 	}
 	figures.Watch(sys)
-	s := &server{sys: sys, driver: driver, api: newAPI(sys, cfg)}
+	s := &server{sys: sys, driver: driver, book: book, api: newAPI(sys, cfg)}
 	closing := func(err error) (*server, []net.Listener, error) { return fail(errors.Join(err, s.close())) }
 	ln, err := listenSocket(a.data)
 	if err != nil {
@@ -150,7 +154,7 @@ func (s *server) close() error {
 	if s.gate != nil {
 		s.gate.Close()
 	}
-	return errors.Join(s.sys.Close(), s.driver.Close())
+	return errors.Join(s.sys.Close(), s.driver.Close(), s.book.Close())
 }
 
 func (s *server) servers() []*http.Server {

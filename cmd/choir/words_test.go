@@ -71,7 +71,7 @@ func TestWordsOfStrangersNeverDriveATerminal(t *testing.T) {
 		"demo":       {{"demo", "--recording", driving}},
 		"export":     {{"export", file}},
 		"import":     {{"import", driving}},
-		"doctor":     {{"doctor"}},
+		"doctor":     {{"doctor"}, {"doctor", "--report", filepath.Join(t.TempDir(), driving)}},
 		"up":         {{"up", driving}},
 		"bench":      {{"bench", driving}},
 		"metrics":    {{"metrics"}, {"metrics", "token"}},

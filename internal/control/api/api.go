@@ -150,6 +150,7 @@ func New(sys System, cfg Config) *API {
 	h := humago.New(a.mux, hc)
 	reg.RegisterTypeAlias(reflect.TypeFor[choir.Time](), reflect.TypeFor[time.Time]())
 	a.system(h)
+	a.diagnosis(h)
 	a.settings(h)
 	a.computers(a.mux, h)
 	a.runs(h)

@@ -117,6 +117,7 @@ var pastMay = []string{
 var ownerOnly = []string{
 	"GET /api/computers",
 	"POST /api/computers",
+	"GET /api/diagnosis",
 	"GET /api/doctor",
 	"GET /api/health",
 	"GET /api/settings",

@@ -107,7 +107,7 @@ func (s *System) open(ctx context.Context) (err error) {
 	}
 	// A key too many does not keep computers from being opened; the next start tries again.
 	if err := s.cfg.Connections.Sweep(ctx); err != nil {
-		s.cfg.Log.Warn("models: keys without a service are left", "err", err)
+		s.cfg.Log.Warn("models: keys without a service are left", "error", err)
 	}
 	if s.guest, err = s.folder.installGuest(); err != nil {
 		return err
@@ -174,7 +174,7 @@ func (s *System) diskOf(id choir.ID) *diskquota.Project {
 // Serve wakes every computer and runs until the context ends.
 func (s *System) Serve(ctx context.Context) error {
 	sup := suture.New("choir", suture.Spec{
-		EventHook: func(e suture.Event) { s.cfg.Log.Warn("supervisor", "event", e.String()) },
+		EventHook: func(e suture.Event) { s.cfg.Log.Warn("supervisor", "said", e.String()) },
 		Timeout:   30 * time.Second,
 	})
 	sup.Add(watchdog{s.bus})
