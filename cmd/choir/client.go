@@ -16,6 +16,7 @@ import (
 	"choiros/internal/choir"
 	"choiros/internal/control/api"
 	"choiros/internal/control/auth"
+	"choiros/internal/control/metrics"
 )
 
 // client calls the API of a computer, over the socket in the data folder or in
@@ -177,6 +178,21 @@ func asCLI(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		next.ServeHTTP(w, r.WithContext(auth.With(r.Context(), auth.Principal{Role: choir.RoleCLI})))
 	})
+}
+
+// socketHandler is what the owner on this host may ask: the operations, and the
+// figures, in which these requests are counted too.
+func socketHandler(operations *api.API, figures *metrics.Metrics) http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", figures)
+	mux.Handle("/", asCLI(operations))
+	route := func(r *http.Request) string {
+		if _, pattern := mux.Handler(r); pattern == "GET /metrics" {
+			return pattern
+		}
+		return operations.Route(r)
+	}
+	return figures.Requests("socket", route, mux)
 }
 
 // inProcess calls a handler without a network. It is for answers that fit in

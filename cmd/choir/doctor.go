@@ -13,26 +13,33 @@ import (
 )
 
 func newDoctorCommand(a *app) *cobra.Command {
-	return &cobra.Command{
+	var report string
+	c := &cobra.Command{
 		Use: "doctor", Short: "Say what this machine can isolate, what is missing, and what is in force", Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return runDoctor(c.Context(), a) },
+		Long: `Say what this machine can isolate, what is missing, and what is in force.
+
+With --report, pack what a maintainer needs into a new file, a gzipped tar: versions,
+findings, settings, facts of the kernel, counts and sizes, the end of choir's log, and what
+the running choir does. It has no keys, no tokens, no prompts, no names and nothing of your
+files; what is in it and what is left out is printed.
+
+Exit codes: 0 done, 1 failed, 5 this machine cannot isolate a sandbox.`,
+		Example: "  choir doctor\n  choir doctor --report choir-report.tar.gz",
+		RunE: func(c *cobra.Command, _ []string) error {
+			if report != "" {
+				return runReport(c.Context(), a, report)
+			}
+			return runDoctor(c.Context(), a)
+		},
 	}
+	c.Flags().StringVar(&report, "report", "", "pack what a maintainer needs, without secrets, into this new file")
+	return c
 }
 
 func runDoctor(ctx context.Context, a *app) error {
-	var d api.Doctor
-	if c, err := a.dial(ctx); err == nil {
-		if err := c.get(ctx, "/api/doctor", &d); err != nil {
-			return err
-		}
-	} else {
-		cfg, err := a.systemConfig()
-		if err != nil {
-			return err
-		}
-		if d, err = examine(ctx, cfg); err != nil {
-			return err
-		}
+	d, _, err := a.diagnoseMachine(ctx)
+	if err != nil {
+		return err
 	}
 	if err := a.suggestToolchains(ctx, d.Checks); err != nil {
 		return err
@@ -46,6 +53,21 @@ func runDoctor(ctx context.Context, a *app) error {
 		return choir.E("", choir.CodeUnavailable, "this machine cannot isolate a sandbox")
 	}
 	return nil
+}
+
+// diagnoseMachine asks the running choir what this machine can isolate, or tries it by
+// itself where none runs.
+func (a *app) diagnoseMachine(ctx context.Context) (d api.Doctor, running bool, err error) {
+	if c, err := a.dial(ctx); err == nil {
+		err = c.get(ctx, "/api/doctor", &d)
+		return d, true, err
+	}
+	cfg, err := a.systemConfig()
+	if err != nil {
+		return d, false, err
+	}
+	d, err = examine(ctx, cfg)
+	return d, false, err
 }
 
 // examine tries what this machine can do with a driver of its own, which leaves

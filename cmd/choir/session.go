@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"choiros/internal/choir"
+	"choiros/internal/config"
 	"choiros/internal/control/supervisor"
 )
 
@@ -72,6 +73,12 @@ func (a *app) withReader(ctx context.Context, f func(*supervisor.Reader, *client
 	if err != nil {
 		return err
 	}
+	return a.withReaderOf(ctx, file, from, f)
+}
+
+// withReaderOf is withReader with a configuration that is at hand, and the file that it
+// came from.
+func (a *app) withReaderOf(ctx context.Context, file config.Config, from string, f func(*supervisor.Reader, *client) error) error {
 	models, err := a.connections(file.Models)
 	if err != nil {
 		return err

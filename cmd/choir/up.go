@@ -17,7 +17,9 @@ import (
 	"choiros/internal/choir"
 	"choiros/internal/control/api"
 	"choiros/internal/control/gateway"
+	"choiros/internal/control/metrics"
 	"choiros/internal/control/supervisor"
+	"choiros/internal/logbook"
 	"choiros/internal/sandbox"
 	"choiros/internal/sandbox/local"
 	"choiros/internal/webui"
@@ -45,6 +47,7 @@ func newUpCommand(a *app) *cobra.Command {
 type server struct {
 	sys    *supervisor.System
 	driver io.Closer
+	book   *logbook.File
 	api    *api.API
 	socket *http.Server
 	web    *http.Server
@@ -71,18 +74,23 @@ func openServer(ctx context.Context, a *app, web bool) (*server, []net.Listener,
 	}
 	driver := local.New(sandboxes)
 	cfg.Driver = driver
+	book := logbook.NewFile(a.logPath(), logbook.FileBytes)
+	cfg.Log = logbook.New(a.err, book)
+	figures := metrics.New(version)
+	cfg.Observer = figures.Computer
 	sys, err := supervisor.Open(ctx, cfg)
 	if err != nil {
-		return fail(errors.Join(err, driver.Close()))
+		return fail(errors.Join(err, driver.Close(), book.Close()))
 	}
-	s := &server{sys: sys, driver: driver, api: newAPI(sys, cfg)}
+	figures.Watch(sys)
+	s := &server{sys: sys, driver: driver, book: book, api: newAPI(sys, cfg)}
 	closing := func(err error) (*server, []net.Listener, error) { return fail(errors.Join(err, s.close())) }
 	ln, err := listenSocket(a.data)
 	if err != nil {
 		return closing(err)
 	}
 	listeners = append(listeners, ln)
-	s.socket = &http.Server{Handler: asCLI(s.api), ReadHeaderTimeout: 10 * time.Second}
+	s.socket = &http.Server{Handler: socketHandler(s.api, figures), ReadHeaderTimeout: 10 * time.Second}
 	if !web {
 		return s, listeners, nil
 	}
@@ -101,10 +109,10 @@ func openServer(ctx context.Context, a *app, web bool) (*server, []net.Listener,
 	}
 	s.gate = gateway.New(gateway.Config{
 		Host: cfg.File.Listen.Shell, Port: strconv.Itoa(ln.Addr().(*net.TCPAddr).Port), Shell: shell, Desktop: desktop,
-		Hosts: sys.Desktop, API: s.api, System: sys, Auth: sys.Auth(), Bus: sys.Bus(), Log: cfg.Log,
+		Hosts: sys.Desktop, API: s.api, System: sys, Auth: sys.Auth(), Metrics: figures, Scrape: sys.Scrape(), Bus: sys.Bus(), Log: cfg.Log,
 	})
 	s.origin = s.gate.Origin()
-	s.web = gateway.NewServer(s.gate)
+	s.web = gateway.NewServer(figures.Requests("web", s.gate.Route, s.gate))
 	listeners[1] = gateway.Bounded(ln)
 	return s, listeners, nil
 }
@@ -146,7 +154,7 @@ func (s *server) close() error {
 	if s.gate != nil {
 		s.gate.Close()
 	}
-	return errors.Join(s.sys.Close(), s.driver.Close())
+	return errors.Join(s.sys.Close(), s.driver.Close(), s.book.Close())
 }
 
 func (s *server) servers() []*http.Server {

@@ -3,7 +3,7 @@ package main
 import (
 	"bytes"
 	"crypto/rand"
-	"log/slog"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,6 +16,7 @@ import (
 	"choiros/internal/control/supervisor"
 	"choiros/internal/demo"
 	"choiros/internal/desktop"
+	"choiros/internal/logbook"
 	"choiros/internal/model/replay"
 	"choiros/internal/webui"
 )
@@ -63,7 +64,7 @@ func (a *app) systemConfig() (supervisor.Config, error) {
 			Name: demo.Name, Prompt: demo.Prompt, Notice: demo.Notice, At: demo.Stamp(), Recording: demo.Recording(), Repo: tar, Play: play,
 		},
 		Version: version, Boot: boot(), Now: now, Random: rand.Reader,
-		Log: slog.New(slog.NewTextHandler(a.err, &slog.HandlerOptions{Level: slog.LevelWarn})),
+		Log: logbook.New(a.err, io.Discard),
 	}, nil
 }
 

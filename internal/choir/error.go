@@ -170,6 +170,12 @@ var codeTable = map[Code]struct {
 // Codes lists every code, sorted.
 func Codes() []Code { return slices.Sorted(maps.Keys(codeTable)) }
 
+// Known reports whether the code is one of the list.
+func (c Code) Known() bool {
+	_, known := codeTable[c]
+	return known
+}
+
 // HTTPStatus is the status a code is answered with.
 func (c Code) HTTPStatus() int {
 	if row, ok := codeTable[c]; ok {

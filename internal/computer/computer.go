@@ -79,6 +79,8 @@ type Config struct {
 	// Cluster keeps a second copy of the log, which acknowledgements wait for; nil
 	// for none.
 	Cluster *cluster.Config
+	// Observer receives figures about the computer; nil for none.
+	Observer Observer
 	// Patience is for tests; zero means the defaults.
 	Patience Patience
 	Version  string
@@ -170,10 +172,10 @@ func Open(ctx context.Context, cfg Config) (*Computer, error) {
 	}
 	c := newComputer(cfg, blobs)
 	store := eventstore.Config{
-		Computer: cfg.ID, User: cfg.User, Blobs: blobs,
+		Computer: cfg.ID, User: cfg.User, Blobs: blobs, Observer: cfg.Observer,
 		Now: func() choir.Time { return choir.TimeOf(cfg.Now()) },
 		ProjectionFailed: func(f eventstore.ProjectionFailure) {
-			cfg.Log.Error("a projection goes on without an event", "computer", cfg.ID, "projection", f.Projection, "event", f.Seq, "reason", f.Reason)
+			cfg.Log.Error("a projection goes on without an event", "computer", cfg.ID, "projection", f.Projection, "event", f.Seq, "said", f.Reason)
 		},
 	}
 	if cfg.Cluster != nil {
@@ -206,6 +208,9 @@ func (c *Computer) repaired(r choir.LogRepaired) {
 }
 
 func newComputer(cfg Config, blobs blob.Store) *Computer {
+	if cfg.Observer == nil {
+		cfg.Observer = unobserved{}
+	}
 	c := &Computer{cfg: cfg, blobs: blobs, keeper: snapshot.NewKeeper(blobs)}
 	c.rewinds = newRewinds(c)
 	c.terminals = c.newTerminals()
@@ -249,7 +254,7 @@ func (c *Computer) setLog(log *eventstore.Store) {
 	})
 	c.workspace = workspace.New(log, c.events, c.blobs, c.keeper, workspaceSandbox{c}, workspace.Config{
 		Dir: c.cfg.Dir, Moment: c.Moment, Disk: c.cfg.Disk, CacheLimit: c.cfg.CacheLimit, Hold: c.cfg.Hold, MaxUpload: c.cfg.MaxUpload,
-		ScanPatience: c.cfg.Patience.Scan, Computer: c.cfg.ID, Logger: c.cfg.Log,
+		ScanPatience: c.cfg.Patience.Scan, Scanned: c.cfg.Observer.Scanned, Computer: c.cfg.ID, Logger: c.cfg.Log,
 	})
 }
 

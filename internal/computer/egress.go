@@ -110,6 +110,7 @@ func (r *refusals) first(of choir.ID, host string) bool {
 // EgressRefused records that something in a sandbox wanted a host it may not
 // reach, once for each host and task, and a bounded number of hosts.
 func (c *Computer) EgressRefused(ctx context.Context, host string, port int) error {
+	c.cfg.Observer.EgressRefused()
 	run, task := c.Running(ctx)
 	host = strings.ToValidUTF8(host, "?")
 	if len(host) > 300 {

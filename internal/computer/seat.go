@@ -154,6 +154,7 @@ func (s *seat) Serve(ctx context.Context) error {
 	if err != nil {
 		if ctx.Err() == nil {
 			s.fail(err)
+			s.c.cfg.Observer.SandboxFailed(s.role, err)
 		}
 		return err
 	}

@@ -17,7 +17,7 @@ import (
 func (c *Computer) Serve(ctx context.Context) error {
 	if why := c.store.ReadOnly(); why != "" {
 		// What is intact can be read; nothing may run on top of a damaged log.
-		c.cfg.Log.Error("the log is read-only", "computer", c.cfg.ID, "reason", why)
+		c.cfg.Log.Error("the log is read-only", "computer", c.cfg.ID, "said", why)
 		<-ctx.Done()
 		return nil
 	}
@@ -82,7 +82,7 @@ func (c *Computer) sleep(ctx context.Context) error {
 
 // supervised logs what the supervisor sees.
 func (c *Computer) supervised(e suture.Event) {
-	c.cfg.Log.Warn("supervisor", "computer", c.cfg.ID, "event", e.String())
+	c.cfg.Log.Warn("supervisor", "computer", c.cfg.ID, "said", e.String())
 }
 
 // ended is nil for the ways in which a service is meant to end.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"time"
 
 	"choiros/internal/blob"
 	"choiros/internal/bus/hub"
@@ -15,6 +16,7 @@ import (
 // Handle answers one verb of a connection on the bus. The caller's role follows
 // from its credentials; which role may use which verb was checked by the bus.
 func (c *Computer) Handle(ctx context.Context, who choir.Caller, verb choir.Verb, body []byte) (any, error) {
+	began := time.Now()
 	body, err := c.request(ctx, body)
 	var reply any
 	if err == nil {
@@ -28,6 +30,7 @@ func (c *Computer) Handle(ctx context.Context, who choir.Caller, verb choir.Verb
 		// The caller is not told what lies behind it.
 		c.cfg.Log.Error("a command failed", "computer", c.cfg.ID, "verb", verb, "role", who.Role, "error", err)
 	}
+	c.cfg.Observer.Answered(verb, time.Since(began), err)
 	return reply, err
 }
 

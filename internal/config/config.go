@@ -36,7 +36,7 @@ type Config struct {
 
 // Runtime is where sandboxes run.
 type Runtime struct {
-	Mode          string `toml:"mode" doc:"Rung of the isolation ladder: local."`
+	Mode          string `toml:"mode" report:"shown" doc:"Rung of the isolation ladder: local."`
 	RequireLimits bool   `toml:"require_limits" doc:"Refuse to start where process, memory and CPU limits cannot be held by cgroups."`
 	// Toolchains are absolute, existing folders: see CheckToolchains.
 	Toolchains []string `toml:"toolchains" doc:"Folders with compilers and the like that tasks see, read-only, with their bin first in PATH."`
@@ -45,7 +45,7 @@ type Runtime struct {
 // Storage is where content lives.
 type Storage struct {
 	BlobsURL   string `toml:"blobs_url" doc:"Where blobs go; empty means the data folder."`
-	Durability string `toml:"durability" doc:"What an acknowledgement waits for: local (this disk), or replicated (also a majority of bus.cluster)."`
+	Durability string `toml:"durability" report:"shown" doc:"What an acknowledgement waits for: local (this disk), or replicated (also a majority of bus.cluster)."`
 	CacheMB    int    `toml:"cache_mb" doc:"Size in MiB from which a cache in the workspace (node_modules, a folder with CACHEDIR.TAG, ...) is left out of snapshots; a rewind leaves it as it is. 0 keeps all."`
 	// What is over these three is in no snapshot, and left where it is by a rewind.
 	FileMB      int `toml:"file_mb" doc:"Length in MiB, holes included, from which a file of the workspace is left out of snapshots; a rewind leaves it where it is. 0 keeps all."`
@@ -70,21 +70,21 @@ type TEE struct {
 
 // Listen is the one port.
 type Listen struct {
-	Address string `toml:"address" doc:"Host and port the gateway listens on."`
-	Shell   string `toml:"shell" doc:"Host name of the trusted shell."`
+	Address string `toml:"address" report:"shown" doc:"Host and port the gateway listens on."`
+	Shell   string `toml:"shell" report:"shown" doc:"Host name of the trusted shell."`
 }
 
 // Models says which model plays which part.
 type Models struct {
-	Director  string     `toml:"director" doc:"Model of the Director, as provider/model."`
-	Associate string     `toml:"associate" doc:"Model of the Associate, as provider/model."`
+	Director  string     `toml:"director" report:"shown" doc:"Model of the Director, as provider/model."`
+	Associate string     `toml:"associate" report:"shown" doc:"Model of the Associate, as provider/model."`
 	Providers []Provider `toml:"provider" doc:"Model services, one table each."`
 	Prices    []Price    `toml:"price" doc:"Prices of models that choir does not know or that cost you something else, one table each."`
 }
 
 // Price is what one model costs, in US dollars per million tokens.
 type Price struct {
-	Model      string  `toml:"model" doc:"Name of the model, without the provider's."`
+	Model      string  `toml:"model" report:"shown" doc:"Name of the model, without the provider's."`
 	Input      float64 `toml:"input" doc:"Input tokens."`
 	Output     float64 `toml:"output" doc:"Output tokens."`
 	CacheRead  float64 `toml:"cache_read" doc:"Input tokens read from the provider's cache; 0 means as input."`
@@ -93,12 +93,12 @@ type Price struct {
 
 // Provider is one model service.
 type Provider struct {
-	Name    string `toml:"name" doc:"Name used in director and associate."`
-	Kind    string `toml:"kind" doc:"anthropic, openai (any compatible endpoint) or bedrock."`
+	Name    string `toml:"name" report:"shown" doc:"Name used in director and associate."`
+	Kind    string `toml:"kind" report:"shown" doc:"anthropic, openai (any compatible endpoint) or bedrock."`
 	BaseURL string `toml:"base_url" also:"url endpoint address host api_base" doc:"Address; default the provider's own."`
 	KeyFile string `toml:"key_file" also:"key api_key apikey token" doc:"File with the key, readable by you alone; else the key comes from key_env."`
 	KeyEnv  string `toml:"key_env" doc:"Environment variable of choir up that holds the key."`
-	Region  string `toml:"region" doc:"Region, for bedrock."`
+	Region  string `toml:"region" report:"shown" doc:"Region, for bedrock."`
 	Free    bool   `toml:"free" doc:"Its models cost nothing, such as those on a machine of your own."`
 	// OnPage says that the owner connected it on the shell's page, and Kept that its
 	// key lies in choir's own keyring, under its name. choir.toml can say neither.
@@ -111,7 +111,7 @@ func (p Provider) HasKey() bool { return p.Kept || p.KeyFile != "" || p.KeyEnv !
 
 // Auth is who may come in.
 type Auth struct {
-	Mode string `toml:"mode" doc:"local: a one-time link printed at start."`
+	Mode string `toml:"mode" report:"shown" doc:"local: a one-time link printed at start."`
 }
 
 // Limits bound one computer.
@@ -144,7 +144,7 @@ func (l Limits) Run() choir.RunLimits {
 
 // Bus is the NATS bus.
 type Bus struct {
-	Mode     string `toml:"mode" doc:"embedded."`
+	Mode     string `toml:"mode" report:"shown" doc:"embedded."`
 	StreamMB int64  `toml:"stream_mb" doc:"Size of the delivery stream on disk, MiB."`
 	// Cluster is used with storage.durability = "replicated" only.
 	Cluster            []string `toml:"cluster" doc:"Nodes of the NATS cluster that keeps a second copy of each log, as nats://host:port or tls://host:port."`

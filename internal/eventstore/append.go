@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"choiros/internal/choir"
 )
@@ -20,6 +21,17 @@ import (
 // corrupt or unavailable: the log takes no appends; but an error that is
 // ErrNotReplicated is about events that are in the log.
 func (s *Store) Append(ctx context.Context, role choir.Role, drafts ...choir.Draft) ([]choir.Receipt, error) {
+	if s.cfg.Observer == nil {
+		return s.appendDurably(ctx, role, drafts)
+	}
+	began := time.Now()
+	receipts, err := s.appendDurably(ctx, role, drafts)
+	s.cfg.Observer.Appended(time.Since(began), err)
+	return receipts, err
+}
+
+// appendDurably is Append without its observer.
+func (s *Store) appendDurably(ctx context.Context, role choir.Role, drafts []choir.Draft) ([]choir.Receipt, error) {
 	if len(s.opened.holes) > 0 {
 		return nil, choir.E("eventstore.append", choir.CodeCorrupt, "the log takes no appends: %s", s.opened.readOnly).
 			WithRemedy("restore a backup; reading goes on")

@@ -48,6 +48,8 @@ type Config struct {
 	// ProjectionFailed, when given, gets each event on which a projection panics,
 	// in a rebuild again. It is called with locks held and must not block.
 	ProjectionFailed func(ProjectionFailure)
+	// Observer, when given, receives figures about the log.
+	Observer Observer
 
 	beforeReducer func(projection string, e *choir.Event) // for tests
 	segmentBytes  int64                                   // of the journal, for tests that need many segments
@@ -191,6 +193,7 @@ func (s *Store) committed(records []journal.Record) {
 		s.grown = nil
 	}
 	s.waitMu.Unlock()
+	s.observe(items)
 }
 
 // Close finishes the SQLite copy and closes both. Appends under way are waited

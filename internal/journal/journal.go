@@ -139,6 +139,16 @@ func (j *Journal) Head() (uint64, choir.Digest) {
 	return j.head.Seq, j.head.Hash
 }
 
+// Size sums the bytes of the segments up to the last record of each.
+func (j *Journal) Size() (bytes int64) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for i := range j.segments {
+		bytes += j.segments[i].size
+	}
+	return bytes
+}
+
 // Damage is what Open found and Repair has not mended.
 func (j *Journal) Damage() []Damage {
 	j.mu.Lock()

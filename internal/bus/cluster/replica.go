@@ -158,7 +158,7 @@ func (r *Replica) run(ctx context.Context) {
 			return
 		}
 		r.change(r.Acked(), err)
-		r.cfg.Log("the cluster does not take the log and is asked again", "computer", r.computer, "reason", err)
+		r.cfg.Log("the cluster does not take the log and is asked again", "computer", r.computer, "error", err)
 		if r.Acked() > before {
 			wait = firstRetry
 		}

@@ -30,7 +30,7 @@ func (s *Server) Dial(context.Context) (net.Conn, error) { return s.InProcessCon
 // caller closes it.
 func (s *Server) Connect(creds bus.Credentials, opts ...nats.Option) (*nats.Conn, error) {
 	warn := nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
-		s.cfg.Log.Warn("a connection of control", "reason", err)
+		s.cfg.Log.Warn("a connection of control", "error", err)
 	})
 	return connect(s, creds, append([]nats.Option{warn}, opts...)...)
 }

@@ -18,7 +18,7 @@ func (s *Server) launch(ctx context.Context) error {
 	store := filepath.Join(s.cfg.Dir, "store")
 	err := s.launchOn(ctx, store)
 	if choir.CodeOf(err) == choir.CodeNoSpace {
-		s.cfg.Log.Warn("the bus runs without its store", "reason", err)
+		s.cfg.Log.Warn("the bus runs without its store", "error", err)
 		return s.run(ctx, store, 0, err)
 	}
 	return err
@@ -33,7 +33,7 @@ func (s *Server) launchOn(ctx context.Context, store string) error {
 	if _, full := s.room(store); choir.CodeOf(full) == choir.CodeNoSpace {
 		return full
 	}
-	s.cfg.Log.Warn("the store of the bus does not come up and is made anew", "store", store, "reason", err)
+	s.cfg.Log.Warn("the store of the bus does not come up and is made anew", "store", store, "error", err)
 	if err := s.moveAside(store); err != nil {
 		return err
 	}

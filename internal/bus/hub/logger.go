@@ -12,6 +12,14 @@ func (logger) Noticef(string, ...any) {}
 func (logger) Debugf(string, ...any)  {}
 func (logger) Tracef(string, ...any)  {}
 
-func (l logger) Warnf(format string, v ...any)  { l.to.Warn("bus: " + fmt.Sprintf(format, v...)) }
-func (l logger) Errorf(format string, v ...any) { l.to.Error("bus: " + fmt.Sprintf(format, v...)) }
-func (l logger) Fatalf(format string, v ...any) { l.to.Error("bus: " + fmt.Sprintf(format, v...)) }
+func (l logger) Warnf(format string, v ...any) {
+	l.to.Warn("the bus warns", "said", fmt.Sprintf(format, v...))
+}
+
+func (l logger) Errorf(format string, v ...any) {
+	l.to.Error("the bus reports an error", "said", fmt.Sprintf(format, v...))
+}
+
+func (l logger) Fatalf(format string, v ...any) {
+	l.to.Error("the bus gives up", "said", fmt.Sprintf(format, v...))
+}

@@ -71,7 +71,7 @@ func (r *Relay) Serve(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		r.bus.cfg.Log.Warn("the relay lost the bus and comes back", "computer", r.computer, "reason", err)
+		r.bus.cfg.Log.Warn("the relay lost the bus and comes back", "computer", r.computer, "error", err)
 		if moved {
 			wait = first
 		}

@@ -109,10 +109,10 @@ func (r *Responder) run(ctx context.Context, caller choir.Caller, verb choir.Ver
 func (r *Responder) answer(m *nats.Msg, reply any, err error) {
 	body := envelope(reply, err)
 	if choir.CodeOf(err) == choir.CodeInternal {
-		r.log.Error("a command failed", "subject", m.Subject, "reason", err)
+		r.log.Error("a command failed", "subject", m.Subject, "error", err)
 	}
 	if err := r.nc.Publish(m.Reply, body); err != nil {
-		r.log.Warn("a reply was not sent", "subject", m.Subject, "reason", err)
+		r.log.Warn("a reply was not sent", "subject", m.Subject, "error", err)
 	}
 }
 

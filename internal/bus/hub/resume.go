@@ -63,7 +63,7 @@ func (r *Relay) resume(ctx context.Context, js jetstream.JetStream) (uint64, err
 func (r *Relay) resumeEmpty(ctx context.Context) (uint64, error) {
 	at, err := r.cursor.Load(ctx)
 	if choir.CodeOf(err) == choir.CodeConflict {
-		r.bus.cfg.Log.Warn("the relay begins with the first event", "computer", r.computer, "reason", err)
+		r.bus.cfg.Log.Warn("the relay begins with the first event", "computer", r.computer, "error", err)
 		return 0, nil
 	}
 	if err != nil || at <= r.tail {

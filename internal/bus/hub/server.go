@@ -117,9 +117,9 @@ func (s *Server) Serve(ctx context.Context) error {
 		case <-tick.C:
 		}
 		if err := s.Healthy(); err != nil && !s.mustWait() {
-			s.cfg.Log.Warn("the bus is restarted", "reason", err)
+			s.cfg.Log.Warn("the bus is restarted", "error", err)
 			if err := s.Restart(ctx); err != nil {
-				s.cfg.Log.Error("the bus does not come back; tried again soon", "reason", err)
+				s.cfg.Log.Error("the bus does not come back; tried again soon", "error", err)
 			}
 		}
 	}

@@ -64,6 +64,8 @@ type Config struct {
 	MaxUpload int64
 	// ScanPatience is how long one look at the tree may take; 0 is ten minutes.
 	ScanPatience time.Duration
+	// Scanned, when given, receives how long each look at the tree took, and its error.
+	Scanned func(took time.Duration, err error)
 	// Computer names the computer to the Logger, which is told what nobody waits for.
 	Computer choir.ID
 	Logger   *slog.Logger

@@ -47,6 +47,10 @@ type System interface {
 	// it does. Code not_found when there is no such run.
 	HurryRun(ctx context.Context, c *computer.Computer, run choir.ID) error
 	NewLink() (string, error)
+	// RenewScrapeToken makes the token that reads /metrics and may do nothing else; an
+	// earlier one is void.
+	RenewScrapeToken() (string, error)
+	RemoveScrapeToken() error
 	Fork(ctx context.Context, c *computer.Computer, role choir.Role, r ForkRequest) (Forked, error)
 	Source(ctx context.Context, c *computer.Computer) (desktop.Status, error)
 	Import(ctx context.Context, name string, r io.Reader) (Imported, error)
@@ -146,6 +150,7 @@ func New(sys System, cfg Config) *API {
 	h := humago.New(a.mux, hc)
 	reg.RegisterTypeAlias(reflect.TypeFor[choir.Time](), reflect.TypeFor[time.Time]())
 	a.system(h)
+	a.diagnosis(h)
 	a.settings(h)
 	a.computers(a.mux, h)
 	a.runs(h)
@@ -194,6 +199,15 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		r = r.WithContext(eventstore.MayLag(r.Context())) // it shows, and decides nothing
 	}
 	a.replays.serve(w, r, a.mux)
+}
+
+// Route returns the pattern of the operation that a request asks for; "none" where
+// there is none.
+func (a *API) Route(r *http.Request) string {
+	if _, pattern := a.mux.Handler(r); pattern != "" {
+		return pattern
+	}
+	return "none"
 }
 
 // noRoute makes a problem of what the mux would say in words.

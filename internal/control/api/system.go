@@ -56,7 +56,7 @@ func grantOf(c bus.Credentials, user, computer choir.ID, now choir.Time) Grant {
 	return Grant{JWT: c.JWT, Seed: c.Seed, Inbox: c.Inbox, Expires: c.Expires, LastsMS: int64(c.Expires - now), User: user, Computer: computer}
 }
 
-// Link is a fresh one-time login token.
+// Link is a fresh token: of one login, or of /metrics.
 type Link struct {
 	Token string `json:"token"`
 }
@@ -101,6 +101,24 @@ func (a *API) system(h huma.API) {
 			}
 			token, err := a.sys.NewLink()
 			return answer(Link{token}, err)
+		})
+	huma.Register(h, op("renewMetricsToken", http.MethodPost, "/api/metrics/token", "Make the token that reads /metrics, in place of the one before; for the CLI only", 201),
+		func(ctx context.Context, _ *struct{}) (*body[Link], error) {
+			if err := onlyCLI(ctx); err != nil {
+				return nil, err
+			}
+			token, err := a.sys.RenewScrapeToken()
+			return answer(Link{token}, err)
+		})
+	huma.Register(h, op("removeMetricsToken", http.MethodDelete, "/api/metrics/token", "Void the token that reads /metrics; for the CLI only", 204),
+		func(ctx context.Context, _ *struct{}) (*struct{}, error) {
+			if err := onlyCLI(ctx); err != nil {
+				return nil, err
+			}
+			if err := a.sys.RemoveScrapeToken(); err != nil {
+				return nil, ProblemOf(err)
+			}
+			return nil, nil
 		})
 	demo := op("startDemo", http.MethodPost, "/api/computers/{computer}/demo", "Start the recorded demo; it counts as a prompt", 202)
 	demo.MaxBodyBytes = maxReplayed // the CLI may bring a project

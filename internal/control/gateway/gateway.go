@@ -31,16 +31,27 @@ type Config struct {
 	Desktop    fs.FS // the built desktop, or nil
 	// Hosts say what a computer's desktop is served from; nil for the bundle only.
 	Hosts  func(*computer.Computer) *desktop.Host
-	API    http.Handler
+	API    API
 	System api.System
 	Auth   *auth.Local
-	Bus    *hub.Server
-	Log    *slog.Logger
+	// Metrics gives the figures to who has the token of Scrape; nil for nobody.
+	Metrics http.Handler
+	Scrape  *auth.ScrapeToken
+	Bus     *hub.Server
+	Log     *slog.Logger
+}
+
+// API serves the operations, and names the one that a request asks for.
+type API interface {
+	http.Handler
+	// Route returns a pattern of a closed list.
+	Route(r *http.Request) string
 }
 
 // Gateway routes by host name. It is an http.Handler.
 type Gateway struct {
 	cfg      Config
+	mux      *http.ServeMux // of the shell
 	shell    http.Handler
 	desktop  http.Handler
 	past     http.Handler
@@ -54,7 +65,9 @@ type Gateway struct {
 func New(cfg Config) *Gateway {
 	g := &Gateway{cfg: cfg, sockets: newSockets(), transport: newTransport()}
 	mux := http.NewServeMux()
+	g.mux = mux
 	mux.HandleFunc("GET /health", g.health)
+	mux.HandleFunc("GET /metrics", g.metrics)
 	mux.HandleFunc("GET /held.js", held)
 	mux.HandleFunc("POST /auth/login", g.login)
 	mux.HandleFunc("POST /auth/logout", g.logout)
@@ -79,16 +92,12 @@ func (g *Gateway) Origin() string { return "http://" + net.JoinHostPort(g.cfg.Ho
 // ServeHTTP sends a request to the name it asks for, and refuses names that are
 // not ours: a page that points its own name at this address gets nothing.
 func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	host, _, err := net.SplitHostPort(r.Host)
-	if err != nil {
-		host = r.Host
-	}
-	host = strings.ToLower(host)
+	host := hostOf(r)
 	switch {
 	case host == g.cfg.Host:
 		g.shell.ServeHTTP(w, r)
-	case r.URL.Path == "/health" && isLoopback(host):
-		// Probes come by address.
+	case isLoopback(host) && (r.URL.Path == "/health" || r.URL.Path == "/metrics"):
+		// Probes and Prometheus come by address.
 		g.shell.ServeHTTP(w, r)
 	case isLoopback(host) && (r.Method == http.MethodGet || r.Method == http.MethodHead):
 		// Not for ever: a browser would go on doing it when something else listens here.
@@ -96,6 +105,15 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	default:
 		g.elsewhere(w, r, host)
 	}
+}
+
+// hostOf is the name that a request asks for, without its port.
+func hostOf(r *http.Request) string {
+	host, _, err := net.SplitHostPort(r.Host)
+	if err != nil {
+		host = r.Host
+	}
+	return strings.ToLower(host)
 }
 
 // elsewhere serves the names of places, and refuses all others.

@@ -135,7 +135,7 @@ func (f *folder) mustBePossible() error {
 }
 
 // ours are the names of what choir puts into a data folder.
-var ours = []string{"choir.lock", "choir.sock", "choir.toml", "models.toml", "owner.json", "keys", "bus", "guest", "computers", "sandbox"}
+var ours = []string{"choir.lock", "choir.log", "choir.log.1", "choir.sock", "choir.toml", "models.toml", "owner.json", "keys", "bus", "guest", "computers", "sandbox"}
 
 // closeToOthers takes from others, in a data folder that was there, the right to
 // list it and to write to it. A folder that choir shares with other things keeps

@@ -127,6 +127,12 @@ func (r *Reader) Source(context.Context, *computer.Computer) (desktop.Status, er
 // NewLink is refused.
 func (r *Reader) NewLink() (string, error) { return "", r.refuse() }
 
+// RenewScrapeToken is refused.
+func (r *Reader) RenewScrapeToken() (string, error) { return "", r.refuse() }
+
+// RemoveScrapeToken is refused.
+func (r *Reader) RemoveScrapeToken() error { return r.refuse() }
+
 func (r *Reader) refuse() error {
 	return choir.E("choir", choir.CodeUnavailable, "no choir is running on %s", r.cfg.Data).WithRemedy("start it with: choir up")
 }

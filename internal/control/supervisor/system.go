@@ -46,6 +46,8 @@ type Config struct {
 	Now    func() time.Time
 	Random io.Reader
 	Log    *slog.Logger
+	// Observer is what receives figures about a computer; nil for none.
+	Observer func(computer choir.ID) computer.Observer
 }
 
 // System is the running control plane.
@@ -63,6 +65,8 @@ type System struct {
 	desktops  desktops
 	guest     string // folder of the guest binaries
 	demos     demos
+	sizes     *folderSizes
+	scrape    *auth.ScrapeToken
 }
 
 // Open takes the data folder, starts the bus and opens every computer. What
@@ -76,7 +80,7 @@ func Open(ctx context.Context, cfg Config) (*System, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &System{cfg: cfg, folder: f, started: cfg.Now(), report: report}
+	s := &System{cfg: cfg, folder: f, started: cfg.Now(), report: report, sizes: newFolderSizes()}
 	if err := s.open(ctx); err != nil {
 		s.Close()
 		return nil, err
@@ -95,12 +99,15 @@ func (s *System) open(ctx context.Context) (err error) {
 	if s.auth, err = auth.NewLocal(filepath.Join(s.cfg.Data, "keys", "sessions.json"), s.cfg.Now); err != nil {
 		return err
 	}
+	if s.scrape, err = auth.OpenScrapeToken(filepath.Join(s.cfg.Data, "keys", "metrics.json"), s.cfg.Now); err != nil {
+		return err
+	}
 	if err = s.cfg.Connections.Reload(); err != nil {
 		return err
 	}
 	// A key too many does not keep computers from being opened; the next start tries again.
 	if err := s.cfg.Connections.Sweep(ctx); err != nil {
-		s.cfg.Log.Warn("models: keys without a service are left", "err", err)
+		s.cfg.Log.Warn("models: keys without a service are left", "error", err)
 	}
 	if s.guest, err = s.folder.installGuest(); err != nil {
 		return err
@@ -120,6 +127,10 @@ func (s *System) open(ctx context.Context) (err error) {
 
 func (s *System) computerConfig(e entry, guest string) computer.Config {
 	l := s.cfg.File.Limits
+	var observer computer.Observer
+	if s.cfg.Observer != nil {
+		observer = s.cfg.Observer(e.ID)
+	}
 	return computer.Config{
 		ID: e.ID, User: s.folder.owner.User, Name: e.Name,
 		HostUIDs: map[choir.Role]int{choir.RoleDirector: e.DirectorUID, choir.RoleAssociate: e.HostUID},
@@ -148,6 +159,7 @@ func (s *System) computerConfig(e entry, guest string) computer.Config {
 		Source:    s.cfg.Desktop.Source,
 		MaxUpload: s.cfg.File.Limits.UploadMB << 20,
 		Cluster:   clusterConfig(s.cfg),
+		Observer:  observer,
 		Version:   s.cfg.Version, Boot: s.cfg.Boot, Now: s.cfg.Now, Random: s.cfg.Random, Log: s.cfg.Log,
 	}
 }
@@ -162,7 +174,7 @@ func (s *System) diskOf(id choir.ID) *diskquota.Project {
 // Serve wakes every computer and runs until the context ends.
 func (s *System) Serve(ctx context.Context) error {
 	sup := suture.New("choir", suture.Spec{
-		EventHook: func(e suture.Event) { s.cfg.Log.Warn("supervisor", "event", e.String()) },
+		EventHook: func(e suture.Event) { s.cfg.Log.Warn("supervisor", "said", e.String()) },
 		Timeout:   30 * time.Second,
 	})
 	sup.Add(watchdog{s.bus})
@@ -184,6 +196,7 @@ func (watchdog) String() string { return "bus" }
 // have returned.
 func (s *System) Close() error {
 	var errs []error
+	s.sizes.close()
 	s.desktops.close()
 	errs = append(errs, s.gateways.close())
 	for _, c := range s.computers.list() {
@@ -200,6 +213,15 @@ func (s *System) Close() error {
 
 // Auth is who may come in.
 func (s *System) Auth() *auth.Local { return s.auth }
+
+// Scrape is who may read the figures over HTTP.
+func (s *System) Scrape() *auth.ScrapeToken { return s.scrape }
+
+// RenewScrapeToken makes the token of /metrics; an earlier one is void.
+func (s *System) RenewScrapeToken() (string, error) { return s.scrape.Renew() }
+
+// RemoveScrapeToken voids the token of /metrics.
+func (s *System) RemoveScrapeToken() error { return s.scrape.Remove() }
 
 // Bus is the bus, for the gateway's WebSocket.
 func (s *System) Bus() *hub.Server { return s.bus }

@@ -121,7 +121,7 @@ func New(cfg Config) *Conductor {
 // supervisor over the follower of the log and over the supervisor of the runs.
 // It returns after everything that it started has ended.
 func (c *Conductor) Serve(ctx context.Context) error {
-	hook := func(e suture.Event) { c.cfg.Logger.Warn("supervisor", "event", e.String()) }
+	hook := func(e suture.Event) { c.cfg.Logger.Warn("supervisor", "said", e.String()) }
 	root := suture.New("director", suture.Spec{EventHook: hook, FailureBackoff: time.Second, Timeout: shutdownTime})
 	c.runs = suture.New("runs", suture.Spec{EventHook: hook, FailureBackoff: time.Second, Timeout: shutdownTime})
 	root.Add(c.runs)

@@ -1,0 +1,93 @@
+package auth
+
+import (
+	"crypto/subtle"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"net/http"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"choiros/internal/choir"
+	"choiros/internal/durablefile"
+)
+
+// ScrapeToken is the token that reads /metrics and may do nothing else. There is one
+// or none, and only its hash is kept.
+type ScrapeToken struct {
+	path string
+	now  func() time.Time
+
+	mu   sync.Mutex // guards kept, and is held while the file is written
+	kept scrapeHash
+}
+
+// scrapeHash is the content of the file.
+type scrapeHash struct {
+	Hash string    `json:"hash"`
+	Made time.Time `json:"made"`
+}
+
+// OpenScrapeToken reads the hash kept at path. A file that is not there, or damaged,
+// holds no token.
+func OpenScrapeToken(path string, now func() time.Time) (*ScrapeToken, error) {
+	s := &ScrapeToken{path: path, now: now}
+	raw, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return s, nil
+	}
+	if err != nil {
+		return nil, choir.Wrap("auth.scrape", choir.CodeUnavailable, err, "read the token of the metrics in %s", path)
+	}
+	if json.Unmarshal(raw, &s.kept) != nil {
+		s.kept = scrapeHash{}
+	}
+	return s, nil
+}
+
+// Renew makes a token and returns it, the only time that it is told. The one before
+// is void.
+func (s *ScrapeToken) Renew() (string, error) {
+	token, err := newToken()
+	if err != nil {
+		return "", err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	next := scrapeHash{Hash: hashOf(token), Made: s.now()}
+	raw, err := json.Marshal(next)
+	if err != nil {
+		return "", choir.Wrap("auth.scrape", choir.CodeInternal, err, "encode the token of the metrics")
+	}
+	if err := durablefile.Write(s.path, raw); err != nil && !errors.Is(err, durablefile.ErrReplaced) {
+		return "", choir.Wrap("auth.scrape", choir.CodeUnavailable, err, "keep the token of the metrics in %s", s.path)
+	}
+	s.kept = next
+	return token, nil
+}
+
+// Remove voids the token.
+func (s *ScrapeToken) Remove() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.kept = scrapeHash{}
+	return choir.Wrap("auth.scrape", choir.CodeUnavailable, durablefile.Remove(s.path), "remove the token of the metrics in %s", s.path)
+}
+
+// Check refuses a request that does not carry the token in its Authorization header,
+// as a bearer's; code unauthenticated.
+func (s *ScrapeToken) Check(r *http.Request) error {
+	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	s.mu.Lock()
+	want := s.kept.Hash
+	s.mu.Unlock()
+	given := hashOf(token)
+	if want != "" && strings.EqualFold(scheme, "Bearer") && token != "" && subtle.ConstantTimeCompare([]byte(given), []byte(want)) == 1 {
+		return nil
+	}
+	return choir.E("auth.scrape", choir.CodeUnauthenticated, "the metrics take a token of their own, in the header Authorization").
+		WithRemedy("make one with: choir metrics token")
+}

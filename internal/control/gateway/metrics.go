@@ -1,0 +1,55 @@
+package gateway
+
+import (
+	"net/http"
+	"strings"
+
+	"choiros/internal/control/api"
+)
+
+// metrics gives the figures to who has their token, and to nobody else: a session
+// does not do, so that no page can ask for them.
+func (g *Gateway) metrics(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Cache-Control", "no-store")
+	if g.cfg.Metrics == nil {
+		notHere(w, r)
+		return
+	}
+	if err := g.cfg.Scrape.Check(r); err != nil {
+		w.Header().Set("WWW-Authenticate", `Bearer realm="metrics of choir"`)
+		api.WriteProblem(w, err)
+		return
+	}
+	g.cfg.Metrics.ServeHTTP(w, r)
+}
+
+// Route names what a request asks for, out of a closed list: the pattern of an
+// operation, or the kind of place that answers.
+func (g *Gateway) Route(r *http.Request) string {
+	host := hostOf(r)
+	place, ok := placeOf(host)
+	switch {
+	case host == g.cfg.Host, isLoopback(host):
+		return g.routeOfShell(r)
+	case !ok:
+		return "refused"
+	case place.Port > 0:
+		return "preview"
+	case strings.HasPrefix(r.URL.Path, "/api/"):
+		return g.cfg.API.Route(r)
+	case place.Past:
+		return "past"
+	}
+	return "desktop"
+}
+
+func (g *Gateway) routeOfShell(r *http.Request) string {
+	switch _, pattern := g.mux.Handler(r); pattern {
+	case "/api/", "GET /openapi.json", "GET /openapi.yaml":
+		return g.cfg.API.Route(r)
+	case "/", "":
+		return "shell"
+	default:
+		return pattern
+	}
+}

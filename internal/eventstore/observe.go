@@ -1,0 +1,83 @@
+package eventstore
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"time"
+
+	"zombiezen.com/go/sqlite"
+
+	"choiros/internal/choir"
+)
+
+// Observer receives figures about a log while they come up. Its methods return at
+// once, call nothing of the store and keep nothing that they are given.
+type Observer interface {
+	// Appended receives how long one call of Append took, and its error.
+	Appended(took time.Duration, err error)
+	// Committed receives an event that became durable, its payload and its bytes in
+	// the log: in the order of the log, one call at a time. The journal waits for it.
+	Committed(e *choir.Event, payload choir.Payload, bytes int)
+}
+
+// observe hands events that became durable to the observer.
+func (s *Store) observe(items []item) {
+	if s.cfg.Observer == nil {
+		return
+	}
+	for i := range items {
+		s.cfg.Observer.Committed(&items[i].event, items[i].payload, len(items[i].raw))
+	}
+}
+
+// Figures are the sizes of a log at one moment.
+type Figures struct {
+	Head         uint64 `json:"head" doc:"Number of the newest event."`
+	Copied       uint64 `json:"copied" doc:"Number of the newest event in the SQLite copy."`
+	Behind       int    `json:"behind" doc:"Bytes of the events that the copy lacks."`
+	JournalBytes int64  `json:"journal_bytes" doc:"Of the journal on disk."`
+	CopyBytes    int64  `json:"copy_bytes" doc:"Of the SQLite copy on disk."`
+}
+
+// Figures measures the log. It waits for nothing and reads no event.
+func (s *Store) Figures() Figures {
+	f := Figures{Copied: s.applier.reached(), Behind: s.applier.backlog(), JournalBytes: s.journal.Size()}
+	f.Head, _ = s.Head()
+	for _, suffix := range []string{"", "-wal"} {
+		// A file that is not there, or just being made anew, has no bytes.
+		if info, err := os.Stat(filepath.Join(s.dir, sqliteFile+suffix)); err == nil {
+			f.CopyBytes += info.Size()
+		}
+	}
+	return f
+}
+
+// LastTaken reads the newest snapshot.taken, which says how large the workspace was; the
+// zero value when there is none.
+func (s *Store) LastTaken(ctx context.Context) (choir.SnapshotTaken, error) {
+	var events []choir.Event
+	err := s.read(ctx, func(conn *sqlite.Conn) error {
+		return query(conn, "SELECT event FROM events WHERE type = '"+string(choir.TypeSnapshotTaken)+"' ORDER BY seq DESC LIMIT 1", decoded(&events))
+	})
+	if err != nil || len(events) == 0 {
+		return choir.SnapshotTaken{}, err
+	}
+	p, err := choir.ReadPayload(events[0].Type, events[0].Payload)
+	if err != nil {
+		return choir.SnapshotTaken{}, choir.Wrap("eventstore.read", choir.CodeCorrupt, err, "event %d", events[0].Seq)
+	}
+	return *p.(*choir.SnapshotTaken), nil
+}
+
+// Counts counts the events of each type.
+func (s *Store) Counts(ctx context.Context) (map[choir.Type]int64, error) {
+	out := map[choir.Type]int64{}
+	err := s.read(ctx, func(conn *sqlite.Conn) error {
+		return query(conn, "SELECT type, count(*) FROM events GROUP BY type", func(st *sqlite.Stmt) error {
+			out[choir.Type(st.ColumnText(0))] = st.ColumnInt64(1)
+			return nil
+		})
+	})
+	return out, err
+}
