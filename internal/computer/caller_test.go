@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"choiros/internal/choir"
+	"choiros/internal/computer/rolehost"
 	"choiros/internal/guest"
 	"choiros/internal/model"
 	"choiros/internal/sandbox"
@@ -97,7 +98,7 @@ func TestTheEgressDoorKnowsItsCallers(t *testing.T) {
 	l := newLab(t, func(c *labConfig) {
 		c.Egress = func(*Computer) http.Handler {
 			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				role, isRole := Caller(r)
+				role, isRole := rolehost.Caller(r)
 				heard <- said{role, isRole, r.URL.Path}
 				io.WriteString(w, "ok\n")
 			})
@@ -122,13 +123,12 @@ func TestTheEgressDoorKnowsItsCallers(t *testing.T) {
 // A role that hangs is started again, and what else runs in the sandbox goes on.
 func TestARoleThatHangsTakesNothingWithIt(t *testing.T) {
 	l := newLab(t, func(c *labConfig) { c.Identity = 2 * time.Second })
-	s := l.seats[choir.RoleAssociate]
 	command := must(l.guest().Exec(l.within(), guest.ExecSpec{Argv: []string{"cat"}, Stdin: true}))(t)
 	defer command.Close()
-	l.eventually(s.serving)
-	before := s.rolePID.Load()
-	l.sh("kill -STOP " + strconv.FormatInt(before, 10))
-	l.eventually(func() bool { now := s.rolePID.Load(); return now != 0 && now != before })
+	l.eventually(func() bool { return l.Roles().Serving(choir.RoleAssociate) })
+	before := l.rolePID()
+	l.sh("kill -STOP " + strconv.Itoa(before))
+	l.eventually(func() bool { now := l.rolePID(); return now != 0 && now != before })
 	if r := l.result(l.commands(choir.TaskRun, "true")); r.Status != choir.StatusOK {
 		t.Errorf("%s %s", r.Code, r.Summary)
 	}

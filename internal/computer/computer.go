@@ -4,6 +4,7 @@ package computer
 
 import (
 	"context"
+	"errors"
 	"io"
 	"log/slog"
 	"net/http"
@@ -19,6 +20,7 @@ import (
 	"choiros/internal/choir"
 	"choiros/internal/computer/appender"
 	"choiros/internal/computer/desk"
+	"choiros/internal/computer/rolehost"
 	"choiros/internal/computer/terminals"
 	"choiros/internal/diskquota"
 	"choiros/internal/eventstore"
@@ -113,7 +115,8 @@ type Computer struct {
 	blobs   blob.Store
 	keeper  *snapshot.Keeper
 	folders folderCache // what was listed last
-	seats   map[choir.Role]*seat
+	// roles runs the Director and the Associate in their sandboxes.
+	roles *rolehost.Host
 	// replica is nil where durability is local.
 	replica *cluster.Replica
 	// reading says that the computer was opened for reading only.
@@ -213,10 +216,6 @@ func newComputer(cfg Config, blobs blob.Store) *Computer {
 	c.rewinds, c.remover = newRewinds(c), newRemover(c)
 	c.terminals = c.newTerminals()
 	c.draftNews = newDraftNews(c)
-	c.seats = map[choir.Role]*seat{
-		choir.RoleDirector:  newSeat(c, choir.RoleDirector),
-		choir.RoleAssociate: newSeat(c, choir.RoleAssociate),
-	}
 	return c
 }
 
@@ -250,6 +249,7 @@ func (c *Computer) setLog(log *eventstore.Store) {
 		Themes: Source + "/" + themeFolder, Drafts: filepath.Join(c.cfg.Dir, draftsFile),
 		ReadOnly: c.reading, Now: c.cfg.Now, DraftChanged: c.draftNews.enqueue,
 	})
+	c.roles = c.newRoles()
 }
 
 // begin makes the first event of a new log, and records repairs of an old one.
@@ -303,6 +303,10 @@ func (c *Computer) Store() *eventstore.Store { return c.store }
 // Desk is the computer's windows, theme, settings, documents and drafts.
 func (c *Computer) Desk() *desk.Desk { return c.desk }
 
+// Roles is what runs the computer's Director and Associate: their sandboxes, and what
+// people start in the Associate's.
+func (c *Computer) Roles() *rolehost.Host { return c.roles }
+
 // Blobs is the computer's content.
 func (c *Computer) Blobs() blob.Store { return c.blobs }
 
@@ -348,4 +352,14 @@ func (c *Computer) newID() (choir.ID, error) {
 // Append stamps and appends drafts that came with a role's connection.
 func (c *Computer) Append(ctx context.Context, role choir.Role, drafts ...choir.Draft) ([]choir.Receipt, error) {
 	return c.store.Append(ctx, role, drafts...)
+}
+
+// errorsJoin joins errors as errors.Join does, but keeps a single error as it is
+// so that its code and path stay visible.
+func errorsJoin(first error, rest ...error) error {
+	joined := errors.Join(rest...)
+	if joined == nil {
+		return first
+	}
+	return errors.Join(first, joined)
 }

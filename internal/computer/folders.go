@@ -30,7 +30,7 @@ func (c *Computer) ListFolder(ctx context.Context, path, after string, limit int
 			return FolderPage{}, err
 		}
 	}
-	client, err := c.seats[choir.RoleAssociate].guest(ctx)
+	client, err := c.roles.Guest(ctx)
 	if err != nil {
 		return FolderPage{}, err
 	}
@@ -112,7 +112,7 @@ func (c *Computer) OpenFile(ctx context.Context, path string) (choir.FileState, 
 	if err := checkPath(path); err != nil {
 		return choir.FileState{}, nil, err
 	}
-	client, err := c.seats[choir.RoleAssociate].guest(ctx)
+	client, err := c.roles.Guest(ctx)
 	if err != nil {
 		return choir.FileState{}, nil, err
 	}
@@ -255,7 +255,7 @@ func (c *Computer) Find(ctx context.Context, path string, spec guest.FindSpec, l
 			return guest.Found{}, err
 		}
 	}
-	client, err := c.seats[choir.RoleAssociate].guest(ctx)
+	client, err := c.roles.Guest(ctx)
 	if err != nil {
 		return guest.Found{}, err
 	}

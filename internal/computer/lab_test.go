@@ -207,7 +207,13 @@ func must[T any](v T, err error) func(testing.TB) T {
 // guest is the Associate's control client.
 func (l *lab) guest() *guest.Client {
 	l.t.Helper()
-	return must(l.seats[choir.RoleAssociate].guest(l.within()))(l.t)
+	return must(l.Roles().Guest(l.within()))(l.t)
+}
+
+// rolePID is the process of the Associate in its sandbox, 0 while it does not run.
+func (l *lab) rolePID() int {
+	l.t.Helper()
+	return must(l.guest().Hello(l.within()))(l.t).RolePID
 }
 
 // sh runs a command in the Associate's sandbox, as something in it would.

@@ -1,6 +1,7 @@
 package computer
 
 import (
+	"strconv"
 	"testing"
 
 	"choiros/internal/choir"
@@ -25,7 +26,7 @@ func TestAnAssociateCannotHoldUpTheComputer(t *testing.T) {
 	for _, name := range []string{"returned", "checkpointed"} {
 		l.squat(choir.DeriveID(task.TaskID, name), task)
 	}
-	l.sh("kill -STOP " + num(l.seats[choir.RoleAssociate].rolePID.Load()))
+	l.sh("kill -STOP " + strconv.Itoa(l.rolePID()))
 	if err := l.Cancel(l.within(), choir.RoleCLI, task.RunID, ""); err != nil {
 		t.Fatal(err)
 	}

@@ -50,7 +50,7 @@ func (r *remover) Serve(ctx context.Context) error {
 
 // sweep removes everything that waits for it.
 func (r *remover) sweep(ctx context.Context) error {
-	client, err := r.c.seats[choir.RoleAssociate].guest(ctx)
+	client, err := r.c.roles.Guest(ctx)
 	if err != nil {
 		return err
 	}

@@ -49,7 +49,7 @@ func (c *Computer) Serve(ctx context.Context) error {
 		return err
 	}
 	sup.Add(hub.NewRelay(c.cfg.Bus, ownEvents{c.store, begins}, filepath.Join(c.cfg.Dir, "relay.json"), c.cfg.User, c.cfg.ID))
-	for _, s := range c.seats {
+	for _, s := range c.roles.Services() {
 		sup.Add(s)
 	}
 	sup.Add(&dispatcher{c: c})

@@ -24,7 +24,7 @@ func (c *Computer) standIn(ctx context.Context, e choir.Event) error {
 	if t.Base != "" {
 		ctx, cancel := context.WithTimeout(ctx, standInLimit)
 		defer cancel()
-		client, err := c.seats[choir.RoleAssociate].guest(ctx)
+		client, err := c.roles.Guest(ctx)
 		if err == nil {
 			err = client.StopRole(ctx) // its seat starts another
 		}

@@ -45,7 +45,7 @@ func (c *Computer) OpenTerminal(ctx context.Context, role choir.Role, n NewTermi
 	if err != nil {
 		return info, err
 	}
-	client, err := c.seats[choir.RoleAssociate].guestForNew(ctx)
+	client, err := c.roles.GuestForNew(ctx)
 	if err != nil {
 		return info, err
 	}

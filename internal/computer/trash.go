@@ -99,7 +99,7 @@ func (c *Computer) Discard(ctx context.Context, role choir.Role, items []Discard
 
 // isLeft reports whether something lies at a path, which no snapshot may hold.
 func (c *Computer) isLeft(ctx context.Context, path string) bool {
-	client, err := c.seats[choir.RoleAssociate].guest(ctx)
+	client, err := c.roles.Guest(ctx)
 	if err != nil {
 		return false
 	}
@@ -135,7 +135,7 @@ func (c *Computer) discard(ctx context.Context, client *guest.Client, path strin
 // Trash lists what lies in the trash, newest first. What is no item of ours is
 // left out.
 func (c *Computer) Trash(ctx context.Context) ([]Trashed, error) {
-	client, err := c.seats[choir.RoleAssociate].guest(ctx)
+	client, err := c.roles.Guest(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -191,7 +191,7 @@ func readTrashed(ctx context.Context, client *guest.Client, id choir.ID) (Trashe
 // Restore moves an item of the trash to where it was, or to another path. Code
 // not_found when there is no such item, conflict when something is there.
 func (c *Computer) Restore(ctx context.Context, role choir.Role, id choir.ID, to string) (choir.FileState, error) {
-	client, err := c.seats[choir.RoleAssociate].guest(ctx)
+	client, err := c.roles.Guest(ctx)
 	if err != nil {
 		return choir.FileState{}, err
 	}

@@ -26,7 +26,7 @@ func (c *Computer) lockTree(ctx context.Context) (unlock func(), err error) {
 // scan takes the workspace as it is into the store; only the given folders are
 // looked at, when there are any. The caller holds the tree.
 func (c *Computer) scan(ctx context.Context, only ...string) (snapshot.Result, *guest.Client, error) {
-	client, err := c.seats[choir.RoleAssociate].lookedAt(ctx)
+	client, err := c.roles.LookedAt(ctx)
 	if err != nil {
 		return snapshot.Result{}, nil, err
 	}

@@ -47,7 +47,7 @@ func (c *Computer) answer(ctx context.Context, who choir.Caller, verb choir.Verb
 	case choir.VerbBlobGet:
 		return handle(body, func(r choir.BlobGetRequest) (choir.BlobGetReply, error) { return c.blobGet(ctx, r) })
 	case choir.VerbHello:
-		return handle(body, func(r choir.HelloRequest) (choir.Done, error) { return choir.Done{}, c.hello(ctx, r.PublicKey) })
+		return handle(body, func(r choir.HelloRequest) (choir.Done, error) { return choir.Done{}, c.roles.Hello(ctx, r.PublicKey) })
 	case choir.VerbTaskBegin:
 		return handle(body, func(r choir.TaskBeginRequest) (choir.TaskBeginReply, error) { return c.taskBegin(ctx, r.Task, r.Since) })
 	case choir.VerbTaskTree:
@@ -132,25 +132,4 @@ func (c *Computer) readRun(ctx context.Context, run choir.ID) (out choir.RunRead
 		return out, err
 	}
 	return out, choir.DecodeDurable(ended.Payload, &out.Ended)
-}
-
-// hello takes note of the Director's key and logs that its sandbox runs.
-func (c *Computer) hello(ctx context.Context, key string) error {
-	s := c.seats[choir.RoleDirector]
-	// The Director may speak before its seat is ready.
-	if _, err := s.guest(ctx); err != nil {
-		return err
-	}
-	s.mu.Lock()
-	l := s.live
-	known := s.key == key
-	s.key = key
-	s.mu.Unlock()
-	if l == nil || known {
-		return nil
-	}
-	if err := s.writeNote(s.noteOf(l, key)); err != nil {
-		return err
-	}
-	return s.logStarted(ctx, l, false)
 }

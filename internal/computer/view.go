@@ -11,27 +11,8 @@ import (
 	"github.com/aymanbagabas/go-udiff"
 
 	"choiros/internal/choir"
-	"choiros/internal/sandbox"
 	"choiros/internal/snapshot"
 )
-
-// Level is the isolation of a role's sandbox; running is false without one.
-func (c *Computer) Level(role choir.Role) (level sandbox.Level, running bool) {
-	return c.seats[role].level()
-}
-
-// Failure is why a sandbox that does not run could not be started; nil when that
-// is not known.
-func (c *Computer) Failure(role choir.Role) error { return c.seats[role].failure() }
-
-// Serving says whether a role's own process runs in its sandbox; while it is
-// started again it does not.
-func (c *Computer) Serving(role choir.Role) bool { return c.seats[role].serving() }
-
-// PublicKey verifies what the role signs; empty for a role that signs nothing.
-func (c *Computer) PublicKey(role choir.Role) string {
-	return c.seats[role].publicKey()
-}
 
 // ReadTask decodes a DirectorTask strictly; a person may leave out version,
 // task_id and run_id.

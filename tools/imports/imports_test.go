@@ -44,6 +44,8 @@ func TestPlantedViolationsAreFoundWithTheirReasons(t *testing.T) {
 		"./internal/computer/desk imports ./internal/sandbox",
 		"./internal/computer/desk imports ./internal/snapshot",
 		"./internal/computer/desk/drafts imports ./internal/bus",
+		"./internal/computer/rolehost imports ./internal/bus/hub",
+		"./internal/computer/rolehost imports ./internal/computer",
 		"./internal/director imports ./internal/associate",
 		"./internal/director/conductor uses math/rand/v2.IntN at conductor.go:7",
 		"./internal/keyfile imports ./internal/choir",

@@ -115,6 +115,13 @@ var importRules = []importRule{
 		},
 	},
 	{
+		why: "the host of the roles is given its bus and its workspace: it starts no NATS server and no computer, so that sandboxes and doors are tested in one process",
+		of:  below("./internal/computer/rolehost"), deps: true,
+		bad: func(_, imported string) bool {
+			return imported == "./internal/computer" || underAny(imported, []string{"./internal/bus/hub", "./internal/bus/cluster", "./internal/computer/desk", "./internal/computer/workspace", "./internal/control", "github.com/nats-io/nats-server"})
+		},
+	},
+	{
 		why: "a copy of the log in a cluster knows events and NATS, so that it can be used without a computer",
 		of:  func(path string) bool { return under(path, "./internal/bus/cluster") && !isTestSupport(path) },
 		bad: ownBut("./internal/bus/cluster", "./internal/choir", "./internal/fault"),

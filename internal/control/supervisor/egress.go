@@ -10,6 +10,7 @@ import (
 
 	"choiros/internal/choir"
 	"choiros/internal/computer"
+	"choiros/internal/computer/rolehost"
 	"choiros/internal/control/api"
 	"choiros/internal/control/modelgw"
 )
@@ -106,7 +107,7 @@ func (s *System) newGateway(c *computer.Computer) *modelgw.Gateway {
 	return modelgw.New(books{c}, modelgw.Config{
 		Computer: c.ID(), Routing: s.cfg.Connections.Routing, RunRoutes: s.recordings(c).routes, Log: c.Store(), Blobs: c.Blobs(),
 		Budget:  modelgw.Budget{Run: l.Run(), ComputerCostUSD: l.CostUSD, DesktopCostUSD: l.DesktopCost},
-		Caller:  computer.Caller,
+		Caller:  rolehost.Caller,
 		MayCall: c.MayCall,
 		Running: func(r *http.Request) (modelgw.Work, error) { return workOf(r.Context(), c) },
 		Now:     func() choir.Time { return choir.TimeOf(s.cfg.Now()) },
