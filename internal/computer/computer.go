@@ -132,9 +132,8 @@ type Computer struct {
 	exporting atomic.Int64
 	// ids guards cfg.Random.
 	ids sync.Mutex
-	// terminals are those that people opened, hands what they change by them.
-	terminals *terminals.Set
-	hands     *hands
+	// hands records what people change by terminals.
+	hands *hands
 	// draftNews tells pages which drafts of the desk changed.
 	draftNews *draftNews
 	// uploads are blobs that the guests send in chunks.
@@ -214,7 +213,6 @@ func newComputer(cfg Config, blobs blob.Store) *Computer {
 	c := &Computer{cfg: cfg, blobs: blobs, keeper: snapshot.NewKeeper(blobs), tree: make(chan struct{}, 1)}
 	c.hands = newHands(c)
 	c.rewinds, c.remover = newRewinds(c), newRemover(c)
-	c.terminals = c.newTerminals()
 	c.draftNews = newDraftNews(c)
 	return c
 }
@@ -270,7 +268,7 @@ func (c *Computer) begin(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			if payloads, err = c.lostTerminals(ctx, last); err != nil {
+			if payloads, err = terminals.Lost(c.store.Events(ctx, last.Seq+1, 0)); err != nil {
 				return err
 			}
 		}

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"choiros/internal/choir"
+	"choiros/internal/computer/rolehost"
 	"choiros/internal/snapshot"
 )
 
@@ -88,9 +89,9 @@ func TestNothingInAWorkspaceHangsTheComputer(t *testing.T) {
 	l.guest()
 	t.Logf("the start took %s", time.Since(began))
 	promptly(t, "a terminal", func() error {
-		info, err := l.OpenTerminal(l.within(), choir.RoleShell, NewTerminal{})
+		info, err := l.Roles().Terminals().Open(l.within(), choir.RoleShell, rolehost.NewTerminal{})
 		if err == nil {
-			err = l.CloseTerminal(info.ID)
+			err = l.Roles().Terminals().Close(info.ID)
 		}
 		return err
 	})
@@ -189,7 +190,10 @@ func TestAStartIsUpBeforeItHasLooked(t *testing.T) {
 	}
 	l = openLab(t, l.cfg)
 	l.guest()
-	promptly(t, "a terminal", func() error { _, err := l.OpenTerminal(l.within(), choir.RoleShell, NewTerminal{}); return err })
+	promptly(t, "a terminal", func() error {
+		_, err := l.Roles().Terminals().Open(l.within(), choir.RoleShell, rolehost.NewTerminal{})
+		return err
+	})
 	promptly(t, "a listing", func() error { _, err := l.ListFolder(l.within(), "workspace", "", 100); return err })
 	if w := l.Work(); w == nil || w.Kind != workLooking {
 		t.Errorf("it is at %+v", w)

@@ -104,7 +104,7 @@ func (c *Computer) Rewind(ctx context.Context, role choir.Role, seq uint64, dryR
 	defer unlock()
 	if !dryRun {
 		// What runs behind them knows a workspace that is about to be another.
-		_, release := c.terminals.Stop(choir.TerminalRewind, "The computer goes back to an earlier moment; this terminal has ended.")
+		_, release := c.roles.Terminals().Stop(choir.TerminalRewind, "The computer goes back to an earlier moment; this terminal has ended.")
 		defer release()
 	}
 	return c.rewind(ctx, role, r, dryRun)

@@ -17,7 +17,8 @@ func (c *Computer) newRoles() *rolehost.Host {
 		ID: c.cfg.ID, User: c.cfg.User, Dir: c.cfg.Dir, Guest: c.cfg.Guest, Driver: c.cfg.Driver,
 		HostUIDs: c.cfg.HostUIDs, Limits: c.cfg.Limits, RequireLimits: c.cfg.RequireLimits, Disk: c.cfg.Disk,
 		RunLimits: c.cfg.RunLimits, Egress: func() http.Handler { return c.cfg.Egress(c) },
-		ReadOnly: c.reading, Boot: c.cfg.Boot, Log: c.cfg.Log,
+		ReadOnly: c.reading, Boot: c.cfg.Boot, Now: c.cfg.Now, Log: c.cfg.Log,
+		Terminals: c.cfg.Terminals, TerminalFolder: projects, TerminalUsed: c.hands.moved,
 		GuestPatience: c.cfg.Patience.Guest, StartPatience: c.cfg.Patience.Start, IdentityLife: c.cfg.Patience.Identity,
 	})
 }

@@ -60,7 +60,7 @@ func (c *Computer) Serve(ctx context.Context) error {
 	sup.Add(c.rewinds)
 	sup.Add(c.remover)
 	err = sup.Serve(ctx)
-	c.terminals.Shut("choir was stopped")
+	c.roles.Terminals().Shut("choir was stopped")
 	// What the sandboxes still asked for is answered before the session's last event.
 	answers.Close()
 	err = ended(err)

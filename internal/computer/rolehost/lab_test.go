@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -57,7 +58,7 @@ func newGround(t *testing.T, programs map[string]fake.Program) *ground {
 		cfg: Config{
 			ID: newID(t), User: newID(t), Dir: dir, Guest: "/guest/build", Boot: "now", Log: slog.New(slog.DiscardHandler),
 			HostUIDs: map[choir.Role]int{choir.RoleDirector: os.Geteuid(), choir.RoleAssociate: os.Geteuid()},
-			Egress:   http.NotFoundHandler, StartPatience: patience,
+			Egress:   http.NotFoundHandler, StartPatience: patience, TerminalUsed: func() {}, Now: time.Now,
 		},
 	}
 }
@@ -193,15 +194,23 @@ func (g *ground) started(role choir.Role, n int) choir.SandboxStarted {
 // stopped are the events which say that a role's sandbox ended.
 func (g *ground) stopped(role choir.Role) (out []choir.SandboxStopped) {
 	g.t.Helper()
+	for _, e := range g.recorded(choir.TypeSandboxStopped) {
+		if p := payload[choir.SandboxStopped](g.t, e); p.Role == role {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// recorded are the events of some types, oldest first.
+func (g *ground) recorded(types ...choir.Type) (out []choir.Event) {
+	g.t.Helper()
 	for e, err := range g.log.Events(g.within(), 1, 0) {
 		if err != nil {
 			g.t.Fatal(err)
 		}
-		if e.Type != choir.TypeSandboxStopped {
-			continue
-		}
-		if p := payload[choir.SandboxStopped](g.t, e); p.Role == role {
-			out = append(out, p)
+		if slices.Contains(types, e.Type) {
+			out = append(out, e)
 		}
 	}
 	return out

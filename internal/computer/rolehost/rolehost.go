@@ -1,7 +1,8 @@
 // Package rolehost runs the two roles of one computer. It owns the sandbox driver and
 // the sandboxes that the driver makes, the note by which a sandbox is found again
 // after a restart, the doors through which programs in a sandbox reach the bus and the
-// network, and the process of the role in it.
+// network, the process of the role in it, and the terminals that people open in the
+// Associate's.
 //
 // A Host does not know what is in the workspace and starts no NATS server: the
 // computer gives it a Workspace, a Bus and the handler behind the egress door. So it is
@@ -62,8 +63,8 @@ type Workspace interface {
 	FirstLook(ctx context.Context, client *guest.Client, recovered bool) error
 }
 
-// Config of a Host. HostUIDs, Limits, RequireLimits, Disk, RunLimits, Boot and the
-// times may be absent. A Host that is ReadOnly needs nothing else.
+// Config of a Host. HostUIDs, Limits, RequireLimits, Disk, RunLimits, Boot,
+// Terminals and the times may be absent. A Host that is ReadOnly needs nothing else.
 type Config struct {
 	ID, User choir.ID
 	// Dir is the computer's data folder, in which each role has a folder.
@@ -86,7 +87,15 @@ type Config struct {
 	ReadOnly bool
 	// Boot names the time since the machine was started; empty when that is not known.
 	Boot string
-	Log  *slog.Logger
+	// Terminals is how many terminals may be open at once; 0 is 16.
+	Terminals int
+	// TerminalFolder is where a terminal begins, as a path below the workspace's root.
+	TerminalFolder string
+	// TerminalUsed is called when something is typed into a terminal or printed there. It
+	// must not block.
+	TerminalUsed func()
+	Now          func() time.Time
+	Log          *slog.Logger
 
 	GuestPatience time.Duration // for a sandbox that does not run; default 20 s
 	StartPatience time.Duration // of a start for the first look, which goes on after it; default 1 s
@@ -102,6 +111,7 @@ type Host struct {
 	bus       Bus
 	workspace Workspace
 	seats     map[choir.Role]*seat
+	terminals *Terminals
 }
 
 // New makes the host of a computer's roles; nothing runs before Services do. It reads
@@ -115,6 +125,7 @@ func New(log Log, events *appender.Appender, bus Bus, workspace Workspace, cfg C
 		choir.RoleDirector:  newSeat(h, choir.RoleDirector),
 		choir.RoleAssociate: newSeat(h, choir.RoleAssociate),
 	}
+	h.terminals = newTerminals(h)
 	return h
 }
 
@@ -122,6 +133,10 @@ func New(log Log, events *appender.Appender, bus Bus, workspace Workspace, cfg C
 func (h *Host) Services() []suture.Service {
 	return []suture.Service{h.seats[choir.RoleDirector], h.seats[choir.RoleAssociate]}
 }
+
+// Terminals are the terminals that people opened in the Associate's sandbox. They do
+// not end with Services; Terminals.Shut ends them.
+func (h *Host) Terminals() *Terminals { return h.terminals }
 
 // Guest waits a while until the Associate's sandbox runs and returns its control
 // client. Code unavailable when the sandbox does not run.

@@ -125,16 +125,7 @@ func TestTheDirectorsSandboxIsRecordedOnceItSaidHello(t *testing.T) {
 	if p := l.started(choir.RoleDirector, 1); p.PublicKey != "key" || p.Driver != fake.Name {
 		t.Errorf("%+v", p)
 	}
-	n := 0
-	for e, err := range g.log.Events(l.within(), 1, 0) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		if e.Type == choir.TypeSandboxStarted {
-			n++
-		}
-	}
-	if n != 2 {
+	if n := len(l.recorded(choir.TypeSandboxStarted)); n != 2 {
 		t.Errorf("%d starts are recorded", n)
 	}
 }
