@@ -133,7 +133,7 @@ func (c *Computer) lastToChange(ctx context.Context) (source choir.Digest, run c
 		return "", "", choir.E("computer.broke", choir.CodeConflict, "the desktop's source is as it was shipped")
 	}
 	if known.now != source {
-		run, _ = c.Running(ctx)
+		run, _ = c.roles.Running(ctx)
 		return source, run, nil
 	}
 	seq, err := c.store.LastChange(ctx, Source+"/")

@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"testing"
 	"time"
 
@@ -16,52 +15,6 @@ import (
 	"choiros/internal/model"
 	"choiros/internal/sandbox"
 )
-
-// A model is called for what is open in the log, and for nothing that a body
-// makes up.
-func TestAModelIsCalledForWhatIsOpen(t *testing.T) {
-	l := newLab(t)
-	l.stop()
-	c, bus, err := l.cfg.open(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer bus.Close()
-	defer c.Close()
-	ctx := t.Context()
-	run, _, err := c.Prompt(ctx, choir.RoleShell, choir.PromptSubmitted{Text: "hi"}, "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	task := must(c.NewTask(choir.DirectorTask{Kind: choir.TaskRun, Instruction: "x"}))(t)
-	must(c.SubmitTask(ctx, choir.RoleCLI, task))(t)
-	other := newTestID(t)
-	try := func(role choir.Role, run, task choir.ID, want choir.Code, names string) {
-		t.Helper()
-		err := c.MayCall(ctx, role, run, task)
-		if choir.CodeOf(err) != want || err != nil && !strings.Contains(err.Error(), names) {
-			t.Errorf("the %s for run %q and task %q: %v, want %q that names %q", role, run, task, err, want, names)
-		}
-	}
-	try(choir.RoleDirector, run, "", "", "")
-	try(choir.RoleAssociate, task.RunID, task.TaskID, "", "")
-	try(choir.RoleDirector, other, "", choir.CodeConflict, string(other))
-	try(choir.RoleDirector, "", "", choir.CodeInvalid, "run")
-	try(choir.RoleDirector, run, task.TaskID, choir.CodeInvalid, "task")
-	try(choir.RoleAssociate, run, "", choir.CodeInvalid, "task")
-	try(choir.RoleAssociate, run, task.TaskID, choir.CodeConflict, string(task.TaskID))
-	try(choir.RoleAssociate, task.RunID, other, choir.CodeConflict, string(other))
-	over := choir.RunFinished{Outcome: choir.OutcomeDone, Answer: "there"}
-	must(c.appendToRun(ctx, choir.RoleControl, newTestID(t), run, "", over))(t)
-	try(choir.RoleDirector, run, "", choir.CodeConflict, string(run))
-	answered := choir.TaskReturned{Result: choir.AssociateResult{
-		Version: choir.ContractVersion, TaskID: task.TaskID, RunID: task.RunID, Status: choir.StatusFailed, Code: choir.ResultCancelled,
-		FilesChanged: []choir.FileChange{}, CommandsRun: []choir.CommandRun{}, Artifacts: []choir.BlobRef{}, Questions: []choir.Question{},
-		Verify: choir.VerifyOutcome{Mode: choir.VerifyNone, Status: choir.VerifyUnknown}, Summary: "stopped",
-	}}
-	must(c.appendToRun(ctx, choir.RoleControl, newTestID(t), task.RunID, task.TaskID, answered))(t)
-	try(choir.RoleAssociate, task.RunID, task.TaskID, choir.CodeConflict, string(task.TaskID))
-}
 
 // What an older choir listened at is taken away.
 func TestOldDoorsAreRemoved(t *testing.T) {

@@ -145,9 +145,7 @@ type Computer struct {
 	// rewinds carries rewinds out beside the calls that asked for them.
 	rewinds *rewinds
 	// remover removes for good what people removed.
-	remover *remover
-	// refusals bounds what a sandbox can write by asking for hosts.
-	refusals    refusals
+	remover     *remover
 	desktopRuns desktopRuns
 	// shipped is the desktop's source as it came.
 	shipped shippedSource
@@ -336,6 +334,9 @@ func (c *Computer) Close() error {
 	}
 	return errorsJoin(c.desk.Close(), c.store.Close(), blob.Close(c.blobs))
 }
+
+// NewID makes an id now.
+func (c *Computer) NewID() (choir.ID, error) { return c.newID() }
 
 // newID makes an id now.
 func (c *Computer) newID() (choir.ID, error) {

@@ -178,7 +178,7 @@ func (cfg labConfig) driver() (d sandbox.Driver) {
 // refuseAll stands behind the egress door and records what was wanted.
 func refuseAll(c *Computer) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if err := c.EgressRefused(r.Context(), r.Host, 443); err != nil {
+		if err := c.Roles().RecordRefusal(r.Context(), r.Host, 443); err != nil {
 			http.Error(w, err.Error(), http.StatusInternalServerError)
 			return
 		}

@@ -181,19 +181,6 @@ func TestEgressIsRefusedOncePerHostAndTask(t *testing.T) {
 	}
 }
 
-func TestASandboxCannotFillTheLogWithHosts(t *testing.T) {
-	var r refusals
-	n := 0
-	for i := range int64(10 * maxRefusals) {
-		if r.first("task", num(i)) {
-			n++
-		}
-	}
-	if n != maxRefusals || r.first("task", "0") || !r.first("another", "0") {
-		t.Errorf("%d hosts were recorded", n)
-	}
-}
-
 // crashed is a computer whose control plane was killed while both sandboxes ran.
 func crashed(t *testing.T) (cfg labConfig, handles string) {
 	t.Helper()

@@ -29,12 +29,26 @@ import (
 	"choiros/internal/sandbox"
 )
 
-// Log is what a Host reads of its computer's log to tell a Director where to begin.
-// The methods are those of eventstore.Store.
-type Log interface {
+// StartLog is what a Host reads of its computer's log to tell a Director where to
+// begin. The methods are those of eventstore.Store.
+type StartLog interface {
 	Head() (uint64, choir.Digest)
 	OpenRuns(ctx context.Context) ([]eventstore.Run, error)
 	Projects(ctx context.Context, seq uint64) ([]string, error)
+}
+
+// CallLog is what a Host reads of its computer's log to decide about calls that come
+// from sandboxes. The methods are those of eventstore.Store.
+type CallLog interface {
+	OpenTasks(ctx context.Context) ([]eventstore.Task, error)
+	Run(ctx context.Context, id choir.ID) (eventstore.Run, error)
+	Task(ctx context.Context, id choir.ID) (eventstore.Task, error)
+}
+
+// Log is the log of the computer whose roles a Host runs; eventstore.Store is one.
+type Log interface {
+	StartLog
+	CallLog
 }
 
 // Bus is the message bus of the control plane.
@@ -112,6 +126,7 @@ type Host struct {
 	workspace Workspace
 	seats     map[choir.Role]*seat
 	terminals *Terminals
+	refusals  refusals // bounds what a sandbox can write by asking for hosts
 }
 
 // New makes the host of a computer's roles; nothing runs before Services do. It reads

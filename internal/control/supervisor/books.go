@@ -40,7 +40,7 @@ func usedOf(u eventstore.Usage, err error) (modelgw.Used, error) {
 // workOf finds the task that programs in the Associate's sandbox work for, and
 // what it lets them spend.
 func workOf(ctx context.Context, c *computer.Computer) (modelgw.Work, error) {
-	run, task := c.Running(ctx)
+	run, task := c.Roles().Running(ctx)
 	if task == "" {
 		return modelgw.Work{}, nil
 	}
