@@ -61,8 +61,8 @@ func TestTheEgressDoorKnowsItsCallers(t *testing.T) {
 	if got := <-heard; got != (said{choir.RoleAssociate, false, model.CallPath}) {
 		t.Errorf("a tool is taken for %+v", got)
 	}
-	task := must(l.NewTask(choir.DirectorTask{Kind: choir.TaskInspect, Instruction: "look"}))(t)
-	must(l.SubmitTask(l.within(), choir.RoleCLI, task))(t)
+	task := must(l.Tasks().NewTask(choir.DirectorTask{Kind: choir.TaskInspect, Instruction: "look"}))(t)
+	must(l.Tasks().Submit(l.within(), choir.RoleCLI, task))(t)
 	select {
 	case got := <-heard:
 		if got != (said{choir.RoleAssociate, true, model.CallPath}) {

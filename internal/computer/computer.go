@@ -20,6 +20,7 @@ import (
 	"choiros/internal/choir"
 	"choiros/internal/computer/appender"
 	"choiros/internal/computer/desk"
+	"choiros/internal/computer/dispatch"
 	"choiros/internal/computer/rolehost"
 	"choiros/internal/computer/terminals"
 	"choiros/internal/diskquota"
@@ -61,7 +62,7 @@ type Config struct {
 	DesktopCostUSD float64
 	DesktopSpan    time.Duration
 	// AutoCheckpoint is after how many tasks, or how long, a checkpoint is made.
-	AutoCheckpoint AutoCheckpoint
+	AutoCheckpoint dispatch.AutoCheckpoint
 	// KeepCalls is how long the moments between tool calls are kept; zero is for
 	// ever.
 	KeepCalls time.Duration
@@ -115,8 +116,10 @@ type Computer struct {
 	blobs   blob.Store
 	keeper  *snapshot.Keeper
 	folders folderCache // what was listed last
-	// roles runs the Director and the Associate in their sandboxes.
+	// roles runs the Director and the Associate in their sandboxes, tasks is what the
+	// Associate is to do.
 	roles *rolehost.Host
+	tasks *dispatch.Tasks
 	// replica is nil where durability is local.
 	replica *cluster.Replica
 	// reading says that the computer was opened for reading only.
@@ -245,7 +248,7 @@ func (c *Computer) setLog(log *eventstore.Store) {
 		Themes: Source + "/" + themeFolder, Drafts: filepath.Join(c.cfg.Dir, draftsFile),
 		ReadOnly: c.reading, Now: c.cfg.Now, DraftChanged: c.draftNews.enqueue,
 	})
-	c.roles = c.newRoles()
+	c.roles, c.tasks = c.newRoles(), c.newTasks()
 }
 
 // begin makes the first event of a new log, and records repairs of an old one.
@@ -302,6 +305,9 @@ func (c *Computer) Desk() *desk.Desk { return c.desk }
 // Roles is what runs the computer's Director and Associate: their sandboxes, and what
 // people start in the Associate's.
 func (c *Computer) Roles() *rolehost.Host { return c.roles }
+
+// Tasks is the computer's tasks, and how they get to the Associate.
+func (c *Computer) Tasks() *dispatch.Tasks { return c.tasks }
 
 // Blobs is the computer's content.
 func (c *Computer) Blobs() blob.Store { return c.blobs }

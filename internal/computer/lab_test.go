@@ -18,6 +18,7 @@ import (
 	"choiros/internal/blob/fs"
 	"choiros/internal/bus/hub"
 	"choiros/internal/choir"
+	"choiros/internal/computer/dispatch"
 	"choiros/internal/diskquota"
 	"choiros/internal/guest"
 	"choiros/internal/sandbox"
@@ -36,7 +37,7 @@ type labConfig struct {
 	User, Computer choir.ID
 	HostUID        int // of the Associate's sandbox
 	DirectorUID    int
-	AutoCheckpoint AutoCheckpoint
+	AutoCheckpoint dispatch.AutoCheckpoint
 	KeepCalls      time.Duration
 	CacheLimit     int64
 	Hold           snapshot.Limits
@@ -241,15 +242,15 @@ func (l *lab) commands(kind choir.TaskKind, lines ...string) choir.DirectorTask 
 	for _, line := range lines {
 		task.Commands = append(task.Commands, choir.Command{Shell: line})
 	}
-	task = must(l.NewTask(task))(l.t)
-	must(l.SubmitTask(l.within(), choir.RoleCLI, task))(l.t)
+	task = must(l.Tasks().NewTask(task))(l.t)
+	must(l.Tasks().Submit(l.within(), choir.RoleCLI, task))(l.t)
 	return task
 }
 
 // result waits for a task's answer.
 func (l *lab) result(task choir.DirectorTask) choir.AssociateResult {
 	l.t.Helper()
-	return must(l.WaitTask(l.within(), task.TaskID))(l.t)
+	return must(l.Tasks().Wait(l.within(), task.TaskID))(l.t)
 }
 
 // root is the workspace as it is, by hash.

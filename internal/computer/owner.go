@@ -6,7 +6,6 @@ import (
 	"unicode/utf8"
 
 	"choiros/internal/choir"
-	"choiros/internal/fault"
 )
 
 // Prompt begins a run. The key, when given, makes it idempotent: the same key
@@ -101,55 +100,6 @@ func (c *Computer) Answer(ctx context.Context, role choir.Role, run choir.ID, qu
 	// There is one answer per question; the same one again gets its receipt.
 	id := choir.DeriveID(run, "answer", r.Question.ID)
 	_, err = c.appendToRun(ctx, role, id, run, "", choir.QuestionAnswered{Question: r.Question.ID, Text: text})
-	return err
-}
-
-// SubmitTask dispatches a task that a person wrote. The run it names may be new.
-func (c *Computer) SubmitTask(ctx context.Context, role choir.Role, task choir.DirectorTask) (choir.Receipt, error) {
-	id := choir.DeriveID(task.TaskID, "dispatched")
-	if fault.NoTaskKeys {
-		id = choir.DeriveID(id, c.cfg.Now().String())
-	}
-	return c.appendToRun(ctx, role, id, task.RunID, task.TaskID, choir.TaskDispatched{Task: task})
-}
-
-// NewTask gives a task its version and the ids it lacks.
-func (c *Computer) NewTask(t choir.DirectorTask) (choir.DirectorTask, error) {
-	var err error
-	t.Version = choir.ContractVersion
-	if t.TaskID == "" {
-		if t.TaskID, err = c.newID(); err != nil {
-			return t, err
-		}
-	}
-	if t.RunID == "" {
-		t.RunID = choir.DeriveID(t.TaskID, "run")
-	}
-	return t, nil
-}
-
-// WaitTask returns when the task has been answered. It asks the log itself, so that
-// the SQLite copy need not take up each event at once for it.
-func (c *Computer) WaitTask(ctx context.Context, id choir.ID) (choir.AssociateResult, error) {
-	if err := c.mustBeDispatched(ctx, id); err != nil {
-		return choir.AssociateResult{}, err
-	}
-	for {
-		head, _ := c.store.Head()
-		if result, err := c.store.Result(ctx, id); choir.CodeOf(err) != choir.CodeNotFound {
-			return result, err
-		}
-		if err := c.store.WaitPast(ctx, head); err != nil {
-			return choir.AssociateResult{}, err
-		}
-	}
-}
-
-func (c *Computer) mustBeDispatched(ctx context.Context, task choir.ID) error {
-	_, err := c.store.First(ctx, choir.TypeTaskDispatched, string(task))
-	if choir.CodeOf(err) == choir.CodeNotFound {
-		_, err = c.store.Task(ctx, task) // which says it of a task
-	}
 	return err
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/thejerf/suture/v4"
@@ -49,11 +50,9 @@ func (c *Computer) Serve(ctx context.Context) error {
 		return err
 	}
 	sup.Add(hub.NewRelay(c.cfg.Bus, ownEvents{c.store, begins}, filepath.Join(c.cfg.Dir, "relay.json"), c.cfg.User, c.cfg.ID))
-	for _, s := range c.roles.Services() {
+	for _, s := range slices.Concat(c.roles.Services(), c.tasks.Services()) {
 		sup.Add(s)
 	}
-	sup.Add(&dispatcher{c: c})
-	sup.Add(&autoCheckpoint{c: c})
 	sup.Add(autoCollect{c})
 	sup.Add(c.hands)
 	sup.Add(c.draftNews)

@@ -115,11 +115,11 @@ func TestUndoOfARunTakesAllItsTasksBack(t *testing.T) {
 	// Without a model its Director ends it, and the tasks are the test's.
 	l.waitEvent(func(e choir.Event) bool { return e.Type == "run.finished" && e.Run == run })
 	work := func(run choir.ID, line string) {
-		task := must(l.NewTask(choir.DirectorTask{
+		task := must(l.Tasks().NewTask(choir.DirectorTask{
 			RunID: run, Kind: choir.TaskEditRepo, Instruction: "x",
 			VerifyProfile: &choir.VerifyProfile{Mode: choir.VerifyNone}, Commands: []choir.Command{{Shell: line}},
 		}))(t)
-		must(l.SubmitTask(l.within(), choir.RoleCLI, task))(t)
+		must(l.Tasks().Submit(l.within(), choir.RoleCLI, task))(t)
 		l.result(task)
 	}
 	work(run, "sed -i s/2/two/ a; echo made > made")

@@ -44,6 +44,8 @@ func TestPlantedViolationsAreFoundWithTheirReasons(t *testing.T) {
 		"./internal/computer/desk imports ./internal/sandbox",
 		"./internal/computer/desk imports ./internal/snapshot",
 		"./internal/computer/desk/drafts imports ./internal/bus",
+		"./internal/computer/dispatch imports ./internal/guest",
+		"./internal/computer/dispatch imports ./internal/snapshot",
 		"./internal/computer/rolehost imports ./internal/bus/hub",
 		"./internal/computer/rolehost imports ./internal/computer",
 		"./internal/director imports ./internal/associate",

@@ -122,6 +122,14 @@ var importRules = []importRule{
 		},
 	},
 	{
+		why: "tasks are handed on and answered by what the log says; what takes them back is given, so that this is tested without sandbox, workspace and NATS server",
+		of:  below("./internal/computer/dispatch"), deps: true,
+		bad: func(_, imported string) bool {
+			return slices.Contains([]string{"./internal/computer", "./internal/guest"}, imported) ||
+				underAny(imported, []string{"./internal/sandbox", "./internal/snapshot", "./internal/bus/hub", "./internal/bus/cluster", "./internal/computer/rolehost", "./internal/computer/workspace", "./internal/control", "github.com/nats-io/nats-server"})
+		},
+	},
+	{
 		why: "a copy of the log in a cluster knows events and NATS, so that it can be used without a computer",
 		of:  func(path string) bool { return under(path, "./internal/bus/cluster") && !isTestSupport(path) },
 		bad: ownBut("./internal/bus/cluster", "./internal/choir", "./internal/fault"),

@@ -253,11 +253,11 @@ func (a *API) submitTask(ctx context.Context, r *struct {
 	if err != nil {
 		return nil, err
 	}
-	task, err := c.ReadTask(json.RawMessage(r.RawBody))
+	task, err := c.Tasks().ReadTask(json.RawMessage(r.RawBody))
 	if err != nil {
 		return nil, ProblemOf(err)
 	}
-	receipt, err := c.SubmitTask(ctx, p.Role, task)
+	receipt, err := c.Tasks().Submit(ctx, p.Role, task)
 	return answer(TaskAccepted{task.TaskID, task.RunID, receipt.Seq}, err)
 }
 
