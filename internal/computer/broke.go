@@ -63,7 +63,7 @@ func (c *Computer) ReportBroke(ctx context.Context, role choir.Role, p choir.Des
 	}
 	// The same words about the same source are the same event.
 	id := choir.DeriveID(c.cfg.ID, string(choir.TypeDesktopBroke), string(role), string(source), string(run), string(p.Origin), p.Message, p.File, strconv.Itoa(p.Line))
-	receipt, err := c.appendToRun(ctx, role, id, run, "", p)
+	receipt, err := c.events.AppendToRun(ctx, role, id, run, "", p)
 	if err != nil {
 		return Broke{}, err
 	}

@@ -150,7 +150,7 @@ func TestATaskIsDispatchedOnce(t *testing.T) {
 	first := l.result(task)
 	other := task
 	other.Commands = []choir.Command{{Shell: "exit 1"}}
-	_, err := l.appendToRun(l.within(), choir.RoleCLI, newTestID(t), task.RunID, task.TaskID, choir.TaskDispatched{Task: other})
+	_, err := l.events.AppendToRun(l.within(), choir.RoleCLI, newTestID(t), task.RunID, task.TaskID, choir.TaskDispatched{Task: other})
 	if choir.CodeOf(err) != choir.CodeConflict {
 		t.Errorf("dispatched with other commands: %v", err)
 	}

@@ -46,7 +46,7 @@ func (c *Computer) Prompt(ctx context.Context, role choir.Role, p choir.PromptSu
 		}
 	}
 	run = choir.DeriveID(key, "run")
-	r, err = c.appendToRun(ctx, role, key, run, "", p)
+	r, err = c.events.AppendToRun(ctx, role, key, run, "", p)
 	return run, r, err
 }
 
@@ -81,7 +81,7 @@ func (c *Computer) Dismiss(ctx context.Context, role choir.Role, run choir.ID) e
 	case r.State.Open():
 		return choir.E("computer.dismiss", choir.CodeConflict, "run %s is at work", run).WithRemedy("stop it first: choir run %s --cancel", run)
 	}
-	_, err = c.appendToRun(ctx, role, choir.DeriveID(run, "dismissed"), run, "", choir.RunDismissed{})
+	_, err = c.events.AppendToRun(ctx, role, choir.DeriveID(run, "dismissed"), run, "", choir.RunDismissed{})
 	if choir.FirstOf(err) != nil {
 		return nil // another browser was faster
 	}
@@ -99,7 +99,7 @@ func (c *Computer) Answer(ctx context.Context, role choir.Role, run choir.ID, qu
 	}
 	// There is one answer per question; the same one again gets its receipt.
 	id := choir.DeriveID(run, "answer", r.Question.ID)
-	_, err = c.appendToRun(ctx, role, id, run, "", choir.QuestionAnswered{Question: r.Question.ID, Text: text})
+	_, err = c.events.AppendToRun(ctx, role, id, run, "", choir.QuestionAnswered{Question: r.Question.ID, Text: text})
 	return err
 }
 
@@ -149,20 +149,7 @@ func (c *Computer) mustHaveTasks(ctx context.Context, run choir.ID, unknown erro
 func (c *Computer) say(ctx context.Context, role choir.Role, run choir.ID, p choir.Payload) error {
 	id, err := c.newID()
 	if err == nil {
-		_, err = c.appendToRun(ctx, role, id, run, "", p)
+		_, err = c.events.AppendToRun(ctx, role, id, run, "", p)
 	}
 	return err
-}
-
-// appendToRun appends one event of a run.
-func (c *Computer) appendToRun(ctx context.Context, role choir.Role, id, run, task choir.ID, p choir.Payload) (choir.Receipt, error) {
-	d, err := choir.NewDraft(id, p)
-	if err != nil {
-		return choir.Receipt{}, err
-	}
-	receipts, err := c.events.AppendAs(ctx, role, d.ForRun(run, task))
-	if err != nil {
-		return choir.Receipt{}, err
-	}
-	return receipts[0], nil
 }

@@ -168,7 +168,7 @@ func TestAPromptFollowsUpARunThatHasEnded(t *testing.T) {
 	refused("its card is put away while it is at work", c.Dismiss(ctx, choir.RoleDesktop, run), choir.CodeConflict, "")
 	_, err = c.Undo(ctx, choir.RoleShell, run, true)
 	refused("it is taken back while it is at work", err, choir.CodeConflict, "")
-	must(c.appendToRun(ctx, choir.RoleControl, newTestID(t), run, "", choir.RunFinished{Outcome: choir.OutcomeDone, Answer: "Done."}))(t)
+	must(c.events.AppendToRun(ctx, choir.RoleControl, newTestID(t), run, "", choir.RunFinished{Outcome: choir.OutcomeDone, Answer: "Done."}))(t)
 	next := must(prompt(run))(t)
 	if r := must(c.store.Run(ctx, next))(t); r.After != run || r.Source != choir.SourceDesktop || r.Dismissed {
 		t.Errorf("the run is %+v", r)

@@ -58,15 +58,7 @@ func (ts *Tasks) Submit(ctx context.Context, role choir.Role, task choir.Directo
 	if fault.NoTaskKeys {
 		id = choir.DeriveID(id, ts.cfg.Now().String())
 	}
-	d, err := choir.NewDraft(id, choir.TaskDispatched{Task: task})
-	if err != nil {
-		return choir.Receipt{}, err
-	}
-	receipts, err := ts.events.AppendAs(ctx, role, d.ForRun(task.RunID, task.TaskID))
-	if err != nil {
-		return choir.Receipt{}, err
-	}
-	return receipts[0], nil
+	return ts.events.AppendToRun(ctx, role, id, task.RunID, task.TaskID, choir.TaskDispatched{Task: task})
 }
 
 // NewTask gives a task its version and the ids it lacks.

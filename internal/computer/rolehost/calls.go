@@ -125,9 +125,7 @@ func (h *Host) RecordRefusal(ctx context.Context, host string, port int) error {
 	if port < 0 || port > 65535 {
 		port = 0
 	}
-	d, err := choir.NewDraft(choir.DeriveID(base, "egress", host), choir.EgressRefused{Host: host, Port: port, Policy: string(choir.EgressNone)})
-	if err == nil {
-		_, err = h.events.AppendAs(ctx, choir.RoleControl, d.ForRun(run, task))
-	}
+	_, err := h.events.AppendToRun(ctx, choir.RoleControl, choir.DeriveID(base, "egress", host), run, task,
+		choir.EgressRefused{Host: host, Port: port, Policy: string(choir.EgressNone)})
 	return appender.UnlessSaid(err, choir.RoleControl, choir.TypeEgressRefused) // of another port, before choir was started again
 }
