@@ -108,7 +108,7 @@ func archived(t testing.TB) (*Computer, *Export, []byte) {
 	t.Helper()
 	c := still(t)
 	c.holds(t, map[string]string{"a.txt": "first\n", "gone.txt": "x\n"})
-	run, _, err := c.Prompt(t.Context(), choir.RoleCLI, choir.PromptSubmitted{Text: "Do it."}, "")
+	run, _, err := c.Runs().Prompt(t.Context(), choir.RoleCLI, choir.PromptSubmitted{Text: "Do it."}, "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,6 +22,7 @@ import (
 	"choiros/internal/computer/desk"
 	"choiros/internal/computer/dispatch"
 	"choiros/internal/computer/rolehost"
+	"choiros/internal/computer/runs"
 	"choiros/internal/computer/terminals"
 	"choiros/internal/diskquota"
 	"choiros/internal/eventstore"
@@ -117,9 +118,10 @@ type Computer struct {
 	keeper  *snapshot.Keeper
 	folders folderCache // what was listed last
 	// roles runs the Director and the Associate in their sandboxes, tasks is what the
-	// Associate is to do.
+	// Associate is to do, runs is what people ask for.
 	roles *rolehost.Host
 	tasks *dispatch.Tasks
+	runs  *runs.Runs
 	// replica is nil where durability is local.
 	replica *cluster.Replica
 	// reading says that the computer was opened for reading only.
@@ -148,8 +150,7 @@ type Computer struct {
 	// rewinds carries rewinds out beside the calls that asked for them.
 	rewinds *rewinds
 	// remover removes for good what people removed.
-	remover     *remover
-	desktopRuns desktopRuns
+	remover *remover
 	// shipped is the desktop's source as it came.
 	shipped shippedSource
 	// broken is what broke of it last.
@@ -249,6 +250,9 @@ func (c *Computer) setLog(log *eventstore.Store) {
 		ReadOnly: c.reading, Now: c.cfg.Now, DraftChanged: c.draftNews.enqueue,
 	})
 	c.roles, c.tasks = c.newRoles(), c.newTasks()
+	c.runs = runs.New(log, c.events, runs.Config{
+		MustHaveProject: c.mustHaveProject, DesktopCostUSD: c.cfg.DesktopCostUSD, DesktopSpan: c.cfg.DesktopSpan, Now: c.cfg.Now,
+	})
 }
 
 // begin makes the first event of a new log, and records repairs of an old one.
@@ -305,6 +309,9 @@ func (c *Computer) Desk() *desk.Desk { return c.desk }
 // Roles is what runs the computer's Director and Associate: their sandboxes, and what
 // people start in the Associate's.
 func (c *Computer) Roles() *rolehost.Host { return c.roles }
+
+// Runs is what people ask of the computer's runs.
+func (c *Computer) Runs() *runs.Runs { return c.runs }
 
 // Tasks is the computer's tasks, and how they get to the Associate.
 func (c *Computer) Tasks() *dispatch.Tasks { return c.tasks }

@@ -122,7 +122,7 @@ func TestAStoppedTaskIsAnsweredAndTakenBackWithoutTheAssociate(t *testing.T) {
 	// The Associate cannot answer: it is stopped, and so is every other one.
 	l.sh("kill -STOP " + strconv.Itoa(l.rolePID()))
 	for _, run := range []choir.ID{waiting.RunID, task.RunID} {
-		if err := l.Cancel(l.within(), choir.RoleCLI, run, ""); err != nil {
+		if err := l.Runs().Cancel(l.within(), choir.RoleCLI, run, ""); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -134,7 +134,7 @@ func TestAStoppedTaskIsAnsweredAndTakenBackWithoutTheAssociate(t *testing.T) {
 	if now := l.root(); now != base {
 		t.Errorf("the workspace is not what it was: %s", l.sh("cat x"))
 	}
-	if err := l.Cancel(l.within(), choir.RoleCLI, task.RunID, ""); choir.CodeOf(err) != choir.CodeConflict {
+	if err := l.Runs().Cancel(l.within(), choir.RoleCLI, task.RunID, ""); choir.CodeOf(err) != choir.CodeConflict {
 		t.Errorf("again: %v", err)
 	}
 	if r := l.result(l.commands(choir.TaskRun, "true")); r.Status != choir.StatusOK {

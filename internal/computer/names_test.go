@@ -27,7 +27,7 @@ func TestAnAssociateCannotHoldUpTheComputer(t *testing.T) {
 		l.squat(choir.DeriveID(task.TaskID, name), task)
 	}
 	l.sh("kill -STOP " + strconv.Itoa(l.rolePID()))
-	if err := l.Cancel(l.within(), choir.RoleCLI, task.RunID, ""); err != nil {
+	if err := l.Runs().Cancel(l.within(), choir.RoleCLI, task.RunID, ""); err != nil {
 		t.Fatal(err)
 	}
 	if r := l.result(task); r.Code != choir.ResultCancelled {

@@ -279,7 +279,11 @@ func (c *Computer) tellToStop(ctx context.Context, role choir.Role, runs, told [
 		if slices.Contains(told, run) {
 			continue
 		}
-		if err := c.say(ctx, role, run, choir.RunCancelRequested{Reason: why}); err != nil {
+		d, err := c.events.Draft(choir.RunCancelRequested{Reason: why})
+		if err == nil {
+			_, err = c.events.AppendAs(ctx, role, d.ForRun(run, ""))
+		}
+		if err != nil {
 			return told, err
 		}
 		told = append(told, run)

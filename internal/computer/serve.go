@@ -106,3 +106,26 @@ func (c *Computer) lastSessionEvent(ctx context.Context) (*choir.Event, error) {
 	}
 	return nil, nil
 }
+
+// UnreturnedCalls lists the model.called that have no model.returned, of the
+// session that the log ends in. It looks at nothing when that session ended in
+// order, because then its gateway wrote the end of every call.
+func (c *Computer) UnreturnedCalls(ctx context.Context) ([]choir.Event, error) {
+	last, err := c.lastSessionEvent(ctx)
+	if err != nil || last == nil || last.Type != choir.TypeSessionStarted {
+		return nil, err
+	}
+	var open []choir.Event
+	for e, err := range c.store.Events(ctx, last.Seq+1, 0) {
+		if err != nil {
+			return open, err
+		}
+		switch e.Type {
+		case choir.TypeModelCalled:
+			open = append(open, e)
+		case choir.TypeModelReturned:
+			open = slices.DeleteFunc(open, func(called choir.Event) bool { return called.ID == e.Cause })
+		}
+	}
+	return open, nil
+}

@@ -41,7 +41,7 @@ func (c *Computer) answer(ctx context.Context, who choir.Caller, verb choir.Verb
 	case choir.VerbEventsAfter:
 		return handle(body, func(r choir.EventsAfterRequest) (choir.EventsAfterReply, error) { return c.eventsAfter(ctx, r) })
 	case choir.VerbRunRead:
-		return handle(body, func(r choir.RunReadRequest) (choir.RunReadReply, error) { return c.readRun(ctx, r.Run) })
+		return handle(body, func(r choir.RunReadRequest) (choir.RunReadReply, error) { return c.runs.Read(ctx, r.Run) })
 	case choir.VerbBlobPut:
 		return handle(body, func(r choir.BlobPutRequest) (choir.BlobPutReply, error) { return c.blobPut(ctx, who, r) })
 	case choir.VerbBlobGet:
@@ -115,21 +115,4 @@ func (c *Computer) eventsAfter(ctx context.Context, r choir.EventsAfterRequest) 
 	head, _ := c.store.Head()
 	events, err := c.store.EventsAfter(ctx, r.Seq, r.Limit)
 	return choir.EventsAfterReply{Events: hub.Fit(events), Head: head}, err
-}
-
-// readRun reads what was asked and answered in a run that has ended. Code
-// not_found for a run that is not there or goes on.
-func (c *Computer) readRun(ctx context.Context, run choir.ID) (out choir.RunReadReply, err error) {
-	asked, err := c.store.First(ctx, choir.TypePromptSubmitted, string(run))
-	if err != nil {
-		return out, err
-	}
-	ended, err := c.store.First(ctx, choir.TypeRunFinished, string(run))
-	if err != nil {
-		return out, err
-	}
-	if err := choir.DecodeDurable(asked.Payload, &out.Asked); err != nil {
-		return out, err
-	}
-	return out, choir.DecodeDurable(ended.Payload, &out.Ended)
 }

@@ -48,6 +48,7 @@ func TestPlantedViolationsAreFoundWithTheirReasons(t *testing.T) {
 		"./internal/computer/dispatch imports ./internal/snapshot",
 		"./internal/computer/rolehost imports ./internal/bus/hub",
 		"./internal/computer/rolehost imports ./internal/computer",
+		"./internal/computer/runs imports ./internal/snapshot",
 		"./internal/director imports ./internal/associate",
 		"./internal/director/conductor uses math/rand/v2.IntN at conductor.go:7",
 		"./internal/keyfile imports ./internal/choir",

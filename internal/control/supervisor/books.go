@@ -20,12 +20,12 @@ func (b books) Spent(ctx context.Context, run choir.ID) (modelgw.Used, error) {
 
 // BegunByDesktop implements modelgw.Books.
 func (b books) BegunByDesktop(ctx context.Context, run choir.ID) (bool, error) {
-	return b.c.BegunByDesktop(ctx, run)
+	return b.c.Runs().BegunByDesktop(ctx, run)
 }
 
 // SpentByDesktop implements modelgw.Books.
 func (b books) SpentByDesktop(ctx context.Context) (modelgw.Used, error) {
-	return usedOf(b.c.SpentByDesktop(ctx, modelgw.DesktopSpan))
+	return usedOf(b.c.Runs().SpentByDesktop(ctx, modelgw.DesktopSpan))
 }
 
 // Unreturned implements modelgw.Books.
