@@ -46,7 +46,7 @@ func (l *lab) checkpoints(ctx context.Context, size treeSize, row Row) (_ Row, e
 			return 0, err
 		}
 		began := time.Now()
-		res, err := m.c.Checkpoint(ctx, choir.RoleCLI, project, "change")
+		res, err := m.c.Tasks().Checkpoint(ctx, choir.RoleCLI, project, "change")
 		took := millis(time.Since(began))
 		if err == nil && (res.Status != choir.StatusOK || res.Checkpoint == nil) {
 			err = choir.E("bench.checkpoint", choir.CodeInternal, "no commit was made: %s: %s", res.Status, res.Summary)

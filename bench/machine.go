@@ -124,14 +124,14 @@ func (m *machine) file(name string) string {
 
 // do submits a task and waits for its durable result.
 func (m *machine) do(ctx context.Context, t choir.DirectorTask) (choir.AssociateResult, error) {
-	t, err := m.c.NewTask(t)
+	t, err := m.c.Tasks().NewTask(t)
 	if err != nil {
 		return choir.AssociateResult{}, err
 	}
-	if _, err := m.c.SubmitTask(ctx, choir.RoleCLI, t); err != nil {
+	if _, err := m.c.Tasks().Submit(ctx, choir.RoleCLI, t); err != nil {
 		return choir.AssociateResult{}, err
 	}
-	res, err := m.c.WaitTask(ctx, t.TaskID)
+	res, err := m.c.Tasks().Wait(ctx, t.TaskID)
 	if err == nil && res.Status != choir.StatusOK {
 		err = choir.E("bench.task", choir.CodeInternal, "the task ended %s (%s): %s", res.Status, res.Code, res.Summary)
 	}

@@ -17,7 +17,7 @@ import (
 	"github.com/creack/pty"
 
 	"choiros/internal/choir"
-	"choiros/internal/computer"
+	"choiros/internal/computer/rolehost"
 	"choiros/internal/control/api"
 )
 
@@ -187,11 +187,11 @@ func (w *wire) close() {
 func (w *wire) reopen(ctx context.Context) error {
 	if w.ws != nil {
 		w.ws.CloseNow()
-		if err := w.m.c.CloseTerminal(w.id); err != nil {
+		if err := w.m.c.Roles().Terminals().Close(w.id); err != nil {
 			return err
 		}
 	}
-	info, err := w.m.c.OpenTerminal(ctx, choir.RoleShell, computer.NewTerminal{})
+	info, err := w.m.c.Roles().Terminals().Open(ctx, choir.RoleShell, rolehost.NewTerminal{})
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"choiros/internal/choir"
+	"choiros/internal/computer/rolehost"
 )
 
 // TestAComputerServesASecondTime puts a computer to sleep and wakes it without
@@ -16,17 +17,17 @@ func TestAComputerServesASecondTime(t *testing.T) {
 	l := openLab(t, cfg)
 	l.guest()
 	l.sh("mkdir -p " + projects) // the kill may have come before it was made
-	l.terminal(NewTerminal{}).typed("echo one\n")
+	l.terminal(rolehost.NewTerminal{}).typed("echo one\n")
 	l.rest()
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
-	if _, err := l.OpenTerminal(ctx, choir.RoleShell, NewTerminal{}); choir.CodeOf(err) != choir.CodeUnavailable {
+	if _, err := l.Roles().Terminals().Open(ctx, choir.RoleShell, rolehost.NewTerminal{}); choir.CodeOf(err) != choir.CodeUnavailable {
 		t.Errorf("a terminal of a computer that sleeps: %v", err)
 	}
 	before := len(l.all("session.started"))
 	l.wake()
 	l.guest()
-	second := l.terminal(NewTerminal{})
+	second := l.terminal(rolehost.NewTerminal{})
 	second.typed("echo t''wo\n")
 	second.shows("two")
 	if r := l.result(l.commands(choir.TaskRun, "echo works")); r.Status != choir.StatusOK {

@@ -57,7 +57,7 @@ func (c *Computer) applyHeld(ctx context.Context, role choir.Role, s step, dryRu
 	if err != nil || dryRun || len(a.Changes) == 0 {
 		return a, err
 	}
-	ended, release := c.terminals.Stop(s.why, s.words)
+	ended, release := c.roles.Terminals().Stop(s.why, s.words)
 	defer release()
 	if ended > 0 {
 		// What was written in them to the last moment counts too.

@@ -108,12 +108,12 @@ func archived(t testing.TB) (*Computer, *Export, []byte) {
 	t.Helper()
 	c := still(t)
 	c.holds(t, map[string]string{"a.txt": "first\n", "gone.txt": "x\n"})
-	run, _, err := c.Prompt(t.Context(), choir.RoleCLI, choir.PromptSubmitted{Text: "Do it."}, "")
+	run, _, err := c.Runs().Prompt(t.Context(), choir.RoleCLI, choir.PromptSubmitted{Text: "Do it."}, "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	task := must(c.NewTask(choir.DirectorTask{Kind: choir.TaskRun, Instruction: "x", RunID: run, Commands: []choir.Command{{Shell: "true"}}}))(t)
-	must(c.SubmitTask(t.Context(), choir.RoleCLI, task))(t)
+	task := must(c.Tasks().NewTask(choir.DirectorTask{Kind: choir.TaskRun, Instruction: "x", RunID: run, Commands: []choir.Command{{Shell: "true"}}}))(t)
+	must(c.Tasks().Submit(t.Context(), choir.RoleCLI, task))(t)
 	c.holds(t, map[string]string{"a.txt": "second\n", "b/c.txt": strings.Repeat("c\n", 2000), ".env": "SECRET=1\n", "note": "-----BEGIN RSA PRIVATE KEY-----\n"})
 	e := must(c.PrepareExport(t.Context()))(t)
 	var b bytes.Buffer

@@ -63,7 +63,7 @@ func (c *Computer) ReportBroke(ctx context.Context, role choir.Role, p choir.Des
 	}
 	// The same words about the same source are the same event.
 	id := choir.DeriveID(c.cfg.ID, string(choir.TypeDesktopBroke), string(role), string(source), string(run), string(p.Origin), p.Message, p.File, strconv.Itoa(p.Line))
-	receipt, err := c.appendToRun(ctx, role, id, run, "", p)
+	receipt, err := c.events.AppendToRun(ctx, role, id, run, "", p)
 	if err != nil {
 		return Broke{}, err
 	}
@@ -133,7 +133,7 @@ func (c *Computer) lastToChange(ctx context.Context) (source choir.Digest, run c
 		return "", "", choir.E("computer.broke", choir.CodeConflict, "the desktop's source is as it was shipped")
 	}
 	if known.now != source {
-		run, _ = c.Running(ctx)
+		run, _ = c.roles.Running(ctx)
 		return source, run, nil
 	}
 	seq, err := c.store.LastChange(ctx, Source+"/")

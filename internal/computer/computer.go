@@ -4,6 +4,7 @@ package computer
 
 import (
 	"context"
+	"errors"
 	"io"
 	"log/slog"
 	"net/http"
@@ -19,6 +20,9 @@ import (
 	"choiros/internal/choir"
 	"choiros/internal/computer/appender"
 	"choiros/internal/computer/desk"
+	"choiros/internal/computer/dispatch"
+	"choiros/internal/computer/rolehost"
+	"choiros/internal/computer/runs"
 	"choiros/internal/computer/terminals"
 	"choiros/internal/computer/workspace"
 	"choiros/internal/diskquota"
@@ -60,7 +64,7 @@ type Config struct {
 	DesktopCostUSD float64
 	DesktopSpan    time.Duration
 	// AutoCheckpoint is after how many tasks, or how long, a checkpoint is made.
-	AutoCheckpoint AutoCheckpoint
+	AutoCheckpoint dispatch.AutoCheckpoint
 	// KeepCalls is how long the moments between tool calls are kept; zero is for
 	// ever.
 	KeepCalls time.Duration
@@ -117,7 +121,11 @@ type Computer struct {
 	workspace *workspace.Workspace
 	blobs     blob.Store
 	keeper    *snapshot.Keeper
-	seats     map[choir.Role]*seat
+	// roles runs the Director and the Associate in their sandboxes, tasks is what the
+	// Associate is to do, runs is what people ask for.
+	roles *rolehost.Host
+	tasks *dispatch.Tasks
+	runs  *runs.Runs
 	// replica is nil where durability is local.
 	replica *cluster.Replica
 	// reading says that the computer was opened for reading only.
@@ -131,8 +139,6 @@ type Computer struct {
 	exporting atomic.Int64
 	// ids guards cfg.Random.
 	ids sync.Mutex
-	// terminals are those that people opened.
-	terminals *terminals.Set
 	// draftNews tells pages which drafts of the desk changed.
 	draftNews *draftNews
 	// uploads are blobs that the guests send in chunks.
@@ -141,9 +147,6 @@ type Computer struct {
 	projects repoIndex
 	// rewinds carries rewinds out beside the calls that asked for them.
 	rewinds *rewinds
-	// refusals bounds what a sandbox can write by asking for hosts.
-	refusals    refusals
-	desktopRuns desktopRuns
 	// shipped is the desktop's source as it came.
 	shipped shippedSource
 	// broken is what broke of it last.
@@ -213,12 +216,7 @@ func newComputer(cfg Config, blobs blob.Store) *Computer {
 	}
 	c := &Computer{cfg: cfg, blobs: blobs, keeper: snapshot.NewKeeper(blobs)}
 	c.rewinds = newRewinds(c)
-	c.terminals = c.newTerminals()
 	c.draftNews = newDraftNews(c)
-	c.seats = map[choir.Role]*seat{
-		choir.RoleDirector:  newSeat(c, choir.RoleDirector),
-		choir.RoleAssociate: newSeat(c, choir.RoleAssociate),
-	}
 	return c
 }
 
@@ -252,9 +250,13 @@ func (c *Computer) setLog(log *eventstore.Store) {
 		Themes: Source + "/" + themeFolder, Drafts: filepath.Join(c.cfg.Dir, draftsFile),
 		ReadOnly: c.reading, Now: c.cfg.Now, DraftChanged: c.draftNews.enqueue,
 	})
-	c.workspace = workspace.New(log, c.events, c.blobs, c.keeper, workspaceSandbox{c}, workspace.Config{
+	c.roles, c.tasks = c.newRoles(), c.newTasks()
+	c.workspace = workspace.New(log, c.events, c.blobs, c.keeper, c.roles, workspace.Config{
 		Dir: c.cfg.Dir, Moment: c.Moment, Disk: c.cfg.Disk, CacheLimit: c.cfg.CacheLimit, Hold: c.cfg.Hold, MaxUpload: c.cfg.MaxUpload,
 		ScanPatience: c.cfg.Patience.Scan, Scanned: c.cfg.Observer.Scanned, Computer: c.cfg.ID, Logger: c.cfg.Log,
+	})
+	c.runs = runs.New(log, c.events, runs.Config{
+		MustHaveProject: c.mustHaveProject, DesktopCostUSD: c.cfg.DesktopCostUSD, DesktopSpan: c.cfg.DesktopSpan, Now: c.cfg.Now,
 	})
 }
 
@@ -276,7 +278,7 @@ func (c *Computer) begin(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			if payloads, err = c.lostTerminals(ctx, last); err != nil {
+			if payloads, err = terminals.Lost(c.store.Events(ctx, last.Seq+1, 0)); err != nil {
 				return err
 			}
 		}
@@ -312,6 +314,16 @@ func (c *Computer) Desk() *desk.Desk { return c.desk }
 // Workspace is the computer's files.
 func (c *Computer) Workspace() *workspace.Workspace { return c.workspace }
 
+// Roles is what runs the computer's Director and Associate: their sandboxes, and what
+// people start in the Associate's.
+func (c *Computer) Roles() *rolehost.Host { return c.roles }
+
+// Runs is what people ask of the computer's runs.
+func (c *Computer) Runs() *runs.Runs { return c.runs }
+
+// Tasks is the computer's tasks, and how they get to the Associate.
+func (c *Computer) Tasks() *dispatch.Tasks { return c.tasks }
+
 // Blobs is the computer's content.
 func (c *Computer) Blobs() blob.Store { return c.blobs }
 
@@ -344,6 +356,9 @@ func (c *Computer) Close() error {
 	return errorsJoin(c.desk.Close(), c.store.Close(), blob.Close(c.blobs))
 }
 
+// NewID makes an id now.
+func (c *Computer) NewID() (choir.ID, error) { return c.newID() }
+
 // newID makes an id now.
 func (c *Computer) newID() (choir.ID, error) {
 	if c.reading {
@@ -357,4 +372,14 @@ func (c *Computer) newID() (choir.ID, error) {
 // Append stamps and appends drafts that came with a role's connection.
 func (c *Computer) Append(ctx context.Context, role choir.Role, drafts ...choir.Draft) ([]choir.Receipt, error) {
 	return c.store.Append(ctx, role, drafts...)
+}
+
+// errorsJoin joins errors as errors.Join does, but keeps a single error as it is
+// so that its code and path stay visible.
+func errorsJoin(first error, rest ...error) error {
+	joined := errors.Join(rest...)
+	if joined == nil {
+		return first
+	}
+	return errors.Join(first, joined)
 }

@@ -23,7 +23,7 @@ func (c *Computer) ExportRepo(ctx context.Context, role choir.Role, name, format
 	if err != nil {
 		return err
 	}
-	client, err := c.seats[choir.RoleAssociate].guest(ctx)
+	client, err := c.roles.Guest(ctx)
 	if err != nil {
 		return err
 	}

@@ -63,9 +63,11 @@ func (l *lab) killed() {
 // waitForBoth waits until the sandboxes of both roles run.
 func (l *lab) waitForBoth() {
 	l.t.Helper()
-	for _, s := range l.seats {
-		must(s.guest(l.within()))(l.t)
-	}
+	l.eventually(func() bool {
+		_, director := l.Roles().Level(choir.RoleDirector)
+		_, associate := l.Roles().Level(choir.RoleAssociate)
+		return director && associate
+	})
 }
 
 // TestNeverTwoSandboxesOnAWorkspace restarts computers in random order and by kills,

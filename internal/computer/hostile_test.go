@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"choiros/internal/choir"
+	"choiros/internal/computer/rolehost"
 	"choiros/internal/computer/workspace"
 	"choiros/internal/snapshot"
 )
@@ -89,9 +90,9 @@ func TestNothingInAWorkspaceHangsTheComputer(t *testing.T) {
 	l.guest()
 	t.Logf("the start took %s", time.Since(began))
 	promptly(t, "a terminal", func() error {
-		info, err := l.OpenTerminal(l.within(), choir.RoleShell, NewTerminal{})
+		info, err := l.Roles().Terminals().Open(l.within(), choir.RoleShell, rolehost.NewTerminal{})
 		if err == nil {
-			err = l.CloseTerminal(info.ID)
+			err = l.Roles().Terminals().Close(info.ID)
 		}
 		return err
 	})
@@ -190,7 +191,10 @@ func TestAStartIsUpBeforeItHasLooked(t *testing.T) {
 	}
 	l = openLab(t, l.cfg)
 	l.guest()
-	promptly(t, "a terminal", func() error { _, err := l.OpenTerminal(l.within(), choir.RoleShell, NewTerminal{}); return err })
+	promptly(t, "a terminal", func() error {
+		_, err := l.Roles().Terminals().Open(l.within(), choir.RoleShell, rolehost.NewTerminal{})
+		return err
+	})
 	promptly(t, "a listing", func() error { _, err := l.Workspace().ListFolder(l.within(), "workspace", "", 100); return err })
 	if w := l.Workspace().Work(); w == nil || w.Kind != workspace.WorkLooking {
 		t.Errorf("it is at %+v", w)

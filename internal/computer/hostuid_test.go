@@ -1,14 +1,47 @@
 package computer
 
 import (
+	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"sync"
 	"syscall"
 	"testing"
 
 	"choiros/internal/choir"
+	"choiros/internal/sandbox"
 )
+
+// specs are the users for whom a driver was asked to make sandboxes.
+type specs struct {
+	mu    sync.Mutex // guards users
+	users map[choir.Role]int
+}
+
+// of notes what a driver is asked for.
+func (s *specs) of(d sandbox.Driver) sandbox.Driver { return noting{d, s} }
+
+func (s *specs) user(role choir.Role) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.users[role]
+}
+
+type noting struct {
+	sandbox.Driver
+	specs *specs
+}
+
+func (n noting) Create(ctx context.Context, spec sandbox.Spec) (sandbox.Sandbox, error) {
+	n.specs.mu.Lock()
+	if n.specs.users == nil {
+		n.specs.users = map[choir.Role]int{}
+	}
+	n.specs.users[spec.Role] = spec.UID
+	n.specs.mu.Unlock()
+	return n.Driver.Create(ctx, spec)
+}
 
 // TestTheSandboxesOfAComputerShareNothingOnTheHost acts on the host as each
 // sandbox's user: each reaches what is its own, and nothing of the other.
@@ -17,7 +50,8 @@ func TestTheSandboxesOfAComputerShareNothingOnTheHost(t *testing.T) {
 		newLab(t).stop()
 		t.Skip("only root gives sandboxes users of their own")
 	}
-	l := newLab(t)
+	var specs specs
+	l := newLab(t, func(c *labConfig) { c.wrap = specs.of })
 	l.write("secret.txt", "of the Associate\n")
 	if l.cfg.HostUID == l.cfg.DirectorUID {
 		t.Fatal("the test gave both the same user")
@@ -42,8 +76,8 @@ func TestTheSandboxesOfAComputerShareNothingOnTheHost(t *testing.T) {
 		}
 	}
 	for role, uid := range map[choir.Role]int{choir.RoleAssociate: l.cfg.HostUID, choir.RoleDirector: l.cfg.DirectorUID} {
-		if got := must(l.seats[role].guest(l.within()))(t); got == nil || l.seats[role].spec().UID != uid {
-			t.Errorf("the %s's sandbox has user %d, not %d", role, l.seats[role].spec().UID, uid)
+		if _, running := l.Roles().Level(role); !running || specs.user(role) != uid {
+			t.Errorf("the %s's sandbox runs: %v, as user %d, not %d", role, running, specs.user(role), uid)
 		}
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"choiros/internal/blob/fs"
 	"choiros/internal/bus/hub"
 	"choiros/internal/choir"
+	"choiros/internal/computer/dispatch"
 	"choiros/internal/computer/workspace"
 	"choiros/internal/diskquota"
 	"choiros/internal/guest"
@@ -37,7 +38,7 @@ type labConfig struct {
 	User, Computer choir.ID
 	HostUID        int // of the Associate's sandbox
 	DirectorUID    int
-	AutoCheckpoint AutoCheckpoint
+	AutoCheckpoint dispatch.AutoCheckpoint
 	KeepCalls      time.Duration
 	CacheLimit     int64
 	Hold           snapshot.Limits
@@ -179,7 +180,7 @@ func (cfg labConfig) driver() (d sandbox.Driver) {
 // refuseAll stands behind the egress door and records what was wanted.
 func refuseAll(c *Computer) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if err := c.EgressRefused(r.Context(), r.Host, 443); err != nil {
+		if err := c.Roles().RecordRefusal(r.Context(), r.Host, 443); err != nil {
 			http.Error(w, err.Error(), http.StatusInternalServerError)
 			return
 		}
@@ -208,7 +209,13 @@ func must[T any](v T, err error) func(testing.TB) T {
 // guest is the Associate's control client.
 func (l *lab) guest() *guest.Client {
 	l.t.Helper()
-	return must(l.seats[choir.RoleAssociate].guest(l.within()))(l.t)
+	return must(l.Roles().Guest(l.within()))(l.t)
+}
+
+// rolePID is the process of the Associate in its sandbox, 0 while it does not run.
+func (l *lab) rolePID() int {
+	l.t.Helper()
+	return must(l.guest().Hello(l.within()))(l.t).RolePID
 }
 
 // sh runs a command in the Associate's sandbox, as something in it would.
@@ -236,15 +243,15 @@ func (l *lab) commands(kind choir.TaskKind, lines ...string) choir.DirectorTask 
 	for _, line := range lines {
 		task.Commands = append(task.Commands, choir.Command{Shell: line})
 	}
-	task = must(l.NewTask(task))(l.t)
-	must(l.SubmitTask(l.within(), choir.RoleCLI, task))(l.t)
+	task = must(l.Tasks().NewTask(task))(l.t)
+	must(l.Tasks().Submit(l.within(), choir.RoleCLI, task))(l.t)
 	return task
 }
 
 // result waits for a task's answer.
 func (l *lab) result(task choir.DirectorTask) choir.AssociateResult {
 	l.t.Helper()
-	return must(l.WaitTask(l.within(), task.TaskID))(l.t)
+	return must(l.Tasks().Wait(l.within(), task.TaskID))(l.t)
 }
 
 // root is the workspace as it is, by hash.

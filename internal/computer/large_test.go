@@ -26,7 +26,7 @@ func TestManyFilesGoBack(t *testing.T) {
 	l.wait = 20 * time.Minute
 	files := sized(3_000, 200_000)
 	l.sh(fmt.Sprintf(`mkdir -p many; cd many; i=0; while [ $i -lt %d ]; do mkdir $i; cd $i; seq -f "%%05g" %d | xargs touch; for f in *; do echo $i/$f > $f; done; cd ..; i=$((i+1)); done`, files/500, 500))
-	took := must(l.Checkpoint(l.within(), "shell", "", "many files"))(t)
+	took := must(l.Tasks().Checkpoint(l.within(), "shell", "", "many files"))(t)
 	if took.Checkpoint == nil {
 		t.Fatalf("no checkpoint: %s %s", took.Code, took.Summary)
 	}
@@ -51,7 +51,7 @@ func TestALargeFileGoesBack(t *testing.T) {
 	l.wait = 20 * time.Minute
 	mib := sized(16, 2048)
 	l.sh(fmt.Sprintf(`head -c %dM /dev/urandom > large`, mib))
-	took := must(l.Checkpoint(l.within(), "shell", "", "a large file"))(t)
+	took := must(l.Tasks().Checkpoint(l.within(), "shell", "", "a large file"))(t)
 	if took.Checkpoint == nil {
 		t.Fatalf("no checkpoint: %s %s", took.Code, took.Summary)
 	}

@@ -3,15 +3,18 @@ package computer
 import (
 	"context"
 	"encoding/json"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"choiros/internal/choir"
-	"choiros/internal/computer/workspace"
+	"choiros/internal/sandbox"
 	"choiros/internal/sandbox/sandboxtest"
 )
 
@@ -86,23 +89,20 @@ func (l *lab) eventually(done func() bool) {
 
 func TestARoleAndASandboxThatDieAreReplaced(t *testing.T) {
 	l := newLab(t)
-	s := l.seats[choir.RoleAssociate]
-	l.guest()
-	before := s.rolePID.Load()
+	before := l.rolePID()
 	l.sh("echo here > /tmp/here")
 	if err := l.guest().StopRole(l.within()); err != nil {
 		t.Fatal(err)
 	}
-	l.eventually(func() bool { now := s.rolePID.Load(); return now != 0 && now != before })
+	l.eventually(func() bool { now := l.rolePID(); return now != 0 && now != before })
 	if l.sh("cat /tmp/here") != "here\n" {
 		t.Error("the role's end took its sandbox with it")
 	}
 	if r := l.result(l.commands(choir.TaskRun, "true")); r.Status != choir.StatusOK {
 		t.Errorf("%s %s", r.Code, r.Summary)
 	}
-	s.mu.Lock()
-	box := s.live.sandbox
-	s.mu.Unlock()
+	handles := filepath.Join(l.cfg.Data, string(l.cfg.Computer), "handles")
+	box := must(l.cfg.driver().Recover(l.within(), readNote(t, handles).Handle))(t)
 	if err := box.Destroy(l.within()); err != nil {
 		t.Fatal(err)
 	}
@@ -120,10 +120,9 @@ func TestAStoppedTaskIsAnsweredAndTakenBackWithoutTheAssociate(t *testing.T) {
 	waiting := l.commands(choir.TaskRun, "true")
 	l.made("/tmp/begun")
 	// The Associate cannot answer: it is stopped, and so is every other one.
-	pid := l.seats[choir.RoleAssociate].rolePID.Load()
-	l.sh("kill -STOP " + num(pid))
+	l.sh("kill -STOP " + strconv.Itoa(l.rolePID()))
 	for _, run := range []choir.ID{waiting.RunID, task.RunID} {
-		if err := l.Cancel(l.within(), choir.RoleCLI, run, ""); err != nil {
+		if err := l.Runs().Cancel(l.within(), choir.RoleCLI, run, ""); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -135,7 +134,7 @@ func TestAStoppedTaskIsAnsweredAndTakenBackWithoutTheAssociate(t *testing.T) {
 	if now := l.root(); now != base {
 		t.Errorf("the workspace is not what it was: %s", l.sh("cat x"))
 	}
-	if err := l.Cancel(l.within(), choir.RoleCLI, task.RunID, ""); choir.CodeOf(err) != choir.CodeConflict {
+	if err := l.Runs().Cancel(l.within(), choir.RoleCLI, task.RunID, ""); choir.CodeOf(err) != choir.CodeConflict {
 		t.Errorf("again: %v", err)
 	}
 	if r := l.result(l.commands(choir.TaskRun, "true")); r.Status != choir.StatusOK {
@@ -151,7 +150,7 @@ func TestATaskIsDispatchedOnce(t *testing.T) {
 	first := l.result(task)
 	other := task
 	other.Commands = []choir.Command{{Shell: "exit 1"}}
-	_, err := l.appendToRun(l.within(), choir.RoleCLI, newTestID(t), task.RunID, task.TaskID, choir.TaskDispatched{Task: other})
+	_, err := l.events.AppendToRun(l.within(), choir.RoleCLI, newTestID(t), task.RunID, task.TaskID, choir.TaskDispatched{Task: other})
 	if choir.CodeOf(err) != choir.CodeConflict {
 		t.Errorf("dispatched with other commands: %v", err)
 	}
@@ -182,34 +181,6 @@ func TestEgressIsRefusedOncePerHostAndTask(t *testing.T) {
 	}
 }
 
-func TestASandboxCannotFillTheLogWithHosts(t *testing.T) {
-	var r refusals
-	n := 0
-	for i := range int64(10 * maxRefusals) {
-		if r.first("task", num(i)) {
-			n++
-		}
-	}
-	if n != maxRefusals || r.first("task", "0") || !r.first("another", "0") {
-		t.Errorf("%d hosts were recorded", n)
-	}
-}
-
-func TestACallerDoesNotWaitForEverForASandbox(t *testing.T) {
-	l := newLab(t)
-	l.stop()
-	c, bus, err := l.cfg.open(t.Context()) // it is not served
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer bus.Close()
-	defer c.Close()
-	c.cfg.Patience.Guest = 10 * time.Millisecond
-	if _, err := c.Workspace().WriteFile(context.Background(), choir.RoleShell, "x", strings.NewReader("x"), workspace.Expect{}); choir.CodeOf(err) != choir.CodeUnavailable {
-		t.Errorf("got %v", err)
-	}
-}
-
 // crashed is a computer whose control plane was killed while both sandboxes ran.
 func crashed(t *testing.T) (cfg labConfig, handles string) {
 	t.Helper()
@@ -234,42 +205,56 @@ func crashed(t *testing.T) (cfg labConfig, handles string) {
 	return l.cfg, handles
 }
 
+// deaf is a driver whose sandboxes are made and do not answer.
+type deaf struct{ sandbox.Driver }
+
+func (d deaf) Create(ctx context.Context, spec sandbox.Spec) (sandbox.Sandbox, error) {
+	box, err := d.Driver.Create(ctx, spec)
+	if err != nil {
+		return nil, err
+	}
+	return deafSandbox{box}, nil
+}
+
+type deafSandbox struct{ sandbox.Sandbox }
+
+func (deafSandbox) Dial(ctx context.Context) (net.Conn, error) {
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
 // TestTheWorkspaceOfAKilledStartIsLaidOut has the control plane die when the first
 // sandbox was made and nothing was put into its workspace.
 func TestTheWorkspaceOfAKilledStartIsLaidOut(t *testing.T) {
-	cfg := newLabConfig(t, func(c *labConfig) { c.Source = sourceArchive(t, firstDesktop) })
-	c, bus, err := cfg.open(t.Context())
-	if err != nil {
-		t.Fatal(err)
+	l := newFakeLab(t, func(c *labConfig) {
+		c.Source = sourceArchive(t, firstDesktop)
+		c.wrap = func(d sandbox.Driver) sandbox.Driver { return deaf{d} }
+	})
+	note := filepath.Join(l.cfg.Data, string(l.cfg.Computer), "handles", "associate.json")
+	l.eventually(func() bool { _, err := os.Stat(note); return err == nil })
+	l.killed()
+	if found := must(os.ReadDir(l.workspaceDir()))(t); len(found) != 0 {
+		t.Fatalf("the workspace has %v already", found)
 	}
-	s := c.seats[choir.RoleAssociate]
-	if err := s.makeFolders(); err != nil {
-		t.Fatal(err)
-	}
-	if recovered, err := s.findOrCreate(t.Context(), &live{}); err != nil || recovered {
-		t.Fatalf("the first sandbox: recovered %v, %v", recovered, err)
-	}
-	if err := c.Close(); err != nil {
-		t.Fatal(err)
-	}
-	bus.Close()
-	again := openLab(t, cfg)
+	l.cfg.wrap = nil
+	again := openLab(t, l.cfg)
 	again.waitEvent(func(e choir.Event) bool {
 		p := payload[choir.SandboxStarted](t, e)
 		return e.Type == "sandbox.started" && p.Role == choir.RoleAssociate && p.Recovered
 	})
-	if out := again.sh("ls; cat choiros/src/b.ts"); out != "artifacts\nchoiros\nworkspace\nb\n" {
-		t.Errorf("the workspace is %q", out)
+	var names []string
+	for _, e := range must(os.ReadDir(again.workspaceDir()))(t) {
+		names = append(names, e.Name())
+	}
+	if raw, err := os.ReadFile(filepath.Join(again.workspaceDir(), "choiros", "src", "b.ts")); err != nil || string(raw) != "b\n" || !slices.Equal(names, []string{"artifacts", "choiros", "workspace"}) {
+		t.Errorf("the workspace has %q; %q, %v", names, raw, err)
 	}
 }
 
 func TestASandboxOfAnotherBuildIsReplaced(t *testing.T) {
 	cfg, handles := crashed(t)
 	path := filepath.Join(handles, "associate.json")
-	var note seatNote
-	if err := json.Unmarshal(must(os.ReadFile(path))(t), &note); err != nil {
-		t.Fatal(err)
-	}
+	note := readNote(t, handles)
 	note.Guest = "another"
 	if err := os.WriteFile(path, must(json.Marshal(note))(t), 0o600); err != nil {
 		t.Fatal(err)
@@ -292,10 +277,10 @@ func TestASandboxThatCannotStartSaysWhyInTime(t *testing.T) {
 	l := newLab(t, func(cfg *labConfig) { cfg.Guest = filepath.Join(cfg.Data, "nowhere") })
 	began := time.Now()
 	_, err := l.AddRepo(l.within(), choir.RoleCLI, NewRepo{Name: "hello"}, strings.NewReader(""))
-	if choir.CodeOf(err) != choir.CodeUnavailable || !strings.Contains(err.Error(), "nowhere") || time.Since(began) > guestPatience/2 {
+	if choir.CodeOf(err) != choir.CodeUnavailable || !strings.Contains(err.Error(), "nowhere") || time.Since(began) > 10*time.Second {
 		t.Errorf("after %s: %v", time.Since(began), err)
 	}
-	if why := l.Failure(choir.RoleAssociate); why == nil {
+	if why := l.Roles().Failure(choir.RoleAssociate); why == nil {
 		t.Error("the computer does not know why")
 	}
 }

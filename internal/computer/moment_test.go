@@ -48,7 +48,7 @@ func TestTheTimelineMarksWhatHappened(t *testing.T) {
 	}
 	l.result(l.commands(choir.TaskEditRepo, "echo four > e.txt; exit 1"))
 	then, _ := l.store.Head()
-	if _, err := l.Checkpoint(l.within(), choir.RoleShell, "", "mine"); err != nil {
+	if _, err := l.Tasks().Checkpoint(l.within(), choir.RoleShell, "", "mine"); err != nil {
 		t.Fatal(err)
 	}
 	rewound(t, l, then)

@@ -1,6 +1,7 @@
 package computer
 
 import (
+	"strconv"
 	"testing"
 
 	"choiros/internal/choir"
@@ -25,8 +26,8 @@ func TestAnAssociateCannotHoldUpTheComputer(t *testing.T) {
 	for _, name := range []string{"returned", "checkpointed"} {
 		l.squat(choir.DeriveID(task.TaskID, name), task)
 	}
-	l.sh("kill -STOP " + num(l.seats[choir.RoleAssociate].rolePID.Load()))
-	if err := l.Cancel(l.within(), choir.RoleCLI, task.RunID, ""); err != nil {
+	l.sh("kill -STOP " + strconv.Itoa(l.rolePID()))
+	if err := l.Runs().Cancel(l.within(), choir.RoleCLI, task.RunID, ""); err != nil {
 		t.Fatal(err)
 	}
 	if r := l.result(task); r.Code != choir.ResultCancelled {
@@ -61,7 +62,7 @@ func TestAnAssociateCannotHoldUpTheComputer(t *testing.T) {
 func TestWhatATaskSaysIsThereWhoeverTookItsNames(t *testing.T) {
 	l := newLab(t)
 	l.write("x", "before\n")
-	task := must(l.NewTask(choir.DirectorTask{
+	task := must(l.Tasks().NewTask(choir.DirectorTask{
 		Kind: choir.TaskEditRepo, Instruction: "x", VerifyProfile: &choir.VerifyProfile{Mode: choir.VerifyNone},
 		Commands: []choir.Command{{Shell: "echo after > x; curl -sS http://example.org/; true"}},
 	}))(t)
@@ -73,7 +74,7 @@ func TestWhatATaskSaysIsThereWhoeverTookItsNames(t *testing.T) {
 		must(l.appendFrom(l.within(), choir.RoleDirector, []choir.Draft{d.ForRun(task.RunID, "")}))(t)
 	}
 	for range 2 {
-		must(l.SubmitTask(l.within(), choir.RoleCLI, task))(t)
+		must(l.Tasks().Submit(l.within(), choir.RoleCLI, task))(t)
 	}
 	if r := l.result(task); r.Status != choir.StatusOK {
 		t.Errorf("%s %s", r.Code, r.Summary)

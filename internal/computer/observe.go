@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"choiros/internal/choir"
+	"choiros/internal/computer/rolehost"
 	"choiros/internal/eventstore"
 )
 
@@ -12,15 +13,11 @@ import (
 // nothing of the computer and keep nothing that they are given.
 type Observer interface {
 	eventstore.Observer
+	rolehost.Observer
 	// Scanned receives how long one look at the workspace took, and its error.
 	Scanned(took time.Duration, err error)
 	// Answered receives how long one command from the bus took, and its error.
 	Answered(verb choir.Verb, took time.Duration, err error)
-	// EgressRefused receives each request for a host that the policy refuses, also
-	// those that the log does not repeat.
-	EgressRefused()
-	// SandboxFailed receives the error of each sandbox that did not start.
-	SandboxFailed(role choir.Role, err error)
 }
 
 // unobserved is the observer of a computer that has none.

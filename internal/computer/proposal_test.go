@@ -14,13 +14,13 @@ func TestAPromptProposesOverADocumentThatIsThere(t *testing.T) {
 	for name, to := range map[string]choir.ProposalTarget{
 		"document": {Document: choir.DeriveID(doc.ID, "none")}, "version": {Document: doc.ID, Version: 7},
 	} {
-		_, _, err := l.Prompt(l.within(), choir.RoleDesktop, choir.PromptSubmitted{Text: "x", Proposal: &to}, "")
+		_, _, err := l.Runs().Prompt(l.within(), choir.RoleDesktop, choir.PromptSubmitted{Text: "x", Proposal: &to}, "")
 		if choir.CodeOf(err) != choir.CodeNotFound || !strings.Contains(err.Error(), "proposal") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	to := choir.ProposalTarget{Document: doc.ID, Anchor: choir.TextAnchor{Exact: "b"}}
-	if _, _, err := l.Prompt(l.within(), choir.RoleDesktop, choir.PromptSubmitted{Text: "x", Proposal: &to}, ""); err != nil {
+	if _, _, err := l.Runs().Prompt(l.within(), choir.RoleDesktop, choir.PromptSubmitted{Text: "x", Proposal: &to}, ""); err != nil {
 		t.Fatal(err)
 	}
 	p := payload[choir.PromptSubmitted](t, l.waitEvent(ofType("prompt.submitted")))

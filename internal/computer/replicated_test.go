@@ -46,7 +46,7 @@ func TestARoleAsksAgainUntilItsEventsAreReplicated(t *testing.T) {
 	if after, _ := c.Store().Head(); after != before+1 {
 		t.Errorf("the log grew by %d events", after-before)
 	}
-	if _, _, err := c.Prompt(t.Context(), choir.RoleShell, choir.PromptSubmitted{Text: "hello"}, newTestID(t)); choir.CodeOf(err) != choir.CodeUnavailable {
+	if _, _, err := c.Runs().Prompt(t.Context(), choir.RoleShell, choir.PromptSubmitted{Text: "hello"}, newTestID(t)); choir.CodeOf(err) != choir.CodeUnavailable {
 		t.Errorf("a person is told %v", err)
 	}
 }

@@ -19,23 +19,6 @@ import (
 // projects is where people's own projects live, below the workspace.
 const projects = "workspace"
 
-// prepareWorkspace lays out the workspace of a sandbox that starts and looks at it.
-// The one of a recovered sandbox is left as it is, because a task may be at work in
-// it, unless the control plane was killed before it had ever looked.
-func (c *Computer) prepareWorkspace(ctx context.Context, l *live, recovered bool) error {
-	if err := c.furnish(ctx, l.client); err != nil {
-		return err
-	}
-	last, err := c.workspace.LastSnapshot(ctx)
-	if err == nil && (!recovered || last == "") {
-		err = c.layOut(ctx, l.client)
-	}
-	if err != nil {
-		return err
-	}
-	return c.lookFirst(ctx, l, recovered)
-}
-
 // layOut makes the folders of a fresh workspace.
 func (c *Computer) layOut(ctx context.Context, client *guest.Client) error {
 	if err := c.shipSource(ctx, client); err != nil {

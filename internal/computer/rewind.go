@@ -105,7 +105,7 @@ func (c *Computer) Rewind(ctx context.Context, role choir.Role, seq uint64, dryR
 	defer unlock()
 	if !dryRun {
 		// What runs behind them knows a workspace that is about to be another.
-		_, release := c.terminals.Stop(choir.TerminalRewind, "The computer goes back to an earlier moment; this terminal has ended.")
+		_, release := c.roles.Terminals().Stop(choir.TerminalRewind, "The computer goes back to an earlier moment; this terminal has ended.")
 		defer release()
 	}
 	return c.rewind(ctx, role, r, dryRun)
@@ -280,7 +280,11 @@ func (c *Computer) tellToStop(ctx context.Context, role choir.Role, runs, told [
 		if slices.Contains(told, run) {
 			continue
 		}
-		if err := c.say(ctx, role, run, choir.RunCancelRequested{Reason: why}); err != nil {
+		d, err := c.events.Draft(choir.RunCancelRequested{Reason: why})
+		if err == nil {
+			_, err = c.events.AppendAs(ctx, role, d.ForRun(run, ""))
+		}
+		if err != nil {
 			return told, err
 		}
 		told = append(told, run)

@@ -3,6 +3,7 @@ package computer
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/thejerf/suture/v4"
@@ -48,11 +49,9 @@ func (c *Computer) Serve(ctx context.Context) error {
 		return err
 	}
 	sup.Add(hub.NewRelay(c.cfg.Bus, ownEvents{c.store, begins}, c.store.Cursor("relay"), c.cfg.User, c.cfg.ID))
-	for _, s := range c.seats {
+	for _, s := range slices.Concat(c.roles.Services(), c.tasks.Services()) {
 		sup.Add(s)
 	}
-	sup.Add(&dispatcher{c: c})
-	sup.Add(&autoCheckpoint{c: c})
 	sup.Add(autoCollect{c})
 	sup.Add(c.draftNews)
 	sup.Add(c.rewinds)
@@ -60,7 +59,7 @@ func (c *Computer) Serve(ctx context.Context) error {
 		sup.Add(s)
 	}
 	err = sup.Serve(ctx)
-	c.terminals.Shut("choir was stopped")
+	c.roles.Terminals().Shut("choir was stopped")
 	// What the sandboxes still asked for is answered before the session's last event.
 	answers.Close()
 	err = ended(err)
@@ -106,4 +105,27 @@ func (c *Computer) lastSessionEvent(ctx context.Context) (*choir.Event, error) {
 		}
 	}
 	return nil, nil
+}
+
+// UnreturnedCalls lists the model.called that have no model.returned, of the
+// session that the log ends in. It looks at nothing when that session ended in
+// order, because then its gateway wrote the end of every call.
+func (c *Computer) UnreturnedCalls(ctx context.Context) ([]choir.Event, error) {
+	last, err := c.lastSessionEvent(ctx)
+	if err != nil || last == nil || last.Type != choir.TypeSessionStarted {
+		return nil, err
+	}
+	var open []choir.Event
+	for e, err := range c.store.Events(ctx, last.Seq+1, 0) {
+		if err != nil {
+			return open, err
+		}
+		switch e.Type {
+		case choir.TypeModelCalled:
+			open = append(open, e)
+		case choir.TypeModelReturned:
+			open = slices.DeleteFunc(open, func(called choir.Event) bool { return called.ID == e.Cause })
+		}
+	}
+	return open, nil
 }

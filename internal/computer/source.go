@@ -3,7 +3,6 @@ package computer
 import (
 	"bytes"
 	"context"
-	"net"
 	"slices"
 	"strings"
 	"sync"
@@ -190,24 +189,4 @@ func (c *Computer) sourceIn(ctx context.Context, root choir.Digest) (choir.Diges
 		return "", err
 	}
 	return e.Digest(), nil
-}
-
-// ExecTool starts a command in the Associate's sandbox that belongs to the
-// computer and not to a task. It ends with the context, and with the sandbox.
-func (c *Computer) ExecTool(ctx context.Context, spec guest.ExecSpec) (*guest.Process, error) {
-	client, err := c.seats[choir.RoleAssociate].guest(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return client.Exec(ctx, spec)
-}
-
-// DialPort connects to a port inside the Associate's sandbox; code unavailable
-// when nothing listens there.
-func (c *Computer) DialPort(ctx context.Context, port int) (net.Conn, error) {
-	client, err := c.seats[choir.RoleAssociate].guest(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return client.DialPort(ctx, port)
 }

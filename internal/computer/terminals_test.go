@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"choiros/internal/choir"
+	"choiros/internal/computer/rolehost"
 	"choiros/internal/computer/terminals"
 	"choiros/internal/guest"
 )
@@ -19,15 +20,15 @@ type tty struct {
 	end  *terminals.End
 }
 
-func (l *lab) terminal(n NewTerminal) *tty {
+func (l *lab) terminal(n rolehost.NewTerminal) *tty {
 	l.t.Helper()
-	info := must(l.OpenTerminal(l.within(), choir.RoleDesktop, n))(l.t)
+	info := must(l.Roles().Terminals().Open(l.within(), choir.RoleDesktop, n))(l.t)
 	return l.watch(info.ID, 0)
 }
 
 func (l *lab) watch(id choir.ID, after uint64) *tty {
 	l.t.Helper()
-	tt := &tty{l: l, id: id, view: must(l.WatchTerminal(id, after))(l.t)}
+	tt := &tty{l: l, id: id, view: must(l.Roles().Terminals().Attach(id, after))(l.t)}
 	l.t.Cleanup(tt.view.Close)
 	return tt
 }
@@ -85,7 +86,7 @@ func (t *tty) ends() terminals.End {
 
 func TestATerminalIsAShellInTheSandbox(t *testing.T) {
 	l := newLab(t)
-	tt := l.terminal(NewTerminal{Title: " one\x1b[31m\n two ", Size: guest.Size{Rows: 31, Cols: 99}})
+	tt := l.terminal(rolehost.NewTerminal{Title: " one\x1b[31m\n two ", Size: guest.Size{Rows: 31, Cols: 99}})
 	// The sum is printed by the shell, not by the echo of what is typed.
 	tt.typed("echo at=$PWD uid=$(id -u) size=$(stty size) login=$(shopt -q login_shell && echo yes) n=$((40+2))\n")
 	line, _, _ := strings.Cut(tt.shows("n=42"), "\x00")
@@ -109,23 +110,23 @@ func TestATerminalIsAShellInTheSandbox(t *testing.T) {
 	if closed := payload[choir.TerminalClosed](t, l.waitEvent(ofType("terminal.closed"))); closed.Code != 7 || closed.Terminal != tt.id {
 		t.Errorf("%+v", closed)
 	}
-	for name, n := range map[string]NewTerminal{"up": {Cwd: "../etc"}, "root": {Cwd: "/etc"}, "dot": {Cwd: "a/."}} {
-		if _, err := l.OpenTerminal(l.within(), choir.RoleShell, n); choir.CodeOf(err) != choir.CodeInvalid {
+	for name, n := range map[string]rolehost.NewTerminal{"up": {Cwd: "../etc"}, "root": {Cwd: "/etc"}, "dot": {Cwd: "a/."}} {
+		if _, err := l.Roles().Terminals().Open(l.within(), choir.RoleShell, n); choir.CodeOf(err) != choir.CodeInvalid {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := l.OpenTerminal(l.within(), choir.RoleShell, NewTerminal{Cwd: "none"}); choir.CodeOf(err) != choir.CodeNotFound {
+	if _, err := l.Roles().Terminals().Open(l.within(), choir.RoleShell, rolehost.NewTerminal{Cwd: "none"}); choir.CodeOf(err) != choir.CodeNotFound {
 		t.Errorf("no folder: %v", err)
 	}
 }
 
 func TestClosingATerminalEndsItsChildren(t *testing.T) {
 	l := newLab(t)
-	tt := l.terminal(NewTerminal{})
+	tt := l.terminal(rolehost.NewTerminal{})
 	tt.typed("nohup setsid sleep 1001 & (setsid setsid sleep 1002 &); trap '' HUP TERM; sleep 1003 & echo up=$((40+2))\n")
 	tt.shows("up=42")
 	l.sh("while [ $(pgrep -c -f 'sleep 100[123]') -lt 3 ]; do sleep 0.01; done")
-	if err := l.CloseTerminal(tt.id); err != nil {
+	if err := l.Roles().Terminals().Close(tt.id); err != nil {
 		t.Fatal(err)
 	}
 	if left := l.sh("pgrep -a sleep || true"); left != "" {
@@ -134,7 +135,7 @@ func TestClosingATerminalEndsItsChildren(t *testing.T) {
 	if end := tt.ends(); end.Reason != choir.TerminalShut {
 		t.Errorf("%+v", end)
 	}
-	if _, err := l.WatchTerminal(tt.id, 0); choir.CodeOf(err) != choir.CodeNotFound {
+	if _, err := l.Roles().Terminals().Attach(tt.id, 0); choir.CodeOf(err) != choir.CodeNotFound {
 		t.Errorf("it can still be looked at: %v", err)
 	}
 }
@@ -149,10 +150,10 @@ func (l *lab) inside() string {
 func TestFiftyTerminalsLeaveNothing(t *testing.T) {
 	l := newLab(t)
 	cycle := func() {
-		tt := l.terminal(NewTerminal{})
+		tt := l.terminal(rolehost.NewTerminal{})
 		tt.typed("sleep 1000 & echo up=$((40+2))\n")
 		tt.shows("up=42")
-		if err := l.CloseTerminal(tt.id); err != nil {
+		if err := l.Roles().Terminals().Close(tt.id); err != nil {
 			t.Fatal(err)
 		}
 		tt.ends()
@@ -174,15 +175,15 @@ func TestFiftyTerminalsLeaveNothing(t *testing.T) {
 		now = l.inside()
 		return now == processes
 	})
-	if n := len(l.all("terminal.closed")); n != 51 || len(l.Terminals()) != 0 {
-		t.Errorf("%d ends, open: %v", n, l.Terminals())
+	if n := len(l.all("terminal.closed")); n != 51 || len(l.Roles().Terminals().List()) != 0 {
+		t.Errorf("%d ends, open: %v", n, l.Roles().Terminals().List())
 	}
 }
 
 func TestControlCGetsThroughAFlood(t *testing.T) {
 	l := newLab(t)
-	tt := l.terminal(NewTerminal{})
-	stalled := must(l.WatchTerminal(tt.id, 0))(t) // takes nothing
+	tt := l.terminal(rolehost.NewTerminal{})
+	stalled := must(l.Roles().Terminals().Attach(tt.id, 0))(t) // takes nothing
 	defer stalled.Close()
 	tt.typed("yes\n")
 	tt.shows("y\r\ny\r\n")
@@ -197,7 +198,7 @@ func TestControlCGetsThroughAFlood(t *testing.T) {
 func TestWhatATerminalChangesIsTheOwners(t *testing.T) {
 	l := newLab(t)
 	l.write("base", "1")
-	tt := l.terminal(NewTerminal{})
+	tt := l.terminal(rolehost.NewTerminal{})
 	tt.typed("echo hi > made; echo up=$((40+2))\n")
 	tt.shows("up=42")
 	e := l.waitEvent(func(e choir.Event) bool {
@@ -214,12 +215,12 @@ func TestARewindTellsAndEndsTerminals(t *testing.T) {
 	then, _ := l.store.Head()
 	before := l.root()
 	l.write("a", "two")
-	tt := l.terminal(NewTerminal{})
+	tt := l.terminal(rolehost.NewTerminal{})
 	// It writes for as long as it lives.
 	tt.typed("trap '' HUP; while :; do echo $RANDOM > racing; done & echo up=$((40+2))\n")
 	tt.shows("up=42")
 	dry := must(l.Rewind(l.within(), choir.RoleCLI, then, true))(t)
-	if len(l.Terminals()) != 1 || len(dry.Changes) == 0 {
+	if len(l.Roles().Terminals().List()) != 1 || len(dry.Changes) == 0 {
 		t.Errorf("a dry run ended it")
 	}
 	rewound(t, l, then)
@@ -232,7 +233,7 @@ func TestARewindTellsAndEndsTerminals(t *testing.T) {
 	if !strings.Contains(tt.out.String(), "goes back to an earlier moment") {
 		t.Errorf("it shows %q", tt.out.String())
 	}
-	l.terminal(NewTerminal{}) // another can be opened
+	l.terminal(rolehost.NewTerminal{}) // another can be opened
 }
 
 func TestAnUndoEndsTerminals(t *testing.T) {
@@ -242,7 +243,7 @@ func TestAnUndoEndsTerminals(t *testing.T) {
 	if r := l.result(task); r.Status != choir.StatusOK {
 		t.Fatalf("%s %s", r.Code, r.Summary)
 	}
-	tt := l.terminal(NewTerminal{})
+	tt := l.terminal(rolehost.NewTerminal{})
 	tt.typed("echo mine > mine; echo up=$((40+2))\n")
 	tt.shows("up=42")
 	must(l.Undo(l.within(), choir.RoleCLI, task.TaskID, false))(t)
@@ -256,7 +257,7 @@ func TestAnUndoEndsTerminals(t *testing.T) {
 
 func TestTerminalsOfASessionThatWasKilledAreClosedInTheLog(t *testing.T) {
 	l := newLab(t)
-	tt := l.terminal(NewTerminal{})
+	tt := l.terminal(rolehost.NewTerminal{})
 	tt.typed("echo up=$((40+2))\n")
 	tt.shows("up=42")
 	l.stop()
@@ -264,15 +265,13 @@ func TestTerminalsOfASessionThatWasKilledAreClosedInTheLog(t *testing.T) {
 	if tt.end.Reason != choir.TerminalLost {
 		t.Errorf("%+v", tt.end)
 	}
-	session := choir.Event{}
-	c := l.Computer
-	if lost := must(c.lostTerminals(context.Background(), &session))(t); len(lost) != 0 {
+	if lost := must(terminals.Lost(l.store.Events(context.Background(), 1, 0)))(t); len(lost) != 0 {
 		t.Errorf("an orderly stop left %v open in the log", lost)
 	}
 }
 
 func TestATerminalIsTypedIntoOnceItTakesWords(t *testing.T) {
-	tt := newLab(t).terminal(NewTerminal{Type: "echo so$((6*7))many\r"})
+	tt := newLab(t).terminal(rolehost.NewTerminal{Type: "echo so$((6*7))many\r"})
 	if before := tt.shows("so42many"); strings.Count(before, "echo so") != 1 {
 		t.Errorf("it was echoed before the prompt: %q", before)
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"choiros/internal/choir"
+	"choiros/internal/computer/dispatch"
 )
 
 func TestARewindIsExactAndCanBeRewound(t *testing.T) {
@@ -59,7 +60,7 @@ func rewound(t *testing.T, l *lab, to uint64) Rewound {
 }
 
 func TestAutoCheckpointsSayWhoAndWhy(t *testing.T) {
-	for trigger, limits := range map[string]AutoCheckpoint{"count": {Tasks: 2, Every: time.Hour}, "time": {Tasks: 1000, Every: 300 * time.Millisecond}} {
+	for trigger, limits := range map[string]dispatch.AutoCheckpoint{"count": {Tasks: 2, Every: time.Hour}, "time": {Tasks: 1000, Every: 300 * time.Millisecond}} {
 		t.Run(trigger, func(t *testing.T) {
 			l := newLab(t, func(cfg *labConfig) { cfg.AutoCheckpoint = limits })
 			l.write("x", "1")

@@ -127,7 +127,7 @@ func TestSnapshotsAroundCallsKeepARollbackWhole(t *testing.T) {
 	c.call("bash", true, "echo task > kept; mkdir d; echo new > d/new")
 	l.write("mine", "owner")
 	c.call("bash", true, "echo more > d/more")
-	if err := l.Cancel(l.within(), choir.RoleShell, c.task.RunID, "x"); err != nil {
+	if err := l.Runs().Cancel(l.within(), choir.RoleShell, c.task.RunID, "x"); err != nil {
 		t.Fatal(err)
 	}
 	l.result(c.task)

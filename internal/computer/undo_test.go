@@ -109,18 +109,18 @@ func TestUndoKeepsWhatTheOwnerWroteMeanwhile(t *testing.T) {
 func TestUndoOfARunTakesAllItsTasksBack(t *testing.T) {
 	l := newLab(t)
 	l.write("a", "1\n2\n3\n4\n5\n6\n7\n8\n")
-	run, _, err := l.Prompt(l.within(), choir.RoleCLI, choir.PromptSubmitted{Text: "x"}, "")
+	run, _, err := l.Runs().Prompt(l.within(), choir.RoleCLI, choir.PromptSubmitted{Text: "x"}, "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	// Without a model its Director ends it, and the tasks are the test's.
 	l.waitEvent(func(e choir.Event) bool { return e.Type == "run.finished" && e.Run == run })
 	work := func(run choir.ID, line string) {
-		task := must(l.NewTask(choir.DirectorTask{
+		task := must(l.Tasks().NewTask(choir.DirectorTask{
 			RunID: run, Kind: choir.TaskEditRepo, Instruction: "x",
 			VerifyProfile: &choir.VerifyProfile{Mode: choir.VerifyNone}, Commands: []choir.Command{{Shell: line}},
 		}))(t)
-		must(l.SubmitTask(l.within(), choir.RoleCLI, task))(t)
+		must(l.Tasks().Submit(l.within(), choir.RoleCLI, task))(t)
 		l.result(task)
 	}
 	work(run, "sed -i s/2/two/ a; echo made > made")
@@ -152,7 +152,7 @@ func TestAPromptFollowsUpARunThatHasEnded(t *testing.T) {
 	defer c.Close()
 	ctx := t.Context()
 	prompt := func(after choir.ID) (choir.ID, error) {
-		run, _, err := c.Prompt(ctx, choir.RoleDesktop, choir.PromptSubmitted{Text: "x", After: after}, "")
+		run, _, err := c.Runs().Prompt(ctx, choir.RoleDesktop, choir.PromptSubmitted{Text: "x", After: after}, "")
 		return run, err
 	}
 	refused := func(what string, err error, want choir.Code, path string) {
@@ -166,26 +166,26 @@ func TestAPromptFollowsUpARunThatHasEnded(t *testing.T) {
 	run := must(prompt(""))(t)
 	_, err = prompt(run)
 	refused("after a run that is at work", err, choir.CodeConflict, "after")
-	refused("its card is put away while it is at work", c.Dismiss(ctx, choir.RoleDesktop, run), choir.CodeConflict, "")
+	refused("its card is put away while it is at work", c.Runs().Dismiss(ctx, choir.RoleDesktop, run), choir.CodeConflict, "")
 	_, err = c.Undo(ctx, choir.RoleShell, run, true)
 	refused("it is taken back while it is at work", err, choir.CodeConflict, "")
-	must(c.appendToRun(ctx, choir.RoleControl, newTestID(t), run, "", choir.RunFinished{Outcome: choir.OutcomeDone, Answer: "Done."}))(t)
+	must(c.events.AppendToRun(ctx, choir.RoleControl, newTestID(t), run, "", choir.RunFinished{Outcome: choir.OutcomeDone, Answer: "Done."}))(t)
 	next := must(prompt(run))(t)
 	if r := must(c.store.Run(ctx, next))(t); r.After != run || r.Source != choir.SourceDesktop || r.Dismissed {
 		t.Errorf("the run is %+v", r)
 	}
 	for _, role := range []choir.Role{choir.RoleDesktop, choir.RoleShell} {
-		if err := c.Dismiss(ctx, role, run); err != nil {
+		if err := c.Runs().Dismiss(ctx, role, run); err != nil {
 			t.Errorf("put away by the %s: %v", role, err)
 		}
 	}
 	if !must(c.store.Run(ctx, run))(t).Dismissed {
 		t.Error("its card was not put away")
 	}
-	if read := must(c.readRun(ctx, run))(t); read.Asked.Text != "x" || read.Ended.Answer != "Done." {
+	if read := must(c.Runs().Read(ctx, run))(t); read.Asked.Text != "x" || read.Ended.Answer != "Done." {
 		t.Errorf("it reads %+v", read)
 	}
-	if _, err = c.readRun(ctx, next); choir.CodeOf(err) != choir.CodeNotFound {
+	if _, err = c.Runs().Read(ctx, next); choir.CodeOf(err) != choir.CodeNotFound {
 		t.Errorf("the end of a run that is at work: %v", err)
 	}
 }

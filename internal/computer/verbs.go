@@ -44,13 +44,13 @@ func (c *Computer) answer(ctx context.Context, who choir.Caller, verb choir.Verb
 	case choir.VerbEventsAfter:
 		return handle(body, func(r choir.EventsAfterRequest) (choir.EventsAfterReply, error) { return c.eventsAfter(ctx, r) })
 	case choir.VerbRunRead:
-		return handle(body, func(r choir.RunReadRequest) (choir.RunReadReply, error) { return c.readRun(ctx, r.Run) })
+		return handle(body, func(r choir.RunReadRequest) (choir.RunReadReply, error) { return c.runs.Read(ctx, r.Run) })
 	case choir.VerbBlobPut:
 		return handle(body, func(r choir.BlobPutRequest) (choir.BlobPutReply, error) { return c.blobPut(ctx, who, r) })
 	case choir.VerbBlobGet:
 		return handle(body, func(r choir.BlobGetRequest) (choir.BlobGetReply, error) { return c.blobGet(ctx, r) })
 	case choir.VerbHello:
-		return handle(body, func(r choir.HelloRequest) (choir.Done, error) { return choir.Done{}, c.hello(ctx, r.PublicKey) })
+		return handle(body, func(r choir.HelloRequest) (choir.Done, error) { return choir.Done{}, c.roles.Hello(ctx, r.PublicKey) })
 	case choir.VerbTaskBegin:
 		return handle(body, func(r choir.TaskBeginRequest) (choir.TaskBeginReply, error) { return c.taskBegin(ctx, r.Task, r.Since) })
 	case choir.VerbTaskTree:
@@ -118,42 +118,4 @@ func (c *Computer) eventsAfter(ctx context.Context, r choir.EventsAfterRequest) 
 	head, _ := c.store.Head()
 	events, err := c.store.EventsAfter(ctx, r.Seq, r.Limit)
 	return choir.EventsAfterReply{Events: hub.Fit(events), Head: head}, err
-}
-
-// readRun reads what was asked and answered in a run that has ended. Code
-// not_found for a run that is not there or goes on.
-func (c *Computer) readRun(ctx context.Context, run choir.ID) (out choir.RunReadReply, err error) {
-	asked, err := c.store.First(ctx, choir.TypePromptSubmitted, string(run))
-	if err != nil {
-		return out, err
-	}
-	ended, err := c.store.First(ctx, choir.TypeRunFinished, string(run))
-	if err != nil {
-		return out, err
-	}
-	if err := choir.DecodeDurable(asked.Payload, &out.Asked); err != nil {
-		return out, err
-	}
-	return out, choir.DecodeDurable(ended.Payload, &out.Ended)
-}
-
-// hello takes note of the Director's key and logs that its sandbox runs.
-func (c *Computer) hello(ctx context.Context, key string) error {
-	s := c.seats[choir.RoleDirector]
-	// The Director may speak before its seat is ready.
-	if _, err := s.guest(ctx); err != nil {
-		return err
-	}
-	s.mu.Lock()
-	l := s.live
-	known := s.key == key
-	s.key = key
-	s.mu.Unlock()
-	if l == nil || known {
-		return nil
-	}
-	if err := s.writeNote(s.noteOf(l, key)); err != nil {
-		return err
-	}
-	return s.logStarted(ctx, l, false)
 }

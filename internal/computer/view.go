@@ -3,8 +3,6 @@ package computer
 import (
 	"bytes"
 	"context"
-	"encoding/json"
-	"fmt"
 	"io"
 	"unicode/utf8"
 
@@ -12,69 +10,8 @@ import (
 
 	"choiros/internal/choir"
 	"choiros/internal/computer/workspace"
-	"choiros/internal/sandbox"
 	"choiros/internal/snapshot"
 )
-
-// Level is the isolation of a role's sandbox; running is false without one.
-func (c *Computer) Level(role choir.Role) (level sandbox.Level, running bool) {
-	return c.seats[role].level()
-}
-
-// Failure is why a sandbox that does not run could not be started; nil when that
-// is not known.
-func (c *Computer) Failure(role choir.Role) error { return c.seats[role].failure() }
-
-// Serving says whether a role's own process runs in its sandbox; while it is
-// started again it does not.
-func (c *Computer) Serving(role choir.Role) bool { return c.seats[role].serving() }
-
-// PublicKey verifies what the role signs; empty for a role that signs nothing.
-func (c *Computer) PublicKey(role choir.Role) string {
-	return c.seats[role].publicKey()
-}
-
-// ReadTask decodes a DirectorTask strictly; a person may leave out version,
-// task_id and run_id.
-func (c *Computer) ReadTask(raw []byte) (choir.DirectorTask, error) {
-	var members map[string]json.RawMessage
-	if err := json.Unmarshal(raw, &members); err != nil {
-		return choir.DirectorTask{}, choir.Invalid("$", "is not a JSON object: %v", err)
-	}
-	if members == nil {
-		return choir.DirectorTask{}, choir.Invalid("$", "is not a JSON object")
-	}
-	// The run that is left out follows from the task, so that the same text sent
-	// again is the same task. The decoder below refuses a malformed task_id.
-	var given choir.DirectorTask
-	if raw, ok := members["task_id"]; ok {
-		_ = json.Unmarshal(raw, &given.TaskID)
-	}
-	ids, err := c.NewTask(given)
-	if err != nil {
-		return ids, err
-	}
-	// The ids go in front of what was written, so that the strict decoder sees
-	// all of it, a member given twice too.
-	whole := []byte{'{'}
-	for name, value := range map[string]any{"version": ids.Version, "task_id": ids.TaskID, "run_id": ids.RunID} {
-		if _, given := members[name]; given {
-			continue
-		}
-		whole = fmt.Appendf(whole, `%q:`, name)
-		text, err := json.Marshal(value)
-		if err != nil {
-			return ids, choir.Wrap("computer.task", choir.CodeInternal, err, "encode %s", name)
-		}
-		whole = append(append(whole, text...), ',')
-	}
-	if len(members) == 0 {
-		whole = bytes.TrimSuffix(whole, []byte{','})
-	}
-	whole = append(whole, bytes.TrimSpace(raw)[1:]...)
-	var task choir.DirectorTask
-	return task, choir.DecodeStrict(whole, &task)
-}
 
 // FileDiff is one changed path with its text diff, when both sides are text.
 type FileDiff struct {

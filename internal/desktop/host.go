@@ -10,14 +10,18 @@ import (
 	"choiros/internal/guest"
 )
 
-// Computer is what a desktop needs of its computer.
-type Computer interface {
+// Source is the desktop's source in the workspace of a computer.
+type Source interface {
 	// SourceChanged says whether the desktop's source is another than shipped.
 	SourceChanged(ctx context.Context) (bool, error)
-	// ExecTool starts a command in the Associate's sandbox, which ends with ctx.
-	ExecTool(ctx context.Context, spec guest.ExecSpec) (*guest.Process, error)
 	// NoteBroke records that the source does not work.
 	NoteBroke(ctx context.Context, p choir.DesktopBroke) error
+}
+
+// Sandbox is the computer's sandbox in which the source's server runs.
+type Sandbox interface {
+	// Exec starts a command, which ends with ctx.
+	Exec(ctx context.Context, spec guest.ExecSpec) (*guest.Process, error)
 	// DialPort connects to a port inside it.
 	DialPort(ctx context.Context, port int) (net.Conn, error)
 }
@@ -58,8 +62,9 @@ const retryAfter = 5 * time.Second
 
 // Host serves the desktop of one computer. Its methods may be called at once.
 type Host struct {
-	cfg      Config
-	computer Computer
+	cfg     Config
+	source  Source
+	sandbox Sandbox
 
 	// turn is held by whoever starts or stops the development server; it guards
 	// what follows.
@@ -71,11 +76,11 @@ type Host struct {
 }
 
 // New makes a host; nothing runs before the source was changed. Close it.
-func New(c Computer, cfg Config) *Host {
+func New(source Source, sandbox Sandbox, cfg Config) *Host {
 	if cfg.Idle == 0 {
 		cfg.Idle = 10 * time.Minute
 	}
-	return &Host{cfg: cfg, computer: c, turn: make(chan struct{}, 1)}
+	return &Host{cfg: cfg, source: source, sandbox: sandbox, turn: make(chan struct{}, 1)}
 }
 
 // Close ends the development server.
@@ -141,7 +146,7 @@ func (h *Host) settle(ctx context.Context) (*server, error) {
 		return nil, err
 	}
 	defer h.give()
-	changed, err := h.computer.SourceChanged(ctx)
+	changed, err := h.source.SourceChanged(ctx)
 	if err != nil {
 		return nil, err
 	}

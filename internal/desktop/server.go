@@ -56,7 +56,7 @@ func (h *Host) start(ctx context.Context) (*server, error) {
 		return nil, err
 	}
 	run, cancel := context.WithCancel(context.Background())
-	p, err := h.computer.ExecTool(run, guest.ExecSpec{
+	p, err := h.sandbox.Exec(run, guest.ExecSpec{
 		Argv: []string{"node", modulesInside + "/.choir/dev.mjs", "serve", sourceInside, modulesInside}, Cwd: sourceInside,
 	})
 	if err != nil {
@@ -89,7 +89,7 @@ func (h *Host) start(ctx context.Context) (*server, error) {
 func (h *Host) note(ctx context.Context, p choir.DesktopBroke) {
 	ctx, cancel := context.WithTimeout(ctx, notePatience)
 	defer cancel()
-	_ = h.computer.NoteBroke(ctx, p)
+	_ = h.source.NoteBroke(ctx, p)
 }
 
 // notStarted explains that there is no Node, in a way that can be acted upon.
@@ -213,7 +213,7 @@ func (h *Host) live(s *server) *Live {
 	if s == nil {
 		return nil
 	}
-	return &Live{s, h.computer.DialPort, h.cfg.Now}
+	return &Live{s, h.sandbox.DialPort, h.cfg.Now}
 }
 
 // Port is where it listens inside the sandbox.

@@ -39,7 +39,7 @@ var harmless = map[string]string{
 	"internal/bus/hub/door.go":                                "a socket",
 	"internal/bus/hub/launch.go moveAside":                    "the bus is no truth",
 	"internal/sandbox/local/door.go":                          "a socket",
-	"internal/computer/doors.go":                              "a socket",
+	"internal/computer/rolehost/folders.go":                   "a socket",
 	"internal/computer/workspace/spool.go":                    "a temporary file",
 	"internal/computer/archive.go flush":                      "a batch of blobs, whose parts have points",
 	"internal/computer/collect.go collect":                    "goes through the blob store",

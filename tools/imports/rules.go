@@ -108,8 +108,10 @@ var importRules = []importRule{
 		bad: ownBut("./internal/timeline", "./internal/choir", "./internal/snapshot", "./internal/keyfile", "./internal/blob", "./internal/journal", "./internal/eventstore"),
 	},
 	{
-		why: "a desk works on the computer's log alone, so that windows and documents work while nothing runs, and are tested without it",
-		of:  below("./internal/computer/desk"), deps: true,
+		why: "desk and runs work on the computer's log alone, so that windows, documents and prompts work while nothing runs, and are tested without it",
+		of: func(path string) bool {
+			return underAny(path, []string{"./internal/computer/desk", "./internal/computer/runs"})
+		}, deps: true,
 		bad: func(_, imported string) bool {
 			return underAny(imported, []string{"./internal/sandbox", "./internal/guest", "./internal/bus", "./internal/snapshot"})
 		},
@@ -118,7 +120,22 @@ var importRules = []importRule{
 		why: "a workspace reaches its tree through a client of choir-init, so that files work on any driver and are tested without one; of the other parts of a computer it knows how events are appended",
 		of:  below("./internal/computer/workspace"), deps: true,
 		bad: func(_, imported string) bool {
-			return underAny(imported, []string{"./internal/sandbox", "./internal/bus", "./internal/control", "./internal/computer/desk", "./internal/computer/terminals"})
+			return underAny(imported, []string{"./internal/sandbox", "./internal/bus", "./internal/control", "./internal/computer/desk", "./internal/computer/terminals", "./internal/computer/rolehost", "./internal/computer/dispatch", "./internal/computer/runs"})
+		},
+	},
+	{
+		why: "the host of the roles is given its bus and its workspace: it starts no NATS server and no computer, so that sandboxes and doors are tested in one process",
+		of:  below("./internal/computer/rolehost"), deps: true,
+		bad: func(_, imported string) bool {
+			return imported == "./internal/computer" || underAny(imported, []string{"./internal/bus/hub", "./internal/bus/cluster", "./internal/computer/desk", "./internal/computer/workspace", "./internal/control", "github.com/nats-io/nats-server"})
+		},
+	},
+	{
+		why: "tasks are handed on and answered by what the log says; what takes them back is given, so that this is tested without sandbox, workspace and NATS server",
+		of:  below("./internal/computer/dispatch"), deps: true,
+		bad: func(_, imported string) bool {
+			return slices.Contains([]string{"./internal/computer", "./internal/guest"}, imported) ||
+				underAny(imported, []string{"./internal/sandbox", "./internal/snapshot", "./internal/bus/hub", "./internal/bus/cluster", "./internal/computer/rolehost", "./internal/computer/workspace", "./internal/control", "github.com/nats-io/nats-server"})
 		},
 	},
 	{

@@ -87,6 +87,20 @@ func (a *Appender) AppendAs(ctx context.Context, role choir.Role, drafts ...choi
 	return receipts, err
 }
 
+// AppendToRun appends one event of a run, and of a task of it unless that is empty, as
+// AppendAs does.
+func (a *Appender) AppendToRun(ctx context.Context, role choir.Role, id, run, task choir.ID, p choir.Payload) (choir.Receipt, error) {
+	d, err := choir.NewDraft(id, p)
+	if err != nil {
+		return choir.Receipt{}, err
+	}
+	receipts, err := a.AppendAs(ctx, role, d.ForRun(run, task))
+	if err != nil {
+		return choir.Receipt{}, err
+	}
+	return receipts[0], nil
+}
+
 // repeated returns the receipt of an event that says what the draft does under
 // another id: the draft had that id too when it was appended first. Otherwise it
 // returns the refusal.

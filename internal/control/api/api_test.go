@@ -308,7 +308,7 @@ func tasks(t *testing.T, p *controltest.Plane) {
 	}
 	ctx, cancel := contextWithin(t)
 	defer cancel()
-	r, err := p.Computers()[0].WaitTask(ctx, accepted.Task)
+	r, err := p.Computers()[0].Tasks().Wait(ctx, accepted.Task)
 	if err != nil || r.Code != choir.ResultCancelled {
 		t.Fatalf("%v %s %s", err, r.Code, r.Summary)
 	}

@@ -80,8 +80,8 @@ func diagnoseComputer(ctx context.Context, c *computer.Computer) ComputerDiagnos
 	log := c.Store()
 	d := ComputerDiagnosis{ID: c.ID(), Log: log.Figures(), ReadOnly: log.ReadOnly() != ""}
 	for _, role := range []choir.Role{choir.RoleDirector, choir.RoleAssociate} {
-		level, running := c.Level(role)
-		d.Sandboxes = append(d.Sandboxes, SandboxDiagnosis{role, running, c.Serving(role), level.Driver, level.Name, choir.CodeOf(c.Failure(role))})
+		level, running := c.Roles().Level(role)
+		d.Sandboxes = append(d.Sandboxes, SandboxDiagnosis{role, running, c.Roles().Serving(role), level.Driver, level.Name, choir.CodeOf(c.Roles().Failure(role))})
 	}
 	events, err := log.Counts(ctx)
 	if err != nil {

@@ -85,7 +85,7 @@ func (a *API) runs(h huma.API) {
 			if err != nil {
 				return nil, err
 			}
-			return nil, problem(c.Cancel(ctx, p.Role, r.Run, ""))
+			return nil, problem(c.Runs().Cancel(ctx, p.Role, r.Run, ""))
 		})
 	huma.Register(h, op("hurryRun", http.MethodPost, base+"/runs/{run}/faster", "Play the rest of a paced demo at full speed", 202),
 		func(ctx context.Context, r *InRun) (*struct{}, error) {
@@ -101,7 +101,7 @@ func (a *API) runs(h huma.API) {
 			if err != nil {
 				return nil, err
 			}
-			return nil, problem(c.Dismiss(ctx, p.Role, r.Run))
+			return nil, problem(c.Runs().Dismiss(ctx, p.Role, r.Run))
 		})
 	huma.Register(h, op("steerRun", http.MethodPost, base+"/runs/{run}/steer", "Add to a run while it works", 202),
 		func(ctx context.Context, r *struct {
@@ -112,7 +112,7 @@ func (a *API) runs(h huma.API) {
 			if err != nil {
 				return nil, err
 			}
-			return nil, problem(c.Steer(ctx, p.Role, r.Run, r.Body.Text))
+			return nil, problem(c.Runs().Steer(ctx, p.Role, r.Run, r.Body.Text))
 		})
 	huma.Register(h, op("answerRun", http.MethodPost, base+"/runs/{run}/answers", "Answer the question a run waits for", 202),
 		func(ctx context.Context, r *struct {
@@ -123,7 +123,7 @@ func (a *API) runs(h huma.API) {
 			if err != nil {
 				return nil, err
 			}
-			return nil, problem(c.Answer(ctx, p.Role, r.Run, r.Body.Question, r.Body.Text))
+			return nil, problem(c.Runs().Answer(ctx, p.Role, r.Run, r.Body.Question, r.Body.Text))
 		})
 	huma.Register(h, op("listEvents", http.MethodGet, base+"/events", "Read the log in order", 200), a.listEvents)
 	submit := op("submitTask", http.MethodPost, base+"/tasks", "Dispatch a DirectorTask", 202)
@@ -168,7 +168,7 @@ func (a *API) submitPrompt(ctx context.Context, r *struct {
 	if wait := a.prompts.allow(c.ID()); wait > 0 {
 		return nil, a.tooManyPrompts(wait)
 	}
-	run, receipt, err := c.Prompt(ctx, p.Role, choir.PromptSubmitted{Text: r.Body.Text, Repo: r.Body.Repo, Proposal: r.Body.Proposal, After: r.Body.After}, keyID(p, c.ID(), "prompt", r.Key))
+	run, receipt, err := c.Runs().Prompt(ctx, p.Role, choir.PromptSubmitted{Text: r.Body.Text, Repo: r.Body.Repo, Proposal: r.Body.Proposal, After: r.Body.After}, keyID(p, c.ID(), "prompt", r.Key))
 	return answer(Accepted{run, receipt.Seq}, err)
 }
 
@@ -253,11 +253,11 @@ func (a *API) submitTask(ctx context.Context, r *struct {
 	if err != nil {
 		return nil, err
 	}
-	task, err := c.ReadTask(json.RawMessage(r.RawBody))
+	task, err := c.Tasks().ReadTask(json.RawMessage(r.RawBody))
 	if err != nil {
 		return nil, ProblemOf(err)
 	}
-	receipt, err := c.SubmitTask(ctx, p.Role, task)
+	receipt, err := c.Tasks().Submit(ctx, p.Role, task)
 	return answer(TaskAccepted{task.TaskID, task.RunID, receipt.Seq}, err)
 }
 

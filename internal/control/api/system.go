@@ -152,8 +152,8 @@ func (a *API) view(ctx context.Context, id choir.ID) (ComputerView, error) {
 	head, _ := c.Store().Head()
 	v := ComputerView{ID: c.ID(), Name: c.Name(), User: c.User(), Head: head, Models: a.sys.Models(), ReadOnly: c.Store().ReadOnly()}
 	for _, role := range []choir.Role{choir.RoleDirector, choir.RoleAssociate} {
-		level, running := c.Level(role)
-		v.Isolation = append(v.Isolation, SandboxView{Role: role, Running: running, Level: level, PublicKey: c.PublicKey(role)})
+		level, running := c.Roles().Level(role)
+		v.Isolation = append(v.Isolation, SandboxView{Role: role, Running: running, Level: level, PublicKey: c.Roles().PublicKey(role)})
 	}
 	return v, nil
 }

@@ -7,10 +7,20 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"choiros/internal/choir"
-	"choiros/internal/computer"
+	"choiros/internal/computer/rolehost"
 	"choiros/internal/computer/terminals"
+	"choiros/internal/control/auth"
 	"choiros/internal/guest"
 )
+
+// openTerminals is what the API needs of a computer's terminals.
+type openTerminals interface {
+	Open(ctx context.Context, role choir.Role, n rolehost.NewTerminal) (terminals.Info, error)
+	List() []terminals.Info
+	Resize(id choir.ID, size guest.Size) error
+	Close(id choir.ID) error
+	Attach(id choir.ID, after uint64) (*terminals.View, error)
+}
 
 // TerminalRequest opens a terminal.
 type TerminalRequest struct {
@@ -45,41 +55,41 @@ func (a *API) terminals(mux *routes, h huma.API) {
 	const base = "/api/computers/{computer}/terminals"
 	huma.Register(h, op("listTerminals", http.MethodGet, base, "List the terminals that are open", 200),
 		func(ctx context.Context, r *In) (*body[[]terminals.Info], error) {
-			c, _, err := a.enter(ctx, r.Computer)
+			ts, _, err := a.enterTerminals(ctx, r.Computer)
 			if err != nil {
 				return nil, err
 			}
-			return listed(c.Terminals(), nil)
+			return listed(ts.List(), nil)
 		})
 	huma.Register(h, op("openTerminal", http.MethodPost, base, "Open a terminal: a shell in the Associate's sandbox", 201),
 		func(ctx context.Context, r *struct {
 			In
 			Body TerminalRequest
 		}) (*body[terminals.Info], error) {
-			c, p, err := a.enter(ctx, r.Computer)
+			ts, p, err := a.enterTerminals(ctx, r.Computer)
 			if err != nil {
 				return nil, err
 			}
-			return answer(c.OpenTerminal(ctx, p.Role, computer.NewTerminal{Title: r.Body.Title, Cwd: r.Body.Cwd, Size: r.Body.Size.guest(), Type: r.Body.Type}))
+			return answer(ts.Open(ctx, p.Role, rolehost.NewTerminal{Title: r.Body.Title, Cwd: r.Body.Cwd, Size: r.Body.Size.guest(), Type: r.Body.Type}))
 		})
 	huma.Register(h, op("closeTerminal", http.MethodDelete, base+"/{terminal}", "End a terminal and everything that was started in it", 204),
 		func(ctx context.Context, r *InTerminal) (*struct{}, error) {
-			c, _, err := a.enter(ctx, r.Computer)
+			ts, _, err := a.enterTerminals(ctx, r.Computer)
 			if err != nil {
 				return nil, err
 			}
-			return nil, problem(c.CloseTerminal(r.Terminal))
+			return nil, problem(ts.Close(r.Terminal))
 		})
 	huma.Register(h, op("resizeTerminal", http.MethodPost, base+"/{terminal}/size", "Make a terminal as large as this", 204),
 		func(ctx context.Context, r *struct {
 			InTerminal
 			Body TerminalSize
 		}) (*struct{}, error) {
-			c, _, err := a.enter(ctx, r.Computer)
+			ts, _, err := a.enterTerminals(ctx, r.Computer)
 			if err != nil {
 				return nil, err
 			}
-			return nil, problem(c.ResizeTerminal(r.Terminal, r.Body.guest()))
+			return nil, problem(ts.Resize(r.Terminal, r.Body.guest()))
 		})
 	mux.HandleFunc("GET "+base+"/{terminal}/socket", a.terminalSocket)
 	stream{
@@ -87,4 +97,13 @@ func (a *API) terminals(mux *routes, h huma.API) {
 		summary: "WebSocket: binary frames are output and input, text frames are TerminalNote and TerminalSay",
 		query:   map[string]string{"after": "Offset up to which the output is known; 0 for all that is kept."},
 	}.describe(h.OpenAPI())
+}
+
+// enterTerminals is enter for the terminals of a computer.
+func (a *API) enterTerminals(ctx context.Context, id choir.ID) (openTerminals, auth.Principal, error) {
+	c, p, err := a.enter(ctx, id)
+	if err != nil {
+		return nil, p, err
+	}
+	return c.Roles().Terminals(), p, nil
 }

@@ -84,7 +84,7 @@ func (a *API) terminalSocket(w http.ResponseWriter, r *http.Request) {
 
 // watched finds what a socket is to show.
 func (a *API) watched(r *http.Request) (*terminals.View, uint64, error) {
-	c, _, err := a.enter(r.Context(), choir.ID(r.PathValue("computer")))
+	ts, _, err := a.enterTerminals(r.Context(), choir.ID(r.PathValue("computer")))
 	if err != nil {
 		return nil, 0, err
 	}
@@ -94,7 +94,7 @@ func (a *API) watched(r *http.Request) (*terminals.View, uint64, error) {
 			return nil, 0, choir.Invalid("query.after", "%q is no offset", text)
 		}
 	}
-	v, err := c.WatchTerminal(choir.ID(r.PathValue("terminal")), after)
+	v, err := ts.Attach(choir.ID(r.PathValue("terminal")), after)
 	return v, after, err
 }
 

@@ -76,7 +76,7 @@ func (a *API) time(h huma.API) {
 			if err != nil {
 				return nil, err
 			}
-			return answer(c.Checkpoint(ctx, p.Role, r.Body.Repo, r.Body.Subject))
+			return answer(c.Tasks().Checkpoint(ctx, p.Role, r.Body.Repo, r.Body.Subject))
 		})
 	huma.Register(h, op("getDiff", http.MethodGet, base+"/diff", "Compare the computer at two moments: files, documents, desktop, and what happened between", 200), a.diff)
 	huma.Register(h, op("verifyLog", http.MethodPost, base+"/verify", "Check both copies of the log, every hash and the chain", 200),

@@ -69,7 +69,7 @@ func (g *Gateway) showPort(w http.ResponseWriter, r *http.Request) {
 	}
 	proxy{
 		to:       "preview." + strconv.Itoa(place.Port) + "." + string(place.Computer),
-		dial:     func(ctx context.Context) (net.Conn, error) { return c.DialPort(ctx, place.Port) },
+		dial:     func(ctx context.Context) (net.Conn, error) { return c.Roles().DialPort(ctx, place.Port) },
 		answered: func(h http.Header) { g.holdPreview(h, place) },
 		failed:   func(w http.ResponseWriter, _ *http.Request, err error) { refusePlainly(w, err) },
 

@@ -39,7 +39,7 @@ s.serve_forever()
 // portOf starts the app and is where it listens.
 func portOf(t *testing.T, p *controltest.Plane) int {
 	t.Helper()
-	proc := must(p.Computers()[0].ExecTool(t.Context(), guest.ExecSpec{Argv: []string{"python3", "-c", app}}))(t)
+	proc := must(p.Computers()[0].Roles().Exec(t.Context(), guest.ExecSpec{Argv: []string{"python3", "-c", app}}))(t)
 	said := make(chan int, 1)
 	ended := make(chan struct{})
 	go func() {

@@ -20,12 +20,12 @@ func (b books) Spent(ctx context.Context, run choir.ID) (modelgw.Used, error) {
 
 // BegunByDesktop implements modelgw.Books.
 func (b books) BegunByDesktop(ctx context.Context, run choir.ID) (bool, error) {
-	return b.c.BegunByDesktop(ctx, run)
+	return b.c.Runs().BegunByDesktop(ctx, run)
 }
 
 // SpentByDesktop implements modelgw.Books.
 func (b books) SpentByDesktop(ctx context.Context) (modelgw.Used, error) {
-	return usedOf(b.c.SpentByDesktop(ctx, modelgw.DesktopSpan))
+	return usedOf(b.c.Runs().SpentByDesktop(ctx, modelgw.DesktopSpan))
 }
 
 // Unreturned implements modelgw.Books.
@@ -40,7 +40,7 @@ func usedOf(u eventstore.Usage, err error) (modelgw.Used, error) {
 // workOf finds the task that programs in the Associate's sandbox work for, and
 // what it lets them spend.
 func workOf(ctx context.Context, c *computer.Computer) (modelgw.Work, error) {
-	run, task := c.Running(ctx)
+	run, task := c.Roles().Running(ctx)
 	if task == "" {
 		return modelgw.Work{}, nil
 	}

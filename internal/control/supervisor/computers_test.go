@@ -130,7 +130,7 @@ func TestComputersAreMadeWhileOthersRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, running := c.Level(choir.RoleAssociate); !running {
+	if _, running := c.Roles().Level(choir.RoleAssociate); !running {
 		t.Error("the second does not run")
 	}
 	_, err = p.Fork(t.Context(), c, choir.RoleCLI, api.ForkRequest{Name: "second"})

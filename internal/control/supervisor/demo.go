@@ -70,7 +70,7 @@ func (s *System) StartDemo(ctx context.Context, c *computer.Computer, role choir
 	if err := playing.mustBeFree(ctx, d.Name); err != nil {
 		return api.Demo{}, err
 	}
-	if err := c.MayPrompt(ctx, role); err != nil {
+	if err := c.Runs().MayPrompt(ctx, role); err != nil {
 		return api.Demo{}, err
 	}
 	if other.Recording != nil {
@@ -100,7 +100,7 @@ func (s *System) StartDemo(ctx context.Context, c *computer.Computer, role choir
 	if _, err := c.AddRepo(ctx, brings, repo, bytes.NewReader(d.Repo)); err != nil {
 		return api.Demo{}, err
 	}
-	run, _, err := c.Prompt(ctx, role, prompt, "")
+	run, _, err := c.Runs().Prompt(ctx, role, prompt, "")
 	return api.Demo{Run: run, Repo: d.Name, Notice: d.Notice}, err
 }
 

@@ -144,7 +144,7 @@ func TestOneDemoPlaysAtATime(t *testing.T) {
 	if err != nil || len(open) != 1 {
 		t.Fatalf("%d runs are open: %v", len(open), err)
 	}
-	if err := c.Cancel(t.Context(), choir.RoleShell, open[0].ID, ""); err != nil {
+	if err := c.Runs().Cancel(t.Context(), choir.RoleShell, open[0].ID, ""); err != nil {
 		t.Fatal(err)
 	}
 	ended(t, c, open[0].ID)
@@ -182,7 +182,7 @@ func ended(t *testing.T, c *computer.Computer, run choir.ID) {
 func TestADemoBeyondTheDesktopsBudgetChangesNothing(t *testing.T) {
 	p := demoPlane(t, func(cfg *supervisor.Config) { cfg.File.Limits.DesktopCost = 1 })
 	c := p.Computers()[0]
-	run, _, err := c.Prompt(t.Context(), choir.RoleDesktop, choir.PromptSubmitted{Text: "x"}, "")
+	run, _, err := c.Runs().Prompt(t.Context(), choir.RoleDesktop, choir.PromptSubmitted{Text: "x"}, "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"choiros/internal/choir"
 	"choiros/internal/computer"
+	"choiros/internal/computer/rolehost"
 	"choiros/internal/control/api"
 	"choiros/internal/control/modelgw"
 )
@@ -106,8 +107,8 @@ func (s *System) newGateway(c *computer.Computer) *modelgw.Gateway {
 	return modelgw.New(books{c}, modelgw.Config{
 		Computer: c.ID(), Routing: s.cfg.Connections.Routing, RunRoutes: s.recordings(c).routes, Log: c.Store(), Blobs: c.Blobs(),
 		Budget:  modelgw.Budget{Run: l.Run(), ComputerCostUSD: l.CostUSD, DesktopCostUSD: l.DesktopCost},
-		Caller:  computer.Caller,
-		MayCall: c.MayCall,
+		Caller:  rolehost.Caller,
+		MayCall: c.Roles().MayCall,
 		Running: func(r *http.Request) (modelgw.Work, error) { return workOf(r.Context(), c) },
 		Now:     func() choir.Time { return choir.TimeOf(s.cfg.Now()) },
 		NewID:   c.NewID,
@@ -123,7 +124,7 @@ func refuseEgress(c *computer.Computer, w http.ResponseWriter, r *http.Request) 
 	}
 	e := choir.E("egress", choir.CodeRefused, "the computer's egress policy is none: %s cannot be reached from its sandboxes", strings.ToValidUTF8(host, "?")).
 		WithRemedy("only the bus and the model gateway can be reached until the owner can grant hosts")
-	if err := c.EgressRefused(context.WithoutCancel(r.Context()), host, port); err != nil {
+	if err := c.Roles().RecordRefusal(context.WithoutCancel(r.Context()), host, port); err != nil {
 		api.WriteProblem(w, err)
 		return
 	}

@@ -71,7 +71,7 @@ func (s *System) figuresOf(ctx context.Context, c *computer.Computer) ComputerFi
 	log := c.Store()
 	f := ComputerFigures{ID: c.ID(), Log: log.Figures(), ReadOnly: log.ReadOnly() != "", Running: map[choir.Role]bool{}}
 	for _, role := range []choir.Role{choir.RoleDirector, choir.RoleAssociate} {
-		_, f.Running[role] = c.Level(role)
+		_, f.Running[role] = c.Roles().Level(role)
 	}
 	if gw := s.gateways.peek(c.ID()); gw != nil {
 		f.Calls = gw.InFlight()

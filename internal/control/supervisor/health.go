@@ -37,14 +37,14 @@ func (s *System) Health(context.Context) api.Health {
 			h.Failing["replication"+of] = err.Error()
 		}
 		for _, role := range []choir.Role{choir.RoleDirector, choir.RoleAssociate} {
-			level, running := c.Level(role)
+			level, running := c.Roles().Level(role)
 			switch {
 			case !running:
 				h.Failing["sandbox "+string(role)+of] = "it does not run"
-				if why := c.Failure(role); why != nil {
+				if why := c.Roles().Failure(role); why != nil {
 					h.Failing["sandbox "+string(role)+of] += ": " + why.Error()
 				}
-			case !c.Serving(role):
+			case !c.Roles().Serving(role):
 				h.Failing["sandbox "+string(role)+of] = "its role is being started again"
 				fallthrough
 			default:

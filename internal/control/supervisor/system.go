@@ -17,6 +17,7 @@ import (
 	"choiros/internal/bus/hub"
 	"choiros/internal/choir"
 	"choiros/internal/computer"
+	"choiros/internal/computer/dispatch"
 	"choiros/internal/config"
 	"choiros/internal/control/api"
 	"choiros/internal/control/auth"
@@ -145,7 +146,7 @@ func (s *System) computerConfig(e entry, guest string) computer.Config {
 		RunLimits:     l.Run(),
 		Egress:        s.egress, CloseUnreturned: s.closeUnreturned, Drain: s.drainCalls,
 		DesktopCostUSD: l.DesktopCost, DesktopSpan: modelgw.DesktopSpan,
-		AutoCheckpoint: computer.AutoCheckpoint{
+		AutoCheckpoint: dispatch.AutoCheckpoint{
 			Tasks: s.cfg.File.Git.AutoCommitThreshold,
 			Every: time.Duration(s.cfg.File.Git.AutoCommitInterval) * time.Second,
 		},

@@ -258,7 +258,7 @@ func TestAReaderReadsAndChangesNothing(t *testing.T) {
 		t.Errorf("%v, %v", events, err)
 	}
 	ctx := context.Background() // a Reader must not wait for what will never run
-	_, _, promptErr := c.Prompt(ctx, choir.RoleCLI, choir.PromptSubmitted{Text: "x"}, "")
+	_, _, promptErr := c.Runs().Prompt(ctx, choir.RoleCLI, choir.PromptSubmitted{Text: "x"}, "")
 	_, rewindErr := c.Rewind(ctx, choir.RoleCLI, 1, false)
 	_, mintErr := r.Mint(choir.RoleCLI, c.User(), c.ID())
 	_, linkErr := r.NewLink()

@@ -1,4 +1,4 @@
-package computer
+package rolehost
 
 import (
 	"context"
@@ -10,14 +10,11 @@ import (
 	"choiros/internal/eventstore"
 )
 
-// NewID makes an id now.
-func (c *Computer) NewID() (choir.ID, error) { return c.newID() }
-
 // Running is the run and task whose commands are running in the Associate;
 // empty when none is. One task writes at a time, so it is the one that started
 // last.
-func (c *Computer) Running(ctx context.Context) (run, task choir.ID) {
-	tasks, err := c.store.OpenTasks(ctx)
+func (h *Host) Running(ctx context.Context) (run, task choir.ID) {
+	tasks, err := h.log.OpenTasks(ctx)
 	if err != nil {
 		// Attribution only: the call is then recorded without a run.
 		return "", ""
@@ -33,7 +30,7 @@ func (c *Computer) Running(ctx context.Context) (run, task choir.ID) {
 // MayCall says why a role may not call a model for a run and a task: only what is
 // open in this computer's log can be called for, by the Associate for a task. Code
 // invalid names the field, conflict the run or the task.
-func (c *Computer) MayCall(ctx context.Context, role choir.Role, run, task choir.ID) error {
+func (h *Host) MayCall(ctx context.Context, role choir.Role, run, task choir.ID) error {
 	switch {
 	case run == "":
 		return choir.Invalid("run", "is required: a model is called for a run that is open")
@@ -42,13 +39,13 @@ func (c *Computer) MayCall(ctx context.Context, role choir.Role, run, task choir
 	case role != choir.RoleAssociate && task != "":
 		return choir.Invalid("task", "is for the Associate: the %s calls a model for a run", role)
 	case task != "":
-		return c.mayCallForTask(ctx, run, task)
+		return h.mayCallForTask(ctx, run, task)
 	}
-	return c.mayCallForRun(ctx, run)
+	return h.mayCallForRun(ctx, run)
 }
 
-func (c *Computer) mayCallForRun(ctx context.Context, run choir.ID) error {
-	r, err := c.store.Run(ctx, run)
+func (h *Host) mayCallForRun(ctx context.Context, run choir.ID) error {
+	r, err := h.log.Run(ctx, run)
 	switch {
 	case choir.CodeOf(err) == choir.CodeNotFound:
 		return notOpen("run %s is not in the log of this computer", run)
@@ -60,8 +57,8 @@ func (c *Computer) mayCallForRun(ctx context.Context, run choir.ID) error {
 
 // mayCallForTask asks about the run only where there is one: a task that was
 // submitted by itself has none in the log.
-func (c *Computer) mayCallForTask(ctx context.Context, run, task choir.ID) error {
-	t, err := c.store.Task(ctx, task)
+func (h *Host) mayCallForTask(ctx context.Context, run, task choir.ID) error {
+	t, err := h.log.Task(ctx, task)
 	switch {
 	case choir.CodeOf(err) == choir.CodeNotFound:
 		return notOpen("task %s is not in the log of this computer", task)
@@ -72,10 +69,10 @@ func (c *Computer) mayCallForTask(ctx context.Context, run, task choir.ID) error
 	case t.Run != run:
 		return notOpen("task %s is not one of run %s", task, run)
 	}
-	if _, err := c.store.Run(ctx, run); choir.CodeOf(err) == choir.CodeNotFound {
+	if _, err := h.log.Run(ctx, run); choir.CodeOf(err) == choir.CodeNotFound {
 		return nil
 	}
-	return c.mayCallForRun(ctx, run)
+	return h.mayCallForRun(ctx, run)
 }
 
 func notOpen(format string, args ...any) error {
@@ -107,11 +104,11 @@ func (r *refusals) first(of choir.ID, host string) bool {
 	return true
 }
 
-// EgressRefused records that something in a sandbox wanted a host it may not
+// RecordRefusal records that something in a sandbox wanted a host it may not
 // reach, once for each host and task, and a bounded number of hosts.
-func (c *Computer) EgressRefused(ctx context.Context, host string, port int) error {
-	c.cfg.Observer.EgressRefused()
-	run, task := c.Running(ctx)
+func (h *Host) RecordRefusal(ctx context.Context, host string, port int) error {
+	h.cfg.Observer.EgressRefused()
+	run, task := h.Running(ctx)
 	host = strings.ToValidUTF8(host, "?")
 	if len(host) > 300 {
 		host = strings.ToValidUTF8(host[:300], "")
@@ -121,15 +118,15 @@ func (c *Computer) EgressRefused(ctx context.Context, host string, port int) err
 	}
 	base := task
 	if base == "" {
-		base = c.cfg.ID
+		base = h.cfg.ID
 	}
-	if !c.refusals.first(base, host) {
+	if !h.refusals.first(base, host) {
 		return nil
 	}
 	if port < 0 || port > 65535 {
 		port = 0
 	}
-	_, err := c.appendToRun(ctx, choir.RoleControl, choir.DeriveID(base, "egress", host), run, task,
+	_, err := h.events.AppendToRun(ctx, choir.RoleControl, choir.DeriveID(base, "egress", host), run, task,
 		choir.EgressRefused{Host: host, Port: port, Policy: string(choir.EgressNone)})
 	return appender.UnlessSaid(err, choir.RoleControl, choir.TypeEgressRefused) // of another port, before choir was started again
 }

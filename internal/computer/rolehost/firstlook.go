@@ -1,7 +1,6 @@
-package computer
+package rolehost
 
 import (
-	"cmp"
 	"context"
 	"time"
 
@@ -9,12 +8,9 @@ import (
 	"choiros/internal/guest"
 )
 
-// startPatience is how long a start waits for the first look at the workspace.
-const startPatience = time.Second
-
 // firstLook brings workspace and log together after a start. It goes on behind a
-// start that has waited long enough: the sandbox is given out then, and who scans or
-// restores the workspace waits for the look.
+// start that has waited long enough: the sandbox is given out then, and callers that
+// scan or restore the workspace wait for the look.
 type firstLook struct {
 	// exclusive says that the look may rewrite the workspace, so that nothing new
 	// may run in it before the end.
@@ -25,9 +21,13 @@ type firstLook struct {
 	err       error
 }
 
-// lookFirst begins the first look and waits for it a while.
-func (c *Computer) lookFirst(ctx context.Context, l *live, recovered bool) error {
-	exclusive, err := c.mayRewrite(ctx)
+// prepareWorkspace lays out the workspace of a sandbox that starts, begins the first
+// look at it and waits for the look a while.
+func (s *seat) prepareWorkspace(ctx context.Context, l *live, recovered bool) error {
+	if err := s.h.workspace.LayOut(ctx, l.client, recovered); err != nil {
+		return err
+	}
+	exclusive, err := s.h.workspace.MayRewrite(ctx)
 	if err != nil {
 		return err
 	}
@@ -36,36 +36,22 @@ func (c *Computer) lookFirst(ctx context.Context, l *live, recovered bool) error
 	l.first = f
 	go func() { // ends with the context or by stopAndWait
 		defer close(f.done)
-		f.err = c.settle(looking, l.client, recovered)
-		if f.err == nil {
-			f.err = c.renewSource(looking, l.client)
-		}
-		if f.err != nil {
+		if f.err = s.h.workspace.FirstLook(looking, l.client, recovered); f.err != nil {
 			close(f.failure)
 		}
 	}()
-	enough := time.NewTimer(cmp.Or(c.cfg.Patience.Start, startPatience))
+	enough := time.NewTimer(s.h.cfg.StartPatience)
 	defer enough.Stop()
 	select {
 	case <-f.done:
 		return f.err
 	case <-enough.C:
-		c.cfg.Log.Info("the workspace is still being looked at", "computer", c.cfg.ID)
+		s.h.cfg.Log.Info("the workspace is still being looked at", "computer", s.h.cfg.ID)
 		return nil
 	case <-ctx.Done():
 		<-f.done
 		return f.err
 	}
-}
-
-// mayRewrite reports whether the first look has something to put right.
-func (c *Computer) mayRewrite(ctx context.Context) (bool, error) {
-	unfinished, err := c.workspace.UnfinishedIntent()
-	if err != nil || unfinished || c.wentDown {
-		return true, err
-	}
-	state, err := c.sourceState(ctx)
-	return err == nil && state.outdated() && !state.changed(), ctx.Err()
 }
 
 // failed is closed when the look ended with an error.
@@ -98,7 +84,8 @@ func (f *firstLook) waitEnded(ctx context.Context) error {
 	}
 }
 
-// lookedAt is guest for who scans or rewrites the workspace: after the first look.
+// lookedAt is guest for callers that scan or rewrite the workspace: it waits for the
+// first look, too.
 func (s *seat) lookedAt(ctx context.Context) (*guest.Client, error) {
 	l, err := s.running(ctx)
 	if err == nil {
@@ -110,8 +97,8 @@ func (s *seat) lookedAt(ctx context.Context) (*guest.Client, error) {
 	return l.client, nil
 }
 
-// guestForNew is guest for who starts something that writes to the workspace: after
-// a first look that puts it right.
+// guestForNew is guest for callers that start something which writes to the workspace:
+// it waits for a first look that may rewrite the workspace, too.
 func (s *seat) guestForNew(ctx context.Context) (*guest.Client, error) {
 	l, err := s.running(ctx)
 	if err == nil && l.first != nil && l.first.exclusive {

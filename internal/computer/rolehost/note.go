@@ -1,4 +1,4 @@
-package computer
+package rolehost
 
 import (
 	"context"
@@ -30,7 +30,7 @@ type seatNote struct {
 func (c *Config) guestBuild() string { return filepath.Base(c.Guest) }
 
 func (s *seat) notePath() string {
-	return filepath.Join(s.c.cfg.Dir, "handles", string(s.role)+".json")
+	return filepath.Join(s.h.cfg.Dir, "handles", string(s.role)+".json")
 }
 
 // readNote reads the note; code not_found when there is none.
@@ -76,8 +76,30 @@ func (s *seat) writeNote(n seatNote) error {
 	return choir.Wrap("computer.note", choir.CodeUnavailable, syncedfile.SyncFolder(filepath.Dir(s.notePath())), "write the handle")
 }
 
+// writeSynced makes a file and its name durable. Its points are those of every small
+// file in a computer's folder.
+func writeSynced(path string, content []byte) error {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	if err == nil {
+		_, err = f.Write(content)
+		fault.Point("fork.file.sync")
+		err = errors.Join(err, f.Sync(), f.Close(), syncFolder(filepath.Dir(path)))
+	}
+	return choir.Wrap("computer.begin", choir.CodeUnavailable, err, "write %s", path)
+}
+
+// syncFolder makes the names in a folder durable.
+func syncFolder(path string) error {
+	d, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	fault.Point("fork.folder.sync")
+	return errors.Join(d.Sync(), d.Close())
+}
+
 func (s *seat) noteOf(l *live, key string) seatNote {
-	return seatNote{Handle: l.sandbox.Handle(), PublicKey: key, Guest: s.c.cfg.guestBuild(), Boot: s.c.cfg.Boot}
+	return seatNote{Handle: l.sandbox.Handle(), PublicKey: key, Guest: s.h.cfg.guestBuild(), Boot: s.h.cfg.Boot}
 }
 
 // findOrCreate recovers the sandbox of the last session when it lives, and makes
@@ -93,7 +115,7 @@ func (s *seat) findOrCreate(ctx context.Context, l *live) (recovered bool, err e
 	if err != nil && choir.CodeOf(err) != choir.CodeNotFound {
 		return false, err
 	}
-	l.sandbox, err = s.c.cfg.Driver.Create(ctx, s.spec())
+	l.sandbox, err = s.h.cfg.Driver.Create(ctx, s.spec())
 	if err != nil {
 		return false, err
 	}
@@ -106,9 +128,9 @@ func (s *seat) findOrCreate(ctx context.Context, l *live) (recovered bool, err e
 // error, or code not_found, when the sandbox has ended, and code conflict when
 // this driver does not understand the handle and the sandbox may live.
 func (s *seat) recover(ctx context.Context, l *live, note seatNote) (bool, error) {
-	found, err := s.c.cfg.Driver.Recover(ctx, note.Handle)
+	found, err := s.h.cfg.Driver.Recover(ctx, note.Handle)
 	if choir.CodeOf(err) == choir.CodeInvalid {
-		if note.Boot != "" && s.c.cfg.Boot != "" && note.Boot != s.c.cfg.Boot {
+		if note.Boot != "" && s.h.cfg.Boot != "" && note.Boot != s.h.cfg.Boot {
 			return false, nil // no process outlives a restart of the machine
 		}
 		e := choir.E("computer.recover", choir.CodeConflict, "the %s's sandbox of the last session was made by driver %q, version %d, which this choir cannot find again",
@@ -119,7 +141,7 @@ func (s *seat) recover(ctx context.Context, l *live, note seatNote) (bool, error
 	if err != nil {
 		return false, err
 	}
-	if note.Guest != s.c.cfg.guestBuild() {
+	if note.Guest != s.h.cfg.guestBuild() {
 		return false, found.Destroy(ctx)
 	}
 	l.sandbox = found

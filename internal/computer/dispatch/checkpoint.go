@@ -1,4 +1,4 @@
-package computer
+package dispatch
 
 import (
 	"context"
@@ -19,25 +19,25 @@ const checkpointWait = 2 * time.Minute
 // Checkpoint asks the Associate for a checkpoint in the user's words; the
 // result says whether there was anything to commit. Code timeout: it is still
 // under way.
-func (c *Computer) Checkpoint(ctx context.Context, role choir.Role, repo, subject string) (choir.AssociateResult, error) {
+func (ts *Tasks) Checkpoint(ctx context.Context, role choir.Role, repo, subject string) (choir.AssociateResult, error) {
 	task := choir.DirectorTask{Kind: choir.TaskGit, GitAction: choir.GitCheckpoint, Repo: repo, Instruction: "Make a checkpoint."}
 	if subject != "" {
 		task.GitArgs = []string{subject}
 	}
-	return c.checkpoint(ctx, role, task)
+	return ts.checkpoint(ctx, role, task)
 }
 
-func (c *Computer) checkpoint(ctx context.Context, role choir.Role, task choir.DirectorTask) (choir.AssociateResult, error) {
-	task, err := c.NewTask(task)
+func (ts *Tasks) checkpoint(ctx context.Context, role choir.Role, task choir.DirectorTask) (choir.AssociateResult, error) {
+	task, err := ts.NewTask(task)
 	if err != nil {
 		return choir.AssociateResult{}, err
 	}
-	if _, err := c.SubmitTask(ctx, role, task); err != nil {
+	if _, err := ts.Submit(ctx, role, task); err != nil {
 		return choir.AssociateResult{}, err
 	}
 	waiting, cancel := context.WithTimeout(ctx, checkpointWait)
 	defer cancel()
-	r, err := c.WaitTask(waiting, task.TaskID)
+	r, err := ts.Wait(waiting, task.TaskID)
 	if err != nil && ctx.Err() == nil && waiting.Err() != nil {
 		err = choir.E("computer.checkpoint", choir.CodeTimeout, "the checkpoint is not made yet").
 			WithRemedy("choir timeline shows it once it is; choir run %s --cancel stops it", task.RunID)
@@ -49,9 +49,9 @@ func (c *Computer) checkpoint(ctx context.Context, role choir.Role, task choir.D
 // something changed since the last one. It is a service; what it counts follows
 // from the log, so that a restart forgets nothing.
 type autoCheckpoint struct {
-	c       *Computer
+	tasks   *Tasks
 	head    uint64
-	tasks   int
+	ended   int // tasks since the last checkpoint
 	changed bool
 }
 
@@ -60,16 +60,16 @@ func (a *autoCheckpoint) String() string { return "auto-checkpoint" }
 // Serve counts until the context ends. It waits by itself and not in Store.Follow,
 // because it wakes for the clock, too, and decides once all that is new is counted.
 func (a *autoCheckpoint) Serve(ctx context.Context) error {
-	limits := a.c.cfg.AutoCheckpoint
+	limits := a.tasks.cfg.AutoCheckpoint
 	if limits.Tasks <= 0 || limits.Every <= 0 {
 		<-ctx.Done()
 		return nil
 	}
-	last, err := a.c.store.Checkpoints(ctx, 1, 0)
+	last, err := a.tasks.log.Checkpoints(ctx, 1, 0)
 	if err != nil {
 		return ended(err)
 	}
-	a.head, a.tasks, a.changed = 0, 0, false
+	a.head, a.ended, a.changed = 0, 0, false
 	if len(last) > 0 {
 		a.head = last[0].Seq
 	}
@@ -79,7 +79,7 @@ func (a *autoCheckpoint) Serve(ctx context.Context) error {
 		if err := a.count(ctx); err != nil {
 			return ended(err)
 		}
-		if a.changed && a.tasks >= limits.Tasks {
+		if a.changed && a.ended >= limits.Tasks {
 			if err := a.make(ctx, "count"); err != nil {
 				return ended(err)
 			}
@@ -98,7 +98,7 @@ func (a *autoCheckpoint) Serve(ctx context.Context) error {
 func (a *autoCheckpoint) wait(ctx context.Context, tick <-chan time.Time) (late bool, err error) {
 	waiting, stop := context.WithCancel(ctx)
 	grown := make(chan error, 1)
-	go func() { grown <- a.c.store.WaitPast(waiting, a.head) }()
+	go func() { grown <- a.tasks.log.WaitPast(waiting, a.head) }()
 	select {
 	case err = <-grown:
 		stop()
@@ -112,18 +112,18 @@ func (a *autoCheckpoint) wait(ctx context.Context, tick <-chan time.Time) (late 
 
 // count takes up what is new in the log.
 func (a *autoCheckpoint) count(ctx context.Context) error {
-	for e, err := range a.c.store.Events(ctx, a.head+1, 0) {
+	for e, err := range a.tasks.log.Events(ctx, a.head+1, 0) {
 		if err != nil {
 			return err
 		}
 		a.head = e.Seq
 		switch e.Type {
 		case choir.TypeTaskReturned:
-			a.tasks++
+			a.ended++
 		case choir.TypeFileWritten, choir.TypeFileRemoved:
 			a.changed = true
 		case choir.TypeCheckpointCreated:
-			a.tasks, a.changed = 0, false
+			a.ended, a.changed = 0, false
 		}
 	}
 	return nil
@@ -132,17 +132,17 @@ func (a *autoCheckpoint) count(ctx context.Context) error {
 // make asks for the checkpoint; not while a task works, which is asked again
 // when it has returned.
 func (a *autoCheckpoint) make(ctx context.Context, trigger string) error {
-	open, err := a.c.store.OpenTasks(ctx)
+	open, err := a.tasks.log.OpenTasks(ctx)
 	if err != nil || len(open) > 0 {
 		return err
 	}
-	_, err = a.c.checkpoint(ctx, choir.RoleControl, choir.DirectorTask{
+	_, err = a.tasks.checkpoint(ctx, choir.RoleControl, choir.DirectorTask{
 		Kind: choir.TaskGit, GitAction: choir.GitCheckpoint, Trigger: trigger, Instruction: "Make a checkpoint.",
 	})
 	if choir.CodeOf(err) == choir.CodeTimeout {
 		err = nil // it is under way, and whoever wonders sees it in the log
 	}
 	// One that could not be made is tried again after the next change.
-	a.tasks, a.changed = 0, false
+	a.ended, a.changed = 0, false
 	return err
 }

@@ -1,4 +1,4 @@
-package computer
+package rolehost
 
 import (
 	"context"
@@ -13,16 +13,16 @@ const maxProjects = 1000
 // before the oldest run that is not over, so that its start does not take
 // longer with every run that was. With more projects than a boot line holds it
 // reads everything.
-func (c *Computer) directorStart(ctx context.Context) (bus.Start, error) {
-	after, _ := c.store.Head() // before the runs are read: a newer one comes later
-	runs, err := c.store.OpenRuns(ctx)
+func (h *Host) directorStart(ctx context.Context) (bus.Start, error) {
+	after, _ := h.log.Head() // before the runs are read: a newer one comes later
+	runs, err := h.log.OpenRuns(ctx)
 	if err != nil {
 		return bus.Start{}, err
 	}
 	for _, r := range runs {
 		after = min(after, r.FirstSeq-1)
 	}
-	projects, err := c.store.Projects(ctx, after)
+	projects, err := h.log.Projects(ctx, after)
 	if err != nil || len(projects) > maxProjects {
 		return bus.Start{}, err
 	}

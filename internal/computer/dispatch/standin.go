@@ -1,4 +1,4 @@
-package computer
+package dispatch
 
 import (
 	"context"
@@ -14,8 +14,8 @@ const standInLimit = 30 * time.Second
 // standIn answers a task that a person stopped and that the Associate does not
 // answer. What it did is taken back first; its process is ended before that, so
 // that it writes no more.
-func (c *Computer) standIn(ctx context.Context, e choir.Event) error {
-	t, err := c.store.Task(ctx, e.Task)
+func (ts *Tasks) standIn(ctx context.Context, e choir.Event) error {
+	t, err := ts.log.Task(ctx, e.Task)
 	if err != nil || t.Result != nil {
 		return err
 	}
@@ -24,14 +24,7 @@ func (c *Computer) standIn(ctx context.Context, e choir.Event) error {
 	if t.Base != "" {
 		ctx, cancel := context.WithTimeout(ctx, standInLimit)
 		defer cancel()
-		client, err := c.seats[choir.RoleAssociate].guest(ctx)
-		if err == nil {
-			err = client.StopRole(ctx) // its seat starts another
-		}
-		if err == nil {
-			back, err = c.taskRollback(ctx, t.ID, nil)
-		}
-		if err != nil {
+		if back, err = ts.workspace.TakeBack(ctx, t.ID); err != nil {
 			return err
 		}
 		why = "The task was stopped; the Associate did not answer, so the control plane took back what it had done."
@@ -44,7 +37,7 @@ func (c *Computer) standIn(ctx context.Context, e choir.Event) error {
 	}
 	draft, err := choir.NewDraft(choir.DeriveID(e.Task, "returned"), choir.TaskReturned{Result: result})
 	if err == nil {
-		_, err = c.events.AppendAs(ctx, choir.RoleControl, draft.ForRun(e.Run, e.Task).CausedBy(e.ID))
+		_, err = ts.events.AppendAs(ctx, choir.RoleControl, draft.ForRun(e.Run, e.Task).CausedBy(e.ID))
 	}
 	if first := choir.FirstOf(err); first != nil && first.Type == draft.Type {
 		return nil // the Associate has answered after all, or this did before

@@ -1,15 +1,13 @@
-package computer
+package rolehost
 
 import (
 	"context"
 	"errors"
+	"io"
 	"net"
 	"net/http"
-	"os"
-	"path/filepath"
 	"time"
 
-	"choiros/internal/bus/hub"
 	"choiros/internal/choir"
 	"choiros/internal/guest"
 	"choiros/internal/guest/roledoor"
@@ -27,7 +25,7 @@ const (
 // doors serve the streams that the programs of one sandbox open.
 type doors struct {
 	ofRole []*guest.Listener // where the role's streams come from
-	bus    *hub.Door
+	bus    io.Closer
 	egress *http.Server
 	end    context.CancelFunc // of every request at the egress door
 	served chan error         // one for each listener at the egress door
@@ -42,13 +40,13 @@ func (s *seat) serveDoors(ctx context.Context, client *guest.Client) *doors {
 	requests, end := context.WithCancel(context.WithoutCancel(ctx))
 	d := &doors{ofRole: []*guest.Listener{bus, role}, end: end, served: make(chan error, 2)}
 	d.egress = &http.Server{
-		Handler:           s.c.cfg.Egress(s.c),
+		Handler:           s.h.cfg.Egress(),
 		BaseContext:       func(net.Listener) context.Context { return requests },
 		ReadHeaderTimeout: 10 * time.Second,
 		IdleTimeout:       2 * time.Minute,
 		ConnContext:       s.withCaller,
 	}
-	d.bus = hub.ServeDoor(context.WithoutCancel(ctx), bus, s.c.cfg.Bus)
+	d.bus = s.h.bus.ServeDoor(context.WithoutCancel(ctx), bus)
 	for _, l := range []*guest.Listener{role, tools} {
 		go func() { d.served <- d.egress.Serve(l) }()
 	}
@@ -82,61 +80,6 @@ func (d *doors) close(ctx context.Context) error {
 	}
 	return errors.Join(err, d.bus.Close())
 }
-
-// oldSockets are doors that choir listened at in the folder of the control door
-// once; a sandbox of that time may have left them.
-var oldSockets = []string{"bus.sock", "egress.sock"}
-
-// makeFolders gives the sandbox's user what it must reach and nothing more. Each
-// mode and owner is set again, whatever the umask was or a crash left undone.
-func (s *seat) makeFolders() error {
-	uid := s.c.cfg.HostUIDs[s.role]
-	doors := s.doorsFolder()
-	folders := []folder{{path: s.dir, mode: 0o711, uid: -1, gid: -1}, {path: doors, mode: 0o700}}
-	if s.role == choir.RoleAssociate {
-		folders = append(folders, folder{s.workspace(), 0o700, uid, uid, true})
-	}
-	for _, f := range folders {
-		if err := f.make(); err != nil {
-			return err
-		}
-	}
-	s.limitDisk()
-	for _, name := range oldSockets {
-		if err := os.Remove(filepath.Join(doors, name)); err != nil && !errors.Is(err, os.ErrNotExist) {
-			return err
-		}
-	}
-	return nil
-}
-
-// folder is one that a sandbox can reach; uid and gid count for root only.
-type folder struct {
-	path     string
-	mode     os.FileMode
-	uid, gid int
-	owned    bool // by the computer's user, who may change its mode
-}
-
-func (f folder) make() error {
-	err := os.Mkdir(f.path, f.mode)
-	made := err == nil
-	if err != nil && !errors.Is(err, os.ErrExist) {
-		return err
-	}
-	if os.Geteuid() == 0 {
-		if err := os.Lchown(f.path, f.uid, f.gid); err != nil {
-			return err
-		}
-	}
-	if !made && f.owned {
-		return nil // the workspace's mode is its owner's business, and part of its snapshots
-	}
-	return os.Chmod(f.path, f.mode)
-}
-
-// doorsFolder is where the driver listens at the control door.
-func (s *seat) doorsFolder() string { return filepath.Join(s.dir, "doors") }
 
 type callerKey struct{}
 

@@ -1,34 +1,25 @@
-package computer
+package dispatch
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"time"
 
 	"choiros/internal/bus"
-	"choiros/internal/bus/hub"
 	"choiros/internal/choir"
 )
-
-// resendEvery is how often a task without an answer is sent again.
-const resendEvery = 3 * time.Second
 
 // resendSoon is when a task is sent again to a sandbox that has just started:
 // its role listens within milliseconds.
 const resendSoon = 100 * time.Millisecond
 
-// cancelGrace is how long the Associate has to answer a cancelled task before
-// the control plane answers in its place.
-const cancelGrace = 10 * time.Second
-
 // dispatcher hands committed prompts, tasks and cancels to the sandboxes. Tasks
 // go one at a time, in the order of the log, and again until they are answered.
 // Its state is the log's.
 type dispatcher struct {
-	c    *Computer
-	post *hub.Post
-	tick *time.Ticker // when to send again
+	tasks *Tasks
+	post  Post
+	tick  *time.Ticker // when to send again
 	// open are the tasks that are not answered, oldest first.
 	open []*openTask
 	// ended says which tasks were answered in the Associate's place, or why not.
@@ -54,7 +45,7 @@ func (d *dispatcher) String() string { return "dispatcher" }
 // Store.Follow, because it wakes for what is to be sent again, too.
 func (d *dispatcher) Serve(ctx context.Context) error {
 	var err error
-	if d.post, err = hub.NewPost(d.c.cfg.Bus, d.c.cfg.User, d.c.cfg.ID); err != nil {
+	if d.post, err = d.tasks.cfg.OpenPost(); err != nil {
 		return err
 	}
 	defer d.post.Close()
@@ -62,14 +53,14 @@ func (d *dispatcher) Serve(ctx context.Context) error {
 	d.open, d.ended = nil, make(chan endedTask)
 	defer d.waitForEnds()
 	defer cancel()
-	head, _ := d.c.store.Head()
+	head, _ := d.tasks.log.Head()
 	if err := d.resume(ctx); err != nil {
 		return err
 	}
-	d.tick = time.NewTicker(d.c.cfg.resendEvery())
+	d.tick = time.NewTicker(d.tasks.cfg.Resend)
 	defer d.tick.Stop()
 	for {
-		for e, err := range d.c.store.Events(ctx, head+1, 0) {
+		for e, err := range d.tasks.log.Events(ctx, head+1, 0) {
 			if err == nil {
 				err = d.take(ctx, e)
 			}
@@ -89,13 +80,13 @@ func (d *dispatcher) wait(ctx context.Context, head uint64) error {
 	grown := make(chan error, 1)
 	waiting, stop := context.WithCancel(ctx)
 	defer stop()
-	go func() { grown <- d.c.store.WaitPast(waiting, head) }()
+	go func() { grown <- d.tasks.log.WaitPast(waiting, head) }()
 	for {
 		select {
 		case err := <-grown:
 			return err
 		case <-d.tick.C:
-			d.tick.Reset(d.c.cfg.resendEvery())
+			d.tick.Reset(d.tasks.cfg.Resend)
 			d.resend(ctx)
 		case end := <-d.ended:
 			d.stepped(end)
@@ -114,12 +105,12 @@ func (d *dispatcher) waitForEnds() {
 
 // resume collects what was open when the control plane last stopped.
 func (d *dispatcher) resume(ctx context.Context) error {
-	tasks, err := d.c.store.OpenTasks(ctx)
+	tasks, err := d.tasks.log.OpenTasks(ctx)
 	if err != nil {
 		return err
 	}
 	for _, t := range tasks {
-		e, err := d.c.store.At(ctx, t.DispatchedSeq)
+		e, err := d.tasks.log.At(ctx, t.DispatchedSeq)
 		if err != nil {
 			return choir.Wrap("computer.dispatch", "", err, "the dispatch of task %s", t.ID)
 		}
@@ -127,12 +118,12 @@ func (d *dispatcher) resume(ctx context.Context) error {
 		if stopped, err := d.wasCancelled(ctx, t.Run, t.DispatchedSeq); err != nil {
 			return err
 		} else if stopped {
-			open.since = d.c.cfg.Now()
+			open.since = d.tasks.cfg.Now()
 		}
 		d.open = append(d.open, open)
 	}
 	d.next()
-	runs, err := d.c.store.OpenRuns(ctx)
+	runs, err := d.tasks.log.OpenRuns(ctx)
 	for _, r := range runs {
 		d.send(choir.RoleDirector, bus.Delivery{Kind: bus.DeliverRun, Run: r.ID})
 	}
@@ -140,7 +131,7 @@ func (d *dispatcher) resume(ctx context.Context) error {
 }
 
 func (d *dispatcher) wasCancelled(ctx context.Context, run choir.ID, after uint64) (bool, error) {
-	for e, err := range d.c.store.EventsOfRun(ctx, run, after) {
+	for e, err := range d.tasks.log.EventsOfRun(ctx, run, after) {
 		if err != nil || e.Type == choir.TypeRunCancelRequested || e.Type == choir.TypeRunFinished {
 			return err == nil, err
 		}
@@ -173,11 +164,11 @@ func (d *dispatcher) take(ctx context.Context, e choir.Event) error {
 // takeTask queues a task once. A second dispatch of the same id is void, and one
 // that was answered since needs nothing.
 func (d *dispatcher) takeTask(ctx context.Context, e choir.Event) error {
-	first, err := d.c.store.First(ctx, e.Type, string(e.Task))
+	first, err := d.tasks.log.First(ctx, e.Type, string(e.Task))
 	if err != nil || first.Seq != e.Seq {
 		return err
 	}
-	_, err = d.c.store.First(ctx, choir.TypeTaskReturned, string(e.Task))
+	_, err = d.tasks.log.First(ctx, choir.TypeTaskReturned, string(e.Task))
 	if choir.CodeOf(err) != choir.CodeNotFound {
 		return err
 	}
@@ -197,7 +188,7 @@ func (d *dispatcher) next() {
 	}
 	d.open[0].sent = true
 	d.deliver(d.open[0])
-	d.c.store.CatchUp() // the Associate begins with questions about the task
+	d.tasks.log.CatchUp() // the Associate begins with questions about the task
 }
 
 // deliver sends a task; one that was stopped too, because an Associate that
@@ -215,7 +206,7 @@ func (d *dispatcher) cancel(ctx context.Context, run choir.ID) {
 		if t.event.Run != run || !t.since.IsZero() {
 			continue
 		}
-		t.since = d.c.cfg.Now()
+		t.since = d.tasks.cfg.Now()
 		if t.sent {
 			d.send(choir.RoleAssociate, bus.Delivery{Kind: bus.DeliverCancel, Run: run, Task: t.event.Task})
 		} else {
@@ -228,7 +219,7 @@ func (d *dispatcher) cancel(ctx context.Context, run choir.ID) {
 // an error is only logged.
 func (d *dispatcher) send(role choir.Role, m bus.Delivery) {
 	if err := d.post.Deliver(role, m); err != nil {
-		d.c.cfg.Log.Warn("delivery waits for the bus", "computer", d.c.cfg.ID, "kind", m.Kind, "error", err)
+		d.tasks.cfg.Log.Warn("delivery waits for the bus", "computer", d.tasks.cfg.Computer, "kind", m.Kind, "error", err)
 	}
 }
 
@@ -238,7 +229,7 @@ func (d *dispatcher) resend(ctx context.Context) {
 	for i, t := range d.open {
 		switch {
 		case t.stepping:
-		case !t.since.IsZero() && d.c.cfg.Now().Sub(t.since) > d.c.cfg.cancelGrace():
+		case !t.since.IsZero() && d.tasks.cfg.Now().Sub(t.since) > d.tasks.cfg.Grace:
 			d.step(ctx, t)
 		case i == 0:
 			d.deliver(t)
@@ -251,7 +242,7 @@ func (d *dispatcher) resend(ctx context.Context) {
 func (d *dispatcher) step(ctx context.Context, t *openTask) {
 	t.stepping = true
 	e, ended := t.event, d.ended
-	go func() { ended <- endedTask{e.Task, d.c.standIn(ctx, e)} }()
+	go func() { ended <- endedTask{e.Task, d.tasks.standIn(ctx, e)} }()
 }
 
 // stepped notes how answering went; what failed is tried again at the next tick.
@@ -259,13 +250,9 @@ func (d *dispatcher) stepped(end endedTask) {
 	i := slices.IndexFunc(d.open, func(t *openTask) bool { return t.event.Task == end.id })
 	d.open[i].stepping = false
 	if end.err != nil {
-		d.c.cfg.Log.Warn("a stopped task is not answered yet", "computer", d.c.cfg.ID, "task", end.id, "error", end.err)
+		d.tasks.cfg.Log.Warn("a stopped task is not answered yet", "computer", d.tasks.cfg.Computer, "task", end.id, "error", end.err)
 		return
 	}
 	d.open = slices.Delete(d.open, i, i+1)
 	d.next()
 }
-
-// resendEvery and cancelGrace are the constants unless a test shortens them.
-func (c *Config) resendEvery() time.Duration { return cmp.Or(c.Patience.Resend, resendEvery) }
-func (c *Config) cancelGrace() time.Duration { return cmp.Or(c.Patience.Cancel, cancelGrace) }

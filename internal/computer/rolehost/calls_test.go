@@ -1,0 +1,110 @@
+package rolehost
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"choiros/internal/choir"
+)
+
+// append appends one event of a run and a task.
+func (g *ground) append(role choir.Role, run, task choir.ID, p choir.Payload) {
+	g.t.Helper()
+	d := must(choir.NewDraft(newID(g.t), p))(g.t)
+	must(g.log.Append(g.t.Context(), role, d.ForRun(run, task)))(g.t)
+}
+
+// dispatched appends a task of a run.
+func (g *ground) dispatched(run choir.ID) choir.DirectorTask {
+	g.t.Helper()
+	task := choir.DirectorTask{Version: choir.ContractVersion, TaskID: newID(g.t), RunID: run, Kind: choir.TaskRun, Instruction: "x"}
+	g.append(choir.RoleCLI, run, task.TaskID, choir.TaskDispatched{Task: task})
+	return task
+}
+
+// A model is called for what is open in the log, and for nothing that a body
+// makes up.
+func TestAModelIsCalledForWhatIsOpen(t *testing.T) {
+	g := newGround(t, nil)
+	h, _ := g.host()
+	run, other := newID(t), newID(t)
+	g.append(choir.RoleShell, run, "", choir.PromptSubmitted{Text: "hi"})
+	task := g.dispatched(newID(t)) // of a run without a prompt
+	try := func(role choir.Role, run, task choir.ID, want choir.Code, names string) {
+		t.Helper()
+		err := h.MayCall(t.Context(), role, run, task)
+		if choir.CodeOf(err) != want || err != nil && !strings.Contains(err.Error(), names) {
+			t.Errorf("the %s for run %q and task %q: %v, want %q that names %q", role, run, task, err, want, names)
+		}
+	}
+	try(choir.RoleDirector, run, "", "", "")
+	try(choir.RoleAssociate, task.RunID, task.TaskID, "", "")
+	try(choir.RoleDirector, other, "", choir.CodeConflict, string(other))
+	try(choir.RoleDirector, "", "", choir.CodeInvalid, "run")
+	try(choir.RoleDirector, run, task.TaskID, choir.CodeInvalid, "task")
+	try(choir.RoleAssociate, run, "", choir.CodeInvalid, "task")
+	try(choir.RoleAssociate, run, task.TaskID, choir.CodeConflict, string(task.TaskID))
+	try(choir.RoleAssociate, task.RunID, other, choir.CodeConflict, string(other))
+	g.append(choir.RoleControl, run, "", choir.RunFinished{Outcome: choir.OutcomeDone, Answer: "there"})
+	try(choir.RoleDirector, run, "", choir.CodeConflict, string(run))
+	g.append(choir.RoleControl, task.RunID, task.TaskID, choir.TaskReturned{Result: choir.AssociateResult{
+		Version: choir.ContractVersion, TaskID: task.TaskID, RunID: task.RunID, Status: choir.StatusFailed, Code: choir.ResultCancelled,
+		FilesChanged: []choir.FileChange{}, CommandsRun: []choir.CommandRun{}, Artifacts: []choir.BlobRef{}, Questions: []choir.Question{},
+		Verify: choir.VerifyOutcome{Mode: choir.VerifyNone, Status: choir.VerifyUnknown}, Summary: "stopped",
+	}})
+	try(choir.RoleAssociate, task.RunID, task.TaskID, choir.CodeConflict, string(task.TaskID))
+}
+
+func TestARefusedHostIsRecordedOnceForEachTask(t *testing.T) {
+	g := newGround(t, nil)
+	h, _ := g.host()
+	refuse := func(host string, port int) {
+		t.Helper()
+		if err := h.RecordRefusal(t.Context(), host, port); err != nil {
+			t.Error(err)
+		}
+	}
+	refuse("example.org", 443)
+	refuse("example.org", 80)
+	task := g.dispatched(newID(t))
+	g.append(choir.RoleControl, task.RunID, task.TaskID, choir.TaskStarted{Base: choir.ZeroHash, Attempt: 1})
+	for range 2 {
+		refuse("example.org", 443)
+		refuse(strings.Repeat("x", 400), 70_000)
+	}
+	type wanted struct {
+		host string
+		port int
+		task choir.ID
+	}
+	var got []wanted
+	for _, e := range g.recorded(choir.TypeEgressRefused) {
+		p := payload[choir.EgressRefused](t, e)
+		got = append(got, wanted{p.Host, p.Port, e.Task})
+	}
+	want := []wanted{{"example.org", 443, ""}, {"example.org", 443, task.TaskID}, {strings.Repeat("x", 300), 0, task.TaskID}}
+	if !slices.Equal(got, want) {
+		t.Errorf("recorded are %+v, want %+v", got, want)
+	}
+	// A control plane that starts again does not record it again.
+	again, _ := g.host()
+	if err := again.RecordRefusal(t.Context(), "example.org", 80); err != nil || len(g.recorded(choir.TypeEgressRefused)) != len(want) {
+		t.Errorf("%d refusals, %v", len(g.recorded(choir.TypeEgressRefused)), err)
+	}
+}
+
+func TestASandboxCannotFillTheLogWithHosts(t *testing.T) {
+	t.Parallel()
+	var r refusals
+	n := 0
+	for i := range 10 * maxRefusals {
+		if r.first("task", strconv.Itoa(i)) {
+			n++
+		}
+	}
+	if n != maxRefusals || r.first("task", "0") || !r.first("another", "0") {
+		t.Errorf("%d hosts were recorded", n)
+	}
+}

@@ -1,0 +1,172 @@
+package rolehost
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"choiros/internal/bus"
+	"choiros/internal/choir"
+	"choiros/internal/guest"
+	"choiros/internal/guestbin"
+)
+
+// start makes sure that the role's process runs and says so in the log. The
+// Director's sandbox is logged when it says hello, with its key.
+func (s *seat) start(ctx context.Context, l *live, recovered bool) error {
+	info, err := l.client.Hello(ctx)
+	if err != nil {
+		return err
+	}
+	if s.role == choir.RoleAssociate {
+		if err := s.prepareWorkspace(ctx, l, recovered); err != nil {
+			return err
+		}
+	}
+	if info.RolePID != 0 {
+		s.rolePID.Store(int64(info.RolePID))
+		s.renewOrWarn(ctx, l)
+	} else if err := s.startRole(ctx, l); err != nil && !recovered {
+		return err
+	} else if err != nil {
+		s.warnNotStarted(err) // attend tries again
+	}
+	if s.role == choir.RoleDirector && info.RolePID == 0 {
+		return nil
+	}
+	return s.logStarted(ctx, l, recovered)
+}
+
+func (s *seat) logStarted(ctx context.Context, l *live, recovered bool) error {
+	level := l.sandbox.Level()
+	_, err := s.h.events.Append(ctx, choir.RoleControl, choir.SandboxStarted{
+		Role: s.role, Driver: level.Driver, Level: level.Name, Missing: level.Missing, PublicKey: s.publicKey(), Recovered: recovered,
+	})
+	if err == nil {
+		s.mu.Lock()
+		l.logged = true
+		s.mu.Unlock()
+	}
+	return err
+}
+
+// startRole starts the role's process with a fresh identity.
+func (s *seat) startRole(ctx context.Context, l *live) error {
+	creds, err := s.h.bus.Mint(s.role, s.h.cfg.User, s.h.cfg.ID, s.h.cfg.IdentityLife)
+	if err != nil {
+		return err
+	}
+	first := bus.Boot{User: s.h.cfg.User, Computer: s.h.cfg.ID, Role: s.role, Credentials: creds, Limits: s.h.cfg.RunLimits}
+	if s.role == choir.RoleDirector {
+		if first.Start, err = s.h.directorStart(ctx); err != nil {
+			return err
+		}
+	}
+	boot, err := json.Marshal(first)
+	if err != nil {
+		return choir.Wrap("computer.role", choir.CodeInternal, err, "encode the boot line")
+	}
+	name := guestbin.Director
+	if s.role == choir.RoleAssociate {
+		name = guestbin.Associate
+	}
+	pid, err := l.client.StartRole(ctx, guest.RoleSpec{Name: name, Credentials: boot})
+	s.rolePID.Store(int64(pid))
+	return err
+}
+
+// renew hands the role its next identity.
+func (s *seat) renew(ctx context.Context, l *live) error {
+	creds, err := s.h.bus.Mint(s.role, s.h.cfg.User, s.h.cfg.ID, s.h.cfg.IdentityLife)
+	if err != nil {
+		return err
+	}
+	line, err := json.Marshal(creds)
+	if err != nil {
+		return choir.Wrap("computer.role", choir.CodeInternal, err, "encode credentials")
+	}
+	return l.client.SendCredentials(ctx, line)
+}
+
+// renewOrWarn renews the role's identity and returns when to do it again. A role
+// that takes none is ended by init and started again by attend. Nothing else in
+// the sandbox is ended for it.
+func (s *seat) renewOrWarn(ctx context.Context, l *live) (next time.Duration) {
+	err := s.renew(ctx, l)
+	// A role that has just exited gets an identity when it starts again.
+	if err == nil || choir.CodeOf(err) == choir.CodeNotFound {
+		return s.h.cfg.IdentityLife / 2
+	}
+	s.h.cfg.Log.Warn("role got no new identity", "computer", s.h.cfg.ID, "role", s.role, "error", err)
+	return s.h.cfg.IdentityLife / 10
+}
+
+func (s *seat) warnNotStarted(err error) {
+	s.h.cfg.Log.Warn("role did not start", "computer", s.h.cfg.ID, "role", s.role, "error", err)
+}
+
+// attend watches a running sandbox: it restarts the role when it exits, renews
+// its identity, and returns when the sandbox or the context ends.
+func (s *seat) attend(ctx context.Context, l *live) error {
+	renew := time.NewTimer(s.h.cfg.IdentityLife / 2)
+	defer renew.Stop()
+	restart := time.NewTimer(time.Hour)
+	restart.Stop()
+	defer restart.Stop()
+	delay := 100 * time.Millisecond
+	if s.rolePID.Load() == 0 {
+		restart.Reset(delay)
+	}
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-l.first.failed():
+			return l.first.err
+		case <-l.sandbox.Done():
+			return choir.E("computer.sandbox", choir.CodeUnavailable, "the sandbox of the %s ended", s.role)
+		case n, ok := <-l.attach.Notices():
+			if !ok {
+				return choir.E("computer.sandbox", choir.CodeUnavailable, "the sandbox of the %s no longer answers", s.role)
+			}
+			l.doors.endRole(n.Launch)
+			// An earlier role's end may be told after the next one was started.
+			if n.Kind == guest.NoticeRoleExited && (n.PID == 0 || int64(n.PID) == s.rolePID.Load()) {
+				s.h.cfg.Log.Warn("role exited", "computer", s.h.cfg.ID, "role", s.role, "exit", n.Exit, "output", n.Output)
+				s.rolePID.Store(0)
+				restart.Reset(delay)
+				delay = min(2*delay, 10*time.Second)
+			}
+		case <-restart.C:
+			// What else runs in the sandbox must not end with its role.
+			if err := s.startRole(ctx, l); err != nil {
+				s.warnNotStarted(err)
+				restart.Reset(delay)
+				delay = min(2*delay, 10*time.Second)
+			}
+		case <-renew.C:
+			delay = 100 * time.Millisecond
+			renew.Reset(s.renewOrWarn(ctx, l))
+		}
+	}
+}
+
+// hello takes note of the Director's key and logs that its sandbox runs.
+func (s *seat) hello(ctx context.Context, key string) error {
+	// The Director may speak before its seat is ready.
+	if _, err := s.guest(ctx); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	l := s.live
+	known := s.key == key
+	s.key = key
+	s.mu.Unlock()
+	if l == nil || known {
+		return nil
+	}
+	if err := s.writeNote(s.noteOf(l, key)); err != nil {
+		return err
+	}
+	return s.logStarted(ctx, l, false)
+}

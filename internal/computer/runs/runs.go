@@ -1,0 +1,222 @@
+// Package runs is what people ask of the runs of one computer: that one begins, that it
+// takes up more, stops, gets an answer, or is put away. It refuses what the log says
+// cannot be, such as an answer that no run waits for, and prompts of a desktop whose
+// runs have used up their budget.
+//
+// It works on the computer's log alone. The Director and the Associate take up what is
+// asked when it is in the log, see package dispatch.
+package runs
+
+import (
+	"context"
+	"iter"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"choiros/internal/choir"
+	"choiros/internal/computer/appender"
+	"choiros/internal/eventstore"
+)
+
+// Log is what Runs read of their computer's log. The methods are those of
+// eventstore.Store.
+type Log interface {
+	Run(ctx context.Context, id choir.ID) (eventstore.Run, error)
+	Runs(ctx context.Context, limit int, before uint64) ([]eventstore.Run, error)
+	Tasks(ctx context.Context, run choir.ID) ([]eventstore.Task, error)
+	Document(ctx context.Context, id choir.ID, version int) (eventstore.Document, error)
+	Event(ctx context.Context, id choir.ID) (choir.Event, error)
+	First(ctx context.Context, t choir.Type, subject ...string) (choir.Event, error)
+	EventsOfRun(ctx context.Context, run choir.ID, after uint64) iter.Seq2[choir.Event, error]
+}
+
+// Config of Runs.
+type Config struct {
+	// MustHaveProject refuses the name of a project that the computer does not have.
+	MustHaveProject func(ctx context.Context, name string) error
+	// DesktopCostUSD bounds what the runs that a desktop began within DesktopSpan may
+	// cost; 0 is no bound.
+	DesktopCostUSD float64
+	DesktopSpan    time.Duration
+	Now            func() time.Time
+}
+
+// Runs are the runs of one computer. The methods may be called at once. The role that
+// a method is given is that of the page or the command that asks; the events have its
+// source.
+type Runs struct {
+	cfg     Config
+	log     Log
+	events  *appender.Appender // appends to log
+	desktop desktopRuns
+}
+
+// New makes the runs of a computer. It reads log and appends with events, which must
+// append to the same log.
+func New(log Log, events *appender.Appender, cfg Config) *Runs {
+	return &Runs{cfg: cfg, log: log, events: events}
+}
+
+// Prompt begins a run. The key, when given, makes it idempotent: the same key
+// begins one run. Repo, when given, must be a project of this computer, and After
+// a run of it that has ended: else code not_found or conflict.
+func (rs *Runs) Prompt(ctx context.Context, role choir.Role, p choir.PromptSubmitted, key choir.ID) (run choir.ID, r choir.Receipt, err error) {
+	p.Text = strings.TrimSpace(p.Text)
+	if n := utf8.RuneCountInString(p.Text); n == 0 || n > choir.MaxInstruction {
+		e := choir.Invalid("text", "a prompt has 1 to %d characters, not %d", choir.MaxInstruction, n)
+		if n > 0 {
+			e.Code = choir.CodeTooLarge
+		}
+		return "", r, e
+	}
+	if p.Repo != "" {
+		if err := rs.cfg.MustHaveProject(ctx, p.Repo); err != nil {
+			return "", r, err
+		}
+	}
+	if p.Proposal != nil {
+		if _, err := rs.log.Document(ctx, p.Proposal.Document, p.Proposal.Version); err != nil {
+			return "", r, choir.Under("proposal", err)
+		}
+	}
+	if p.After != "" {
+		if err := rs.mustHaveEnded(ctx, p.After); err != nil {
+			return "", r, err
+		}
+	}
+	if key == "" {
+		if key, err = rs.events.NewID(); err != nil {
+			return "", r, err
+		}
+	}
+	if role == choir.RoleDesktop {
+		if err := rs.desktopMayPrompt(ctx, key); err != nil {
+			return "", r, err
+		}
+	}
+	run = choir.DeriveID(key, "run")
+	r, err = rs.events.AppendToRun(ctx, role, key, run, "", p)
+	return run, r, err
+}
+
+// Steer adds to a run while it works.
+func (rs *Runs) Steer(ctx context.Context, role choir.Role, run choir.ID, text string) error {
+	if err := rs.mustBeOpen(ctx, run); err != nil {
+		return err
+	}
+	return rs.say(ctx, role, run, choir.SteeringSubmitted{Text: text})
+}
+
+// Cancel stops a run, or the tasks of one that a person wrote without a prompt.
+// Stopping one that has ended is code conflict.
+func (rs *Runs) Cancel(ctx context.Context, role choir.Role, run choir.ID, reason string) error {
+	err := rs.mustBeOpen(ctx, run)
+	if choir.CodeOf(err) == choir.CodeNotFound {
+		err = rs.mustHaveTasks(ctx, run, err)
+	}
+	if err != nil {
+		return err
+	}
+	return rs.say(ctx, role, run, choir.RunCancelRequested{Reason: reason})
+}
+
+// Dismiss puts away the card of a run that has ended; once more changes nothing.
+// Code conflict while the run is at work.
+func (rs *Runs) Dismiss(ctx context.Context, role choir.Role, run choir.ID) error {
+	r, err := rs.log.Run(ctx, run)
+	switch {
+	case err != nil || r.Dismissed:
+		return err
+	case r.State.Open():
+		return choir.E("computer.dismiss", choir.CodeConflict, "run %s is at work", run).WithRemedy("stop it first: choir run %s --cancel", run)
+	}
+	_, err = rs.events.AppendToRun(ctx, role, choir.DeriveID(run, "dismissed"), run, "", choir.RunDismissed{})
+	if choir.FirstOf(err) != nil {
+		return nil // another browser was faster
+	}
+	return err
+}
+
+// Answer answers the question a run waits for.
+func (rs *Runs) Answer(ctx context.Context, role choir.Role, run choir.ID, question, text string) error {
+	r, err := rs.log.Run(ctx, run)
+	if err != nil {
+		return err
+	}
+	if r.Question == nil || question != "" && r.Question.ID != question {
+		return choir.E("computer.answer", choir.CodeConflict, "run %s waits for no such question", run).WithRemedy("choir run %s shows what it waits for", run)
+	}
+	// There is one answer per question; the same one again gets its receipt.
+	id := choir.DeriveID(run, "answer", r.Question.ID)
+	_, err = rs.events.AppendToRun(ctx, role, id, run, "", choir.QuestionAnswered{Question: r.Question.ID, Text: text})
+	return err
+}
+
+func (rs *Runs) mustBeOpen(ctx context.Context, run choir.ID) error {
+	r, err := rs.log.Run(ctx, run)
+	if err != nil {
+		return err
+	}
+	if !r.State.Open() {
+		return choir.E("computer.run", choir.CodeConflict, "run %s has ended: %s", run, r.State)
+	}
+	return nil
+}
+
+// mustHaveEnded is for the run that a prompt follows up.
+func (rs *Runs) mustHaveEnded(ctx context.Context, run choir.ID) error {
+	r, err := rs.log.Run(ctx, run)
+	switch {
+	case choir.CodeOf(err) == choir.CodeNotFound:
+		return &choir.Error{Op: "computer.prompt", Code: choir.CodeNotFound, Path: "after", Msg: "there is no run " + string(run) + " to follow up", Remedy: "choir run lists the runs"}
+	case err != nil:
+		return err
+	case r.State.Open():
+		return &choir.Error{Op: "computer.prompt", Code: choir.CodeConflict, Path: "after", Msg: "run " + string(run) + " has not ended", Remedy: "add to it while it works: choir run " + string(run) + " --steer TEXT"}
+	}
+	return nil
+}
+
+// mustHaveTasks is for a run without a prompt: unknown when it has no task, ended
+// when all of them are answered.
+func (rs *Runs) mustHaveTasks(ctx context.Context, run choir.ID, unknown error) error {
+	tasks, err := rs.log.Tasks(ctx, run)
+	if err != nil {
+		return err
+	}
+	if len(tasks) == 0 {
+		return unknown
+	}
+	for _, t := range tasks {
+		if t.Result == nil {
+			return nil
+		}
+	}
+	return choir.E("computer.run", choir.CodeConflict, "run %s has ended", run)
+}
+
+func (rs *Runs) say(ctx context.Context, role choir.Role, run choir.ID, p choir.Payload) error {
+	id, err := rs.events.NewID()
+	if err == nil {
+		_, err = rs.events.AppendToRun(ctx, role, id, run, "", p)
+	}
+	return err
+}
+
+// Read returns what was asked and answered in a run that has ended. Code not_found for
+// a run that is not there or goes on.
+func (rs *Runs) Read(ctx context.Context, run choir.ID) (out choir.RunReadReply, err error) {
+	asked, err := rs.log.First(ctx, choir.TypePromptSubmitted, string(run))
+	if err != nil {
+		return out, err
+	}
+	ended, err := rs.log.First(ctx, choir.TypeRunFinished, string(run))
+	if err != nil {
+		return out, err
+	}
+	if err := choir.DecodeDurable(asked.Payload, &out.Asked); err != nil {
+		return out, err
+	}
+	return out, choir.DecodeDurable(ended.Payload, &out.Ended)
+}

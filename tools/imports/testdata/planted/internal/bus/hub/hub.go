@@ -1,0 +1,2 @@
+// Package hub is a part of the planted module.
+package hub
