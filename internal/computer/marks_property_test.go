@@ -193,7 +193,7 @@ func (l *randomLog) happen(n int) {
 	}
 }
 
-// agree holds the projection against the walk, and every page against the whole.
+// agree holds the projection against the walk, and pages against the whole.
 func (l *randomLog) agree() {
 	ctx := context.Background()
 	get := func(limit int, before uint64) []Mark {
@@ -214,7 +214,9 @@ func (l *randomLog) agree() {
 		l.rt.Fatal(err)
 	}
 	same("all", all, get(int(head)+1, 0))
-	for i, m := range all {
+	for range min(len(all), 5) {
+		i := rapid.IntRange(0, len(all)-1).Draw(l.rt, "mark")
+		m := all[i]
 		limit := rapid.IntRange(1, len(all)+1).Draw(l.rt, "limit")
 		page, err := walkMarks(ctx, l.store, limit, m.Seq)
 		if err != nil {
@@ -223,7 +225,8 @@ func (l *randomLog) agree() {
 		same("a page of the walk", all[i+1:min(i+1+limit, len(all))], page)
 		same("a page", page, get(limit, m.Seq))
 	}
-	for before := range head + 3 {
+	for range 5 {
+		before := rapid.Uint64Range(0, head+2).Draw(l.rt, "before")
 		var want []Mark
 		for _, m := range all {
 			if before == 0 || m.Seq < before {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"choiros/internal/choir"
 )
@@ -31,7 +32,7 @@ func closedWith(t *testing.T, dir string, events int) {
 // of each call.
 func consumed(t *testing.T, s *Store, c Consumer) (calls [][]uint64) {
 	t.Helper()
-	ctx, cancel := context.WithCancel(t.Context())
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // one that skips events would wait for ever
 	defer cancel()
 	head, _ := s.Head()
 	handle := c.Handle
