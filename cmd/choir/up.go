@@ -19,6 +19,7 @@ import (
 	"choiros/internal/control/gateway"
 	"choiros/internal/control/metrics"
 	"choiros/internal/control/supervisor"
+	"choiros/internal/control/traces"
 	"choiros/internal/logbook"
 	"choiros/internal/sandbox"
 	"choiros/internal/sandbox/local"
@@ -48,6 +49,7 @@ type server struct {
 	sys    *supervisor.System
 	driver io.Closer
 	book   *logbook.File
+	spans  *traces.Traces // nil for none
 	api    *api.API
 	socket *http.Server
 	web    *http.Server
@@ -76,14 +78,18 @@ func openServer(ctx context.Context, a *app, web bool) (*server, []net.Listener,
 	cfg.Driver = driver
 	book := logbook.NewFile(a.logPath(), logbook.FileBytes)
 	cfg.Log = logbook.New(a.err, book)
+	spans, err := openTraces(ctx, &cfg)
+	if err != nil {
+		return fail(errors.Join(err, driver.Close(), book.Close()))
+	}
 	figures := metrics.New(version)
 	cfg.Observer = figures.Computer
 	sys, err := supervisor.Open(ctx, cfg)
 	if err != nil {
-		return fail(errors.Join(err, driver.Close(), book.Close()))
+		return fail(errors.Join(err, closeTraces(spans), driver.Close(), book.Close()))
 	}
 	figures.Watch(sys)
-	s := &server{sys: sys, driver: driver, book: book, api: newAPI(sys, cfg)}
+	s := &server{sys: sys, driver: driver, book: book, spans: spans, api: newAPI(sys, cfg)}
 	closing := func(err error) (*server, []net.Listener, error) { return fail(errors.Join(err, s.close())) }
 	ln, err := listenSocket(a.data)
 	if err != nil {
@@ -112,7 +118,7 @@ func openServer(ctx context.Context, a *app, web bool) (*server, []net.Listener,
 		Hosts: sys.Desktop, API: s.api, System: sys, Auth: sys.Auth(), Metrics: figures, Scrape: sys.Scrape(), Bus: sys.Bus(), Log: cfg.Log,
 	})
 	s.origin = s.gate.Origin()
-	s.web = gateway.NewServer(figures.Requests("web", s.gate.Route, s.gate))
+	s.web = gateway.NewServer(tracedRequests(spans, s.gate, figures.Requests("web", s.gate.Route, s.gate)))
 	listeners[1] = gateway.Bounded(ln)
 	return s, listeners, nil
 }
@@ -154,7 +160,7 @@ func (s *server) close() error {
 	if s.gate != nil {
 		s.gate.Close()
 	}
-	return errors.Join(s.sys.Close(), s.driver.Close(), s.book.Close())
+	return errors.Join(s.sys.Close(), closeTraces(s.spans), s.driver.Close(), s.book.Close())
 }
 
 func (s *server) servers() []*http.Server {

@@ -14,7 +14,7 @@ import (
 
 // Check refuses values out of range and features that do not exist yet.
 func (c Config) Check() error {
-	for _, f := range []func() error{c.checkFeatures, c.checkDurability, c.checkToolchains, c.checkRanges, c.checkModels, c.checkPrices} {
+	for _, f := range []func() error{c.checkFeatures, c.checkDurability, c.checkToolchains, c.checkRanges, c.checkModels, c.checkPrices, c.checkTrace} {
 		if err := f(); err != nil {
 			return err
 		}
@@ -186,6 +186,19 @@ func (c Config) checkPrices() error {
 				return choir.Invalid(at+"."+f.key, "must be 0 to %d US dollars per million tokens, not %g", choir.MaxCostUSD, f.value)
 			}
 		}
+	}
+	return nil
+}
+
+// checkTrace refuses what is no address. It does not repeat it, because it may hold a
+// password.
+func (c Config) checkTrace() error {
+	if c.Trace.Endpoint == "" {
+		return nil
+	}
+	u, err := url.Parse(c.Trace.Endpoint)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil || u.RawQuery != "" {
+		return choir.Invalid("trace.endpoint", "is not an http or https address without a password")
 	}
 	return nil
 }

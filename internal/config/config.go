@@ -29,6 +29,7 @@ type Config struct {
 	Limits  Limits  `toml:"limits"`
 	Bus     Bus     `toml:"bus"`
 	MicroVM MicroVM `toml:"microvm"`
+	Trace   Trace   `toml:"trace"`
 
 	// given are the keys that the file sets, such as "limits.processes".
 	given map[string]bool
@@ -156,6 +157,11 @@ type Bus struct {
 type MicroVM struct {
 	Kernel string `toml:"kernel" doc:"Guest kernel."`
 	Rootfs string `toml:"rootfs" doc:"Guest root file system."`
+}
+
+// Trace is where spans go.
+type Trace struct {
+	Endpoint string `toml:"endpoint" doc:"Address of an OpenTelemetry collector, by OTLP over HTTP, such as http://127.0.0.1:4318; empty sends no traces."`
 }
 
 // Default is the configuration without a file.

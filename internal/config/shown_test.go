@@ -76,3 +76,17 @@ func TestThePartsOfAnAddressAreWithheldToo(t *testing.T) {
 		t.Errorf("%q", words)
 	}
 }
+
+func TestTracesGoToAnAddressWithoutAPassword(t *testing.T) {
+	t.Parallel()
+	for endpoint, ok := range map[string]bool{
+		"": true, "http://127.0.0.1:4318": true, "https://otel.example/v1/traces": true,
+		"127.0.0.1:4318": false, "ftp://x": false, "http://": false, "https://zq-user:zq-word@otel.example": false, "https://otel.example?key=zq-query": false,
+	} {
+		c := Default()
+		c.Trace.Endpoint = endpoint
+		if err := c.Check(); (err == nil) != ok || err != nil && strings.Contains(err.Error(), "zq-") {
+			t.Errorf("%q: %v", endpoint, err)
+		}
+	}
+}

@@ -55,6 +55,7 @@ func TestPlantedViolationsAreFoundWithTheirReasons(t *testing.T) {
 		"./internal/director imports ./internal/associate",
 		"./internal/director/conductor uses math/rand/v2.IntN at conductor.go:7",
 		"./internal/eventstore imports github.com/prometheus/client_golang/prometheus",
+		"./internal/eventstore imports go.opentelemetry.io/otel/trace",
 		"./internal/keyfile imports ./internal/choir",
 		"./internal/sandbox/sandboxtest imports ./internal/blob/mem",
 		"./internal/timeline imports ./internal/computer",

@@ -160,16 +160,15 @@ var importRules = []importRule{
 		of:  is("./cmd/choir-director", "./cmd/choir-associate"), deps: true,
 		bad: func(_, imported string) bool {
 			return underAny(imported, []string{"github.com/openai", "github.com/anthropics", "github.com/nats-io/nats-server", "modernc.org/sqlite", "zombiezen.com/go/sqlite",
-				"github.com/prometheus", "./internal/control", "./internal/computer", "./internal/journal", "./internal/eventstore"})
+				"github.com/prometheus", "go.opentelemetry.io", "./internal/control", "./internal/computer", "./internal/journal", "./internal/eventstore"})
 		},
 	},
 	{
-		why: "figures leave choir at one place: declare a small observer, and let cmd bind it to internal/control/metrics",
-		of: func(path string) bool {
-			return !underAny(path, []string{"./cmd", "./tools", "./internal/control/metrics"})
-		},
-		bad: func(_, imported string) bool {
-			return underAny(imported, []string{"github.com/prometheus", "./internal/control/metrics"})
+		why: "figures and traces leave choir at one place each: declare a small observer, and let cmd bind it to internal/control/metrics or traces",
+		of:  func(path string) bool { return !underAny(path, []string{"./cmd", "./tools"}) },
+		bad: func(path, imported string) bool {
+			return underAny(imported, []string{"github.com/prometheus", "./internal/control/metrics"}) && !under(path, "./internal/control/metrics") ||
+				underAny(imported, []string{"go.opentelemetry.io", "./internal/control/traces"}) && !under(path, "./internal/control/traces")
 		},
 	},
 	{

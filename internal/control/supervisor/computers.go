@@ -34,6 +34,9 @@ type computers struct {
 	entering  sync.Mutex // held while owner.json gets an entry; before mu
 	importing sync.Mutex // held by the one import
 
+	// beside is Config.Beside, set before use.
+	beside func(*computer.Computer) suture.Service
+
 	mu     sync.Mutex // guards what follows, and the computers in owner.json
 	all    []*computer.Computer
 	failed map[choir.ID]error  // computers that could not be opened, and why
@@ -54,7 +57,15 @@ func (c *computers) add(one *computer.Computer) {
 	c.all = append(c.all, one)
 	delete(c.failed, one.ID())
 	if c.serve != nil {
-		c.serve.Add(one)
+		c.supervise(one)
+	}
+}
+
+// supervise runs a computer, and what runs beside it. The caller holds mu.
+func (c *computers) supervise(one *computer.Computer) {
+	c.serve.Add(one)
+	if c.beside != nil {
+		c.serve.Add(c.beside(one))
 	}
 }
 
@@ -64,7 +75,7 @@ func (c *computers) wake(sup *suture.Supervisor) {
 	defer c.mu.Unlock()
 	c.serve = sup
 	for _, one := range c.all {
-		sup.Add(one)
+		c.supervise(one)
 	}
 }
 

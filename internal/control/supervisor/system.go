@@ -47,6 +47,8 @@ type Config struct {
 	Now    func() time.Time
 	Random io.Reader
 	Log    *slog.Logger
+	// Beside is a service that runs beside each computer; nil for none.
+	Beside func(*computer.Computer) suture.Service
 	// Observer is what receives figures about a computer; nil for none.
 	Observer func(computer choir.ID) computer.Observer
 }
@@ -82,6 +84,7 @@ func Open(ctx context.Context, cfg Config) (*System, error) {
 		return nil, err
 	}
 	s := &System{cfg: cfg, folder: f, started: cfg.Now(), report: report, sizes: newFolderSizes()}
+	s.computers.beside = cfg.Beside
 	if err := s.open(ctx); err != nil {
 		s.Close()
 		return nil, err

@@ -1,4 +1,7 @@
-// Package eventstore is planted: it counts in Prometheus by itself.
+// Package eventstore is planted: it counts in Prometheus and traces by itself.
 package eventstore
 
-import _ "github.com/prometheus/client_golang/prometheus"
+import (
+	_ "github.com/prometheus/client_golang/prometheus"
+	_ "go.opentelemetry.io/otel/trace"
+)

@@ -1,0 +1,161 @@
+package traces
+
+import (
+	"context"
+	"iter"
+	"slices"
+
+	"go.opentelemetry.io/otel/attribute"
+
+	"choiros/internal/choir"
+	"choiros/internal/eventstore"
+)
+
+// Log is what the traces of a computer are made from; eventstore.Store is one.
+type Log interface {
+	Head() (uint64, choir.Digest)
+	OpenRuns(ctx context.Context) ([]eventstore.Run, error)
+	Follow(ctx context.Context, cursor uint64) iter.Seq2[choir.Event, error]
+}
+
+// Follow makes a span of everything in a log that ends from now on, until the context
+// ends. It reads from the beginning of the oldest run that is open, so that what began
+// before a restart has its whole length.
+func (t *Traces) Follow(ctx context.Context, computer choir.ID, log Log) error {
+	head, _ := log.Head()
+	runs, err := log.OpenRuns(ctx)
+	if err != nil {
+		return err
+	}
+	cursor := head
+	for _, r := range runs {
+		cursor = min(cursor, r.FirstSeq-1)
+	}
+	f := follower{traces: t, computer: computer, after: head, open: map[subject]begun{}}
+	for e, err := range log.Follow(ctx, cursor) {
+		if err != nil {
+			return err
+		}
+		f.take(&e)
+	}
+	return nil
+}
+
+// follower makes spans of one log.
+type follower struct {
+	traces   *Traces
+	computer choir.ID
+	after    uint64 // what ended up to here was told before
+	open     map[subject]begun
+}
+
+// subject is what a span is about: a guest may call two kinds of things by one id.
+type subject struct {
+	name string // of the span
+	id   choir.ID
+}
+
+// The names of the spans.
+const (
+	ofRun   = "run"
+	ofTask  = "task"
+	ofTool  = "tool"
+	ofModel = "model"
+)
+
+// begun is what has not ended.
+type begun struct {
+	at choir.Time
+	of []attribute.KeyValue
+}
+
+// maxOpen bounds what is remembered of what has not ended: guests begin it.
+const maxOpen = 10_000
+
+// take takes up one event. One whose payload is of a newer choir is passed over.
+func (f *follower) take(e *choir.Event) {
+	switch e.Type {
+	case choir.TypePromptSubmitted, choir.TypeRunFinished, choir.TypeTaskDispatched, choir.TypeTaskReturned,
+		choir.TypeToolCalled, choir.TypeToolReturned, choir.TypeModelCalled, choir.TypeModelReturned:
+	default:
+		return
+	}
+	payload, err := choir.ReadPayload(e.Type, e.Payload)
+	if err != nil {
+		return
+	}
+	switch p := payload.(type) {
+	case *choir.PromptSubmitted:
+		f.begin(e, subject{ofRun, e.Run})
+	case *choir.RunFinished:
+		f.end(e, subject{ofRun, e.Run}, subject{}, known(p.Code), attribute.String("choir.outcome", string(p.Outcome)))
+	case *choir.TaskDispatched:
+		f.begin(e, subject{ofTask, e.Task}, attribute.String("choir.kind", string(p.Task.Kind)), attribute.String("choir.git_action", string(p.Task.GitAction)))
+	case *choir.TaskReturned:
+		f.end(e, subject{ofTask, e.Task}, subject{ofRun, e.Run}, string(p.Result.Code), attribute.String("choir.status", string(p.Result.Status)))
+	case *choir.ToolCalled:
+		f.begin(e, subject{ofTool, p.Call}, attribute.String("choir.tool", toolOf(p.Tool)))
+	case *choir.ToolReturned:
+		f.end(e, subject{ofTool, p.Call}, subject{ofTask, e.Task}, known(p.Code))
+	case *choir.ModelCalled:
+		f.begin(e, subject{ofModel, e.ID})
+	case *choir.ModelReturned:
+		f.endCall(e, p)
+	}
+}
+
+func (f *follower) begin(e *choir.Event, s subject, of ...attribute.KeyValue) {
+	if len(f.open) < maxOpen {
+		f.open[s] = begun{e.Time, of}
+	}
+}
+
+// end makes the span of what began, below its parent where that has begun and not ended.
+func (f *follower) end(e *choir.Event, s, parent subject, code string, of ...attribute.KeyValue) {
+	b, ok := f.open[s]
+	delete(f.open, s)
+	if !ok || e.Seq <= f.after {
+		return
+	}
+	if _, open := f.open[parent]; !open {
+		parent = subject{}
+	}
+	attributes := slices.Concat(b.of, of, []attribute.KeyValue{attribute.String("choir.computer", string(f.computer)), attribute.String("choir.run", string(e.Run))})
+	if e.Task != "" {
+		attributes = append(attributes, attribute.String("choir.task", string(e.Task)))
+	}
+	f.traces.write(record{run: e.Run, of: s, parent: parent, from: b.at, to: e.Time, code: code, attributes: attributes})
+}
+
+// endCall makes the span of a model call, below its task or its run.
+func (f *follower) endCall(e *choir.Event, p *choir.ModelReturned) {
+	parent := subject{ofTask, e.Task}
+	if _, open := f.open[parent]; !open {
+		parent = subject{ofRun, e.Run}
+	}
+	f.end(e, subject{ofModel, e.Cause}, parent, known(p.Code),
+		attribute.String("choir.caller", p.Caller), attribute.String("gen_ai.provider.name", p.Provider),
+		attribute.Int64("gen_ai.usage.input_tokens", p.InputTokens), attribute.Int64("gen_ai.usage.output_tokens", p.OutputTokens),
+		attribute.Float64("choir.cost_usd", p.CostUSD), attribute.Bool("choir.recorded", p.Recorded))
+}
+
+// known is a code of the closed list: a guest may give any.
+func known(c choir.Code) string {
+	if c != "" && !c.Known() {
+		c = choir.CodeInternal
+	}
+	return string(c)
+}
+
+// tools are the tools there are.
+var tools = []choir.Tool{
+	choir.ToolReadFile, choir.ToolWriteFile, choir.ToolEditFile, choir.ToolListFiles, choir.ToolSearchFiles, choir.ToolBash, choir.ToolFetchURL,
+}
+
+// toolOf is a tool there is, or says that it is none: a model calls what it likes.
+func toolOf(name string) string {
+	if slices.Contains(tools, choir.Tool(name)) {
+		return name
+	}
+	return "none of choir's"
+}
