@@ -180,7 +180,7 @@ func TestARewindToNowhereIsRefused(t *testing.T) {
 	l := newLab(t)
 	l.write("x", "one")
 	head, _ := l.store.Head()
-	for seq, want := range map[uint64]choir.Code{0: choir.CodeInvalid, head + 1: choir.CodeNotFound, 1<<64 - 1: choir.CodeNotFound} {
+	for seq, want := range map[uint64]choir.Code{0: choir.CodeInvalid, head + 1000: choir.CodeNotFound, 1<<64 - 1: choir.CodeNotFound} {
 		if _, err := l.Rewind(l.within(), choir.RoleCLI, seq, false); choir.CodeOf(err) != want {
 			t.Errorf("to %d: %v", seq, err)
 		}

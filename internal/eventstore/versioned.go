@@ -22,9 +22,6 @@ func (t *versioned) in(v *view) part {
 	return &versions{view: v, table: &t.projection, live: map[string]*version{}}
 }
 
-// of are the rows of the projection in a view.
-func (t *versioned) of(v *view) *versions { return v.parts[&t.projection].(*versions) }
-
 // versions are the rows of a versioned projection that a view remembers.
 type versions struct {
 	view  *view

@@ -76,28 +76,6 @@ func (s *seat) writeNote(n seatNote) error {
 	return choir.Wrap("computer.note", choir.CodeUnavailable, syncedfile.SyncFolder(filepath.Dir(s.notePath())), "write the handle")
 }
 
-// writeSynced makes a file and its name durable. Its points are those of every small
-// file in a computer's folder.
-func writeSynced(path string, content []byte) error {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
-	if err == nil {
-		_, err = f.Write(content)
-		fault.Point("fork.file.sync")
-		err = errors.Join(err, f.Sync(), f.Close(), syncFolder(filepath.Dir(path)))
-	}
-	return choir.Wrap("computer.begin", choir.CodeUnavailable, err, "write %s", path)
-}
-
-// syncFolder makes the names in a folder durable.
-func syncFolder(path string) error {
-	d, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	fault.Point("fork.folder.sync")
-	return errors.Join(d.Sync(), d.Close())
-}
-
 func (s *seat) noteOf(l *live, key string) seatNote {
 	return seatNote{Handle: l.sandbox.Handle(), PublicKey: key, Guest: s.h.cfg.guestBuild(), Boot: s.h.cfg.Boot}
 }
