@@ -45,6 +45,7 @@ func TestTheCommandLineRefuses(t *testing.T) {
 		{"an unknown run", []string{"run", nobody}, 1, choir.CodeNotFound, nobody},
 		{"an id that is none", []string{"run", "x"}, 1, choir.CodeNotFound, "x"},
 		{"stop an unknown run", []string{"run", nobody, "--cancel"}, 1, choir.CodeNotFound, nobody},
+		{"stop no run in particular", []string{"run", "--cancel"}, 2, choir.CodeInvalid, "which run"},
 		{"a task file that is not there", []string{"task", "/nowhere.json"}, 1, choir.CodeNotFound, "/nowhere.json"},
 		{"an event that is none", []string{"diff", "x"}, 2, choir.CodeInvalid, "EVENT"},
 		{"the future", []string{"diff", "999999"}, 1, choir.CodeNotFound, "999999"},

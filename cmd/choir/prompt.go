@@ -201,6 +201,9 @@ func newRunCommand(a *app) *cobra.Command {
 		Use: "run [ID]", Short: "List runs, or show, stop, steer or answer one", Args: cobra.MaximumNArgs(1),
 		Example: "  choir run\n  choir run ID --answer \"yes, both\"\n  choir run ID --cancel",
 		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) == 0 && (answer != "" || steer != "" || cancel) {
+				return choir.Invalid("ID", "which run is meant is missing").WithRemedy("choir run lists them; then: choir run ID --cancel, --steer TEXT or --answer TEXT")
+			}
 			if len(args) == 0 {
 				return a.reading(c.Context(), func(ctx context.Context, cl *client) error { return runRuns(ctx, a, cl) })
 			}

@@ -118,8 +118,13 @@ func (r *run) soFar() string {
 	switch {
 	case total == 0:
 		return "There was no plan yet and nothing was changed."
+	case total == 1 && done == 0:
+		return "The one step of the plan was not accepted."
 	case done == 0:
 		return fmt.Sprintf("None of the %d steps of the plan was accepted.", total)
+	}
+	if total == 1 {
+		return "The one step of the plan was accepted; what it changed is kept."
 	}
 	return fmt.Sprintf("%d of the %d steps of the plan were accepted; what they changed is kept.", done, total)
 }

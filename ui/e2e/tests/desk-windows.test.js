@@ -295,4 +295,21 @@ test("an app that throws says so in its own window; the others go on", { skip },
   await closeAll(page);
 });
 
+test("an app whose code an updated choir has no more says so, and comes with a reload", { skip }, async () => {
+  const { page, context, complaints } = it;
+  const before = complaints.length;
+  await page.reload(); // no app's code is there yet
+  await enterDesktop(page);
+  const code = /\/assets\/App-[^/]+\.js$/;
+  await context.route(code, (route) => route.fulfill({ status: 404, body: "" }));
+  const { id, win } = await openWindow(page, "trace", "", start);
+  await win.getByRole("alert").getByText("This app could not be loaded").waitFor();
+  await context.unroute(code);
+  await win.getByRole("button", { name: "Reload the page" }).click();
+  await desktopOf(page).locator(`[data-window="${id}"]`).locator(".trace, [data-state=empty]").first().waitFor();
+  const said = complaints.splice(before);
+  assert.ok(said.length > 0 && said.every((c) => /404|App-|error occurred/i.test(c)), said.join("\n"));
+  await closeAll(page);
+});
+
 test("nothing was complained about on the console", { skip }, () => assert.deepEqual(it.complaints, []));

@@ -120,7 +120,9 @@ test("a model is connected by hand, and its key is nowhere but in its file", { s
   const addresses = [];
   page.on("request", (request) => addresses.push(request.url()));
   await page.goto(`${choir.address}/models`);
+  await form().getByLabel("Key").fill("sk-for-another-service");
   await form().getByLabel("Service").selectOption("compatible");
+  assert.equal(await form().getByLabel("Key").inputValue(), "", "the key of one service goes to another");
   await form()
     .getByLabel("Address")
     .fill(`http://127.0.0.1:${await freePort()}/v1`);

@@ -15,3 +15,8 @@ export function placeOf(stack: string, origin: string): Place {
   }
   return {};
 }
+
+/** Whether an error is that code of the page did not come: Chromium's, Firefox' and Safari's words, in this order. */
+export function isUnfetched(error: Error): boolean {
+  return /dynamically imported module|importing a module script failed/i.test(error.message);
+}

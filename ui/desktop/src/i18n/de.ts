@@ -148,6 +148,10 @@ export const de: { [K in keyof typeof en]: Text } = {
   stumbled: "Dieses Programm ist gestolpert",
   stumbledPage: "Die Arbeitsfläche ist gestolpert",
   stumbledWhy: "{why}. Der Computer selbst läuft weiter; nichts ist verloren.",
+  unfetched: "Dieses Programm konnte nicht geladen werden",
+  unfetchedWhy:
+    "ChoirOS wurde aktualisiert, oder der Computer war nicht erreichbar. Was getippt wurde, bleibt erhalten.",
+  reloadPage: "Seite neu laden",
   tryAgain: "Erneut versuchen",
   gone: "Das ist nicht mehr da",
   goneMore: "Es wurde inzwischen entfernt, umbenannt oder verschoben. Die Zeitleiste zeigt, wie es war.",

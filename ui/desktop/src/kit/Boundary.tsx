@@ -1,5 +1,5 @@
 import { Component, type ReactNode } from "react";
-import { placeOf } from "../domain/broke";
+import { isUnfetched, placeOf } from "../domain/broke";
 import { deskWords } from "../i18n/desk";
 import { say } from "../i18n/words";
 import { useStore } from "../state/store";
@@ -23,6 +23,16 @@ export class Boundary extends Component<{ children: ReactNode; app?: boolean }, 
     const { error } = this.state;
     if (!error) return this.props.children;
     const { language } = useStore.getState();
+    // A browser does not fetch the same code again, and another version of choir has it elsewhere.
+    if (isUnfetched(error))
+      return (
+        <Failed
+          title={say(deskWords, language, "unfetched")}
+          why={say(deskWords, language, "unfetchedWhy")}
+          again={say(deskWords, language, "reloadPage")}
+          onAgain={() => location.reload()}
+        />
+      );
     return (
       <Failed
         title={say(deskWords, language, this.props.app ? "stumbled" : "stumbledPage")}

@@ -333,3 +333,28 @@ it("is dropped also by whoever watches it without hearing of it", async () => {
   await rest();
   expect(stand.rows.size).toBe(0);
 });
+
+it("leaves alone what another browser types, when its own text is saved or nothing was typed here", async () => {
+  const looking = new Page(stand);
+  await looking.open();
+  here.drafts.keep("code", "a", { text: "mine", base: "5" });
+  await rest();
+  there.drafts.keep("code", "a", { text: "theirs", base: "5" });
+  await rest();
+  here.drafts.drop("code", "a", "mine");
+  looking.drafts.drop("code", "a", "saved");
+  await rest();
+  await looking.rest();
+  expect(stand.rows.get("a")?.text).toBe("theirs");
+  there.drafts.drop("code", "a", "theirs and more");
+  await rest();
+  expect(stand.rows.size).toBe(0);
+});
+
+it("is dropped by the page that saved what was left there", async () => {
+  stand.rows.set("left", { text: "left", base: "5", revision: ++stand.revision });
+  await here.drafts.watch("code", "left").read;
+  here.drafts.drop("code", "left", "left");
+  await rest();
+  expect(stand.rows.size).toBe(0);
+});

@@ -34,6 +34,8 @@ const none = { revision: 0, text: "", base: "" };
 /** One draft: what the server has, and what it is to have. */
 class Entry {
   known: Typed & { revision: number } = none;
+  /** Whether this page sent what the server has: otherwise somebody may be typing it elsewhere. */
+  own = false;
   /** What waits to be sent: null to drop it, undefined when nothing waits. */
   wanted: Typed | null | undefined;
   /** What is saved, of which the text was made; undefined when the text that was typed last stays. */
@@ -116,10 +118,19 @@ export class Drafts {
     entry.pace.put(undefined);
   }
 
-  /** It was saved, or discarded. */
-  drop(app: string, subject: string): void {
+  /**
+   * It was saved, or discarded. With `text`, which is what was, another text that was
+   * typed in another browser stays.
+   */
+  drop(app: string, subject: string, text?: string): void {
     const entry = this.entries.get(key(app, subject));
     if (!entry) return;
+    if (text !== undefined && !entry.sending && !entry.own && entry.known.revision > 0 && entry.known.text !== text) {
+      entry.clash = false;
+      entry.wanted = undefined;
+      this.forget(entry);
+      return;
+    }
     if (entry.clash) {
       // The other browser's text is not this one's to drop.
       entry.clash = false;
@@ -191,7 +202,9 @@ export class Drafts {
     const { sent } = entry;
     const found = await this.found(entry);
     // An answer from before the last send knows nothing of it.
-    if (entry.wanted === undefined && !entry.sending && entry.sent === sent) entry.known = found;
+    if (entry.wanted !== undefined || entry.sending || entry.sent !== sent) return;
+    entry.own &&= found.revision === entry.known.revision;
+    entry.known = found;
   }
 
   private async found({ app, subject }: Entry): Promise<Entry["known"]> {
@@ -242,6 +255,7 @@ export class Drafts {
         fits(wanted),
       );
       entry.known = { ...wanted, revision };
+      entry.own = true;
     } else if (known.revision > 0) {
       await this.server.drop(app, subject, known.revision);
       entry.known = none;
@@ -272,6 +286,7 @@ export class Drafts {
     const before = entry.known;
     const common = origin !== undefined && entry.known.revision > 0 ? entry.known.text : origin;
     entry.known = there ? { revision: there.revision, text: there.text ?? "", base: there.base ?? "" } : none;
+    entry.own = false;
     const mine = entry.wanted;
     if (mine === null) {
       // The other browser kept the same words once more: they are dropped all the same.

@@ -54,7 +54,7 @@ export function TakeBack({ of, title, then, onClose }: Props) {
       <header className="confirm-head">
         <div>
           <h2>Take this back?</h2>
-          <p>{title}. What came after it is kept.</p>
+          <p>{title.replace(/\.$/, "")}. What came after it is kept.</p>
         </div>
       </header>
       <div className="confirm-main scroll">

@@ -84,7 +84,7 @@ export function useWriting(id: ID) {
     if (past || !writing || writing.saving || resting.current) return;
     const { text, base } = writing;
     if (isUnsaved(writing)) drafts.keep("writer", `document:${id}`, { text, base: String(base.version) });
-    else drafts.drop("writer", `document:${id}`);
+    else drafts.drop("writer", `document:${id}`, text);
   }, [writing, drafts, id]);
 
   const save = useCallback(
@@ -96,7 +96,7 @@ export function useWriting(id: ID) {
         const made = await documents.save(id, w.base.version, w.text, accepted);
         change((later) => savedAs(later, keptOf(made)));
         if (now.current?.text !== w.text) return false;
-        drafts.drop("writer", `document:${id}`);
+        drafts.drop("writer", `document:${id}`, w.text);
         return true;
       } catch (refused) {
         const problem = refused instanceof Refusal ? refused.problem : undefined;
@@ -141,8 +141,9 @@ export function useWriting(id: ID) {
       [change],
     ),
     discard: useCallback(() => {
+      const text = now.current?.text;
       change(letGo);
-      drafts.drop("writer", `document:${id}`);
+      drafts.drop("writer", `document:${id}`, text);
     }, [change, drafts, id]),
     choose: useCallback((which: "mine" | "theirs") => change((w) => choose(w, which)), [change]),
   };

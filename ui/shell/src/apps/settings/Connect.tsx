@@ -63,7 +63,10 @@ export function Connect({ settings, onConnected }: { settings: Settings; onConne
         <span>Service</span>
         <select
           value={form.service}
-          onChange={(e) => change(emptyForm(e.target.value as Form["service"]))}
+          onChange={(e) => {
+            change(emptyForm(e.target.value as Form["service"]));
+            setKey(""); // it is not for the other service to see
+          }}
           disabled={busy}
         >
           {services.map(({ id, title }) => (
