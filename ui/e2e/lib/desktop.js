@@ -11,9 +11,10 @@ export function desktopOf(page) {
  * Gives the frame itself: it has locators, and runs functions inside.
  */
 export async function enterDesktop(page) {
-  if (!(await page.locator("iframe.desktop-frame").isVisible())) {
-    await goToPage(page, "Desktop");
-  }
+  const frame = page.locator("iframe.desktop-frame");
+  // A page that is being loaded shows the desktop by itself; a link that is pressed meanwhile keeps the focus.
+  if (new URL(page.url()).pathname === "/") await frame.waitFor({ timeout: 5_000 }).catch(() => undefined);
+  if (!(await frame.isVisible())) await goToPage(page, "Desktop");
   await desktopOf(page).locator("#prompt").waitFor();
   return frameOf(page);
 }
