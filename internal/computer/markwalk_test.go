@@ -25,7 +25,7 @@ func walkMarks(ctx context.Context, store *eventstore.Store, limit int, before u
 	}
 	for e, err := range store.Backwards(ctx, before) {
 		if err == nil {
-			err = w.take(&e)
+			err = w.visit(&e)
 		}
 		if err != nil {
 			return nil, err
@@ -68,9 +68,9 @@ func (w *markWalk) full(limit int) bool {
 	return len(w.marks) >= limit && w.task == 0 && w.group == nil && w.streak == nil
 }
 
-// take takes up one event. Those of a look at the tree stand close together, but
+// visit takes up one event. Those of a look at the tree stand close together, but
 // not always side by side: what ends it is the next thing that was done.
-func (w *markWalk) take(e *choir.Event) error {
+func (w *markWalk) visit(e *choir.Event) error {
 	if is, err := w.part(e); is || err != nil {
 		return err
 	}

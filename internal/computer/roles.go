@@ -65,7 +65,7 @@ func (w startingWorkspace) MayRewrite(ctx context.Context) (bool, error) {
 
 // FirstLook implements rolehost.Workspace.
 func (w startingWorkspace) FirstLook(ctx context.Context, client *guest.Client, recovered bool) error {
-	if err := w.c.settle(ctx, client, recovered); err != nil {
+	if err := w.c.reconcileAtStart(ctx, client, recovered); err != nil {
 		return err
 	}
 	return w.c.renewSource(ctx, client)

@@ -62,7 +62,7 @@ func (k *cells[V]) edit(key choir.ID) (*V, error) {
 	return &c.value, nil
 }
 
-func (k *cells[V]) settle() error {
+func (k *cells[V]) queueChanged() error {
 	for key, c := range k.live {
 		if !c.dirty {
 			continue

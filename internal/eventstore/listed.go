@@ -23,7 +23,7 @@ func (w *listedRows) addJSON(r row, v any) (err error) {
 	return nil
 }
 
-func (w *listedRows) settle() error { return nil }
+func (w *listedRows) queueChanged() error { return nil }
 
 func (w *listedRows) forget() {}
 

@@ -99,5 +99,5 @@ func windowFocused(windows *versions, e *choir.Event, p *choir.WindowFocused) er
 }
 
 func windowClosed(windows *versions, e *choir.Event, p *choir.WindowClosed) error {
-	return windows.end(string(p.Window), e.Seq)
+	return windows.endVersion(string(p.Window), e.Seq)
 }

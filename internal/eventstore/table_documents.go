@@ -83,7 +83,7 @@ func documentRenamed(documents *versions, e *choir.Event, p *choir.DocumentRenam
 }
 
 func documentRemoved(documents *versions, e *choir.Event, p *choir.DocumentRemoved) error {
-	return documents.end(string(p.Document), e.Seq)
+	return documents.endVersion(string(p.Document), e.Seq)
 }
 
 // addVersion keeps a version and makes it the current one.
@@ -110,7 +110,7 @@ func rewindDocuments(documents *versions, e *choir.Event, p *choir.TimelineRewou
 	}
 	for _, c := range changes {
 		if c.then == nil {
-			if err := documents.end(c.key, e.Seq); err != nil {
+			if err := documents.endVersion(c.key, e.Seq); err != nil {
 				return err
 			}
 			continue

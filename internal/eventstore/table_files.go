@@ -21,7 +21,7 @@ func fileWritten(files *versions, e *choir.Event, p *choir.FileWritten) error {
 
 func fileRemoved(files *versions, e *choir.Event, p *choir.FileRemoved) error {
 	for _, path := range p.Paths {
-		if err := files.end(path, e.Seq); err != nil {
+		if err := files.endVersion(path, e.Seq); err != nil {
 			return err
 		}
 	}

@@ -17,7 +17,7 @@ var messagesTable = &listed{projection{
 
 // said makes a reducer that adds the text of an event to the conversation of its run.
 func said[P any](text func(*P) string) reducer {
-	return on(func(messages *listedRows, e *choir.Event, p *P) error { return say(messages, e, text(p)) })
+	return on(func(messages *listedRows, e *choir.Event, p *P) error { return addMessage(messages, e, text(p)) })
 }
 
 // answered adds the answer of a run, if it has one.
@@ -25,10 +25,10 @@ func answered(messages *listedRows, e *choir.Event, p *choir.RunFinished) error 
 	if p.Answer == "" {
 		return nil
 	}
-	return say(messages, e, p.Answer)
+	return addMessage(messages, e, p.Answer)
 }
 
-func say(messages *listedRows, e *choir.Event, text string) error {
+func addMessage(messages *listedRows, e *choir.Event, text string) error {
 	return messages.addJSON(row{key: string(e.Run), seq: e.Seq},
 		Message{Conversation: e.Run, Seq: e.Seq, At: e.Time, From: e.Source, Type: e.Type, Text: text})
 }

@@ -38,7 +38,7 @@ func desktopUpgraded(settings *versions, e *choir.Event, p *choir.DesktopUpgrade
 func settingChanged(settings *versions, e *choir.Event, p *choir.SettingChanged) error {
 	key := "setting/" + p.Key
 	if p.Value == "" {
-		return settings.end(key, e.Seq)
+		return settings.endVersion(key, e.Seq)
 	}
 	return settings.setJSON(key, e.Seq, Setting{Key: p.Key, Value: p.Value})
 }

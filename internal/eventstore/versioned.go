@@ -72,8 +72,8 @@ func (s *versions) setJSON(key string, seq uint64, v any) error {
 	return s.set(key, seq, value)
 }
 
-// end makes the key absent from an event on.
-func (s *versions) end(key string, seq uint64) error {
+// endVersion makes the key absent from an event on.
+func (s *versions) endVersion(key string, seq uint64) error {
 	c, err := s.get(key)
 	if err != nil || !c.exists {
 		return err
@@ -92,7 +92,7 @@ func goBack(s *versions, e *choir.Event, p *choir.TimelineRewound) error {
 	}
 	for _, c := range changes {
 		if c.then == nil {
-			err = s.end(c.key, e.Seq)
+			err = s.endVersion(c.key, e.Seq)
 		} else {
 			err = s.set(c.key, e.Seq, *c.then)
 		}
@@ -103,7 +103,7 @@ func goBack(s *versions, e *choir.Event, p *choir.TimelineRewound) error {
 	return nil
 }
 
-func (s *versions) settle() error {
+func (s *versions) queueChanged() error {
 	for key, c := range s.live {
 		if c.dirty {
 			s.view.add(s.table, row{key: key, seq: c.from, to: stillHolds, value: c.value})

@@ -23,8 +23,8 @@ type view struct {
 
 // part is what a view remembers of one projection.
 type part interface {
-	// settle hands the rows that changed to the view, which writes them.
-	settle() error
+	// queueChanged hands the rows that changed to the view, which writes them.
+	queueChanged() error
 	// forget drops what is remembered of the database.
 	forget()
 	// size is how many rows are remembered.
@@ -151,7 +151,7 @@ func (v *view) takePending() map[*projection][]row {
 // flush writes everything to the base. What is live stays remembered.
 func (v *view) flush() error {
 	for _, p := range v.order {
-		if err := p.settle(); err != nil {
+		if err := p.queueChanged(); err != nil {
 			return err
 		}
 	}

@@ -98,8 +98,8 @@ func (l *lab) submit() choir.DirectorTask {
 	return task
 }
 
-// begin takes a task up, as the Associate does.
-func (l *lab) begin(task choir.DirectorTask) {
+// startTask takes a task up, as the Associate does.
+func (l *lab) startTask(task choir.DirectorTask) {
 	l.t.Helper()
 	l.append(choir.RoleControl, task.RunID, task.TaskID, choir.TaskStarted{Base: choir.ZeroHash, Attempt: 1})
 }

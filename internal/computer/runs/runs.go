@@ -105,7 +105,7 @@ func (rs *Runs) Steer(ctx context.Context, role choir.Role, run choir.ID, text s
 	if err := rs.mustBeOpen(ctx, run); err != nil {
 		return err
 	}
-	return rs.say(ctx, role, run, choir.SteeringSubmitted{Text: text})
+	return rs.appendToOpenRun(ctx, role, run, choir.SteeringSubmitted{Text: text})
 }
 
 // Cancel stops a run, or the tasks of one that a person wrote without a prompt.
@@ -118,7 +118,7 @@ func (rs *Runs) Cancel(ctx context.Context, role choir.Role, run choir.ID, reaso
 	if err != nil {
 		return err
 	}
-	return rs.say(ctx, role, run, choir.RunCancelRequested{Reason: reason})
+	return rs.appendToOpenRun(ctx, role, run, choir.RunCancelRequested{Reason: reason})
 }
 
 // Dismiss puts away the card of a run that has ended; once more changes nothing.
@@ -196,7 +196,7 @@ func (rs *Runs) mustHaveTasks(ctx context.Context, run choir.ID, unknown error) 
 	return choir.E("computer.run", choir.CodeConflict, "run %s has ended", run)
 }
 
-func (rs *Runs) say(ctx context.Context, role choir.Role, run choir.ID, p choir.Payload) error {
+func (rs *Runs) appendToOpenRun(ctx context.Context, role choir.Role, run choir.ID, p choir.Payload) error {
 	id, err := rs.events.NewID()
 	if err == nil {
 		_, err = rs.events.AppendToRun(ctx, role, id, run, "", p)

@@ -36,7 +36,7 @@ func (t *Traces) Follow(ctx context.Context, computer choir.ID, log Log) error {
 		if err != nil {
 			return err
 		}
-		f.take(&e)
+		f.traceEvent(&e)
 	}
 	return nil
 }
@@ -72,8 +72,8 @@ type begun struct {
 // maxOpen bounds what is remembered of what has not ended: guests begin it.
 const maxOpen = 10_000
 
-// take takes up one event. One whose payload is of a newer choir is passed over.
-func (f *follower) take(e *choir.Event) {
+// traceEvent takes up one event. One whose payload is of a newer choir is passed over.
+func (f *follower) traceEvent(e *choir.Event) {
 	switch e.Type {
 	case choir.TypePromptSubmitted, choir.TypeRunFinished, choir.TypeTaskDispatched, choir.TypeTaskReturned,
 		choir.TypeToolCalled, choir.TypeToolReturned, choir.TypeModelCalled, choir.TypeModelReturned:
@@ -86,32 +86,32 @@ func (f *follower) take(e *choir.Event) {
 	}
 	switch p := payload.(type) {
 	case *choir.PromptSubmitted:
-		f.begin(e, subject{ofRun, e.Run})
+		f.startSpan(e, subject{ofRun, e.Run})
 	case *choir.RunFinished:
-		f.end(e, subject{ofRun, e.Run}, subject{}, known(p.Code), attribute.String("choir.outcome", string(p.Outcome)))
+		f.endSpan(e, subject{ofRun, e.Run}, subject{}, known(p.Code), attribute.String("choir.outcome", string(p.Outcome)))
 	case *choir.TaskDispatched:
-		f.begin(e, subject{ofTask, e.Task}, attribute.String("choir.kind", string(p.Task.Kind)), attribute.String("choir.git_action", string(p.Task.GitAction)))
+		f.startSpan(e, subject{ofTask, e.Task}, attribute.String("choir.kind", string(p.Task.Kind)), attribute.String("choir.git_action", string(p.Task.GitAction)))
 	case *choir.TaskReturned:
-		f.end(e, subject{ofTask, e.Task}, subject{ofRun, e.Run}, string(p.Result.Code), attribute.String("choir.status", string(p.Result.Status)))
+		f.endSpan(e, subject{ofTask, e.Task}, subject{ofRun, e.Run}, string(p.Result.Code), attribute.String("choir.status", string(p.Result.Status)))
 	case *choir.ToolCalled:
-		f.begin(e, subject{ofTool, p.Call}, attribute.String("choir.tool", toolOf(p.Tool)))
+		f.startSpan(e, subject{ofTool, p.Call}, attribute.String("choir.tool", toolOf(p.Tool)))
 	case *choir.ToolReturned:
-		f.end(e, subject{ofTool, p.Call}, subject{ofTask, e.Task}, known(p.Code))
+		f.endSpan(e, subject{ofTool, p.Call}, subject{ofTask, e.Task}, known(p.Code))
 	case *choir.ModelCalled:
-		f.begin(e, subject{ofModel, e.ID})
+		f.startSpan(e, subject{ofModel, e.ID})
 	case *choir.ModelReturned:
 		f.endCall(e, p)
 	}
 }
 
-func (f *follower) begin(e *choir.Event, s subject, of ...attribute.KeyValue) {
+func (f *follower) startSpan(e *choir.Event, s subject, of ...attribute.KeyValue) {
 	if len(f.open) < maxOpen {
 		f.open[s] = begun{e.Time, of}
 	}
 }
 
-// end makes the span of what began, below its parent where that has begun and not ended.
-func (f *follower) end(e *choir.Event, s, parent subject, code string, of ...attribute.KeyValue) {
+// endSpan makes the span of what began, below its parent where that has begun and not ended.
+func (f *follower) endSpan(e *choir.Event, s, parent subject, code string, of ...attribute.KeyValue) {
 	b, ok := f.open[s]
 	delete(f.open, s)
 	if !ok || e.Seq <= f.after {
@@ -133,7 +133,7 @@ func (f *follower) endCall(e *choir.Event, p *choir.ModelReturned) {
 	if _, open := f.open[parent]; !open {
 		parent = subject{ofRun, e.Run}
 	}
-	f.end(e, subject{ofModel, e.Cause}, parent, known(p.Code),
+	f.endSpan(e, subject{ofModel, e.Cause}, parent, known(p.Code),
 		attribute.String("choir.caller", p.Caller), attribute.String("gen_ai.provider.name", p.Provider),
 		attribute.Int64("gen_ai.usage.input_tokens", p.InputTokens), attribute.Int64("gen_ai.usage.output_tokens", p.OutputTokens),
 		attribute.Float64("choir.cost_usd", p.CostUSD), attribute.Bool("choir.recorded", p.Recorded))

@@ -6,13 +6,13 @@ import (
 	"choiros/internal/guest"
 )
 
-// settle brings workspace and log together when the Associate's sandbox has come
+// reconcileAtStart brings workspace and log together when the Associate's sandbox has come
 // up, before its role runs: an unfinished intent is finished, and what changed
 // while no sandbox was there is recorded as the owner's, because nobody else was,
 // unless the machine went down.
 // Nobody else reaches the workspace before the sandbox is given out, not even
 // those who hold the tree and wait for it.
-func (c *Computer) settle(ctx context.Context, client *guest.Client, recovered bool) error {
+func (c *Computer) reconcileAtStart(ctx context.Context, client *guest.Client, recovered bool) error {
 	err := c.bringTogether(ctx, client, recovered)
 	if err == nil {
 		c.wentDown = false           // what changes from now on is somebody's
@@ -21,7 +21,7 @@ func (c *Computer) settle(ctx context.Context, client *guest.Client, recovered b
 	return err
 }
 
-// bringTogether is settle without the memory of the machine going down.
+// bringTogether is reconcileAtStart without the memory of the machine going down.
 func (c *Computer) bringTogether(ctx context.Context, client *guest.Client, recovered bool) error {
 	c.collecting.RLock()
 	defer c.collecting.RUnlock()
