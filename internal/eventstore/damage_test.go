@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -230,4 +231,71 @@ func TestACopyThatLagsIsCaughtUp(t *testing.T) {
 	if got := dump(t, s); got != want || len(s.Repairs()) > 0 {
 		t.Errorf("not caught up: %v", s.Repairs())
 	}
+}
+
+// TestAnyPageOfTheCopyMayBeRubbish spoils each page of the SQLite copy in turn, of a
+// copy that has all events and of one that lags behind the journal: the log opens and
+// can be appended to, and after a verification it is what it was.
+func TestAnyPageOfTheCopyMayBeRubbish(t *testing.T) {
+	t.Parallel()
+	const page = 4096
+	ctx := context.Background()
+	dir, _, _ := closedLog(t)
+	file := filepath.Join(dir, sqliteFile)
+	lagging := must[[]byte](t)(os.ReadFile(file))
+	s := open(t, dir)
+	for _, p := range workload(t, 20) {
+		must[[]choir.Receipt](t)(s.Append(ctx, p.role, p.d))
+	}
+	want := dump(t, s)
+	head, _ := s.Head()
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	step := page
+	if testing.Short() {
+		step *= 5
+	}
+	for name, copied := range map[string][]byte{"whole": must[[]byte](t)(os.ReadFile(file)), "lagging": lagging} {
+		for at := 0; at+page <= len(copied); at += step {
+			spoiled := slices.Clone(copied)
+			copy(spoiled[at:at+page], bytes.Repeat([]byte("rubbish "), page/8))
+			if err := os.WriteFile(file, spoiled, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			dir := copiedLog(t, dir)
+			s, err := Open(ctx, dir, testConfig())
+			if err != nil {
+				t.Errorf("page %d, %s: %v", at/page, name, err)
+				continue
+			}
+			report, err := s.Verify(ctx, nil)
+			if err != nil || len(report.Holes) > 0 || s.ReadOnly() != "" {
+				t.Errorf("page %d, %s: %+v %v %s", at/page, name, report, err, s.ReadOnly())
+			}
+			for _, r := range append(s.Repairs(), report.Repaired...) {
+				if r.Copy != "sqlite" {
+					t.Errorf("page %d, %s: the wrong copy is blamed: %+v", at/page, name, r)
+				}
+				add(t, s, "", "", r)
+			}
+			if got := dumpWithoutRepairs(t, s, head); got != want {
+				t.Errorf("page %d, %s: the store is not what it was", at/page, name)
+			}
+			if err := s.Close(); err != nil {
+				t.Errorf("page %d, %s: %v", at/page, name, err)
+			}
+			os.RemoveAll(dir)
+		}
+	}
+}
+
+// copiedLog is a copy of a log that is closed.
+func copiedLog(t *testing.T, dir string) string {
+	t.Helper()
+	to := filepath.Join(t.TempDir(), "log")
+	if err := os.CopyFS(to, os.DirFS(dir)); err != nil {
+		t.Fatal(err)
+	}
+	return to
 }

@@ -96,10 +96,34 @@ func (s *Store) reconcile(ctx context.Context) error {
 		}
 		err = s.catchUp(ctx)
 	}
+	if choir.CodeOf(err) == choir.CodeCorrupt {
+		// The journal is sound, so this is damage in a page of the copy that was not
+		// looked at before.
+		if err = s.replaceCopy(); err == nil {
+			err = s.catchUp(ctx)
+		}
+	}
 	if err != nil {
 		return err
 	}
 	return s.dropAside()
+}
+
+// replaceCopy sets a SQLite copy aside that is open and damaged, and begins a new one.
+func (s *Store) replaceCopy() error {
+	s.applier.conn.Close() // it is thrown away
+	s.applier.conn = nil
+	if err := s.setAside(); err != nil {
+		return choir.Wrap("eventstore.open", choir.CodeUnavailable, err, "set the damaged %s aside", sqliteFile)
+	}
+	conn, err := openWriter(filepath.Join(s.dir, sqliteFile))
+	if err != nil {
+		return sqliteError("eventstore.open", err)
+	}
+	s.applier.conn, s.applier.view = conn, newView(sqliteBase{conn}, s.applier.watch)
+	s.applier.applied = 0
+	s.opened.sqliteDamage, s.opened.foreign = "a page of the SQLite copy is damaged", false
+	return nil
 }
 
 // repairJournal restores damaged records from the SQLite copy.
@@ -202,14 +226,14 @@ func (s *Store) catchUp(ctx context.Context) error {
 	} else if head > have {
 		err = s.applyAfter(ctx, have)
 	}
+	if err == nil {
+		err = sqliteError("eventstore.open", bringStamp(s.applier.conn))
+	}
+	if err == nil {
+		err = sqliteError("eventstore.open", s.recent.begin(s.applier.conn, head))
+	}
 	if err == nil && s.opened.sqliteDamage != "" && head > 0 {
 		s.opened.repairs = append(s.opened.repairs, choir.LogRepaired{Copy: "sqlite", From: 1, To: head, Damage: s.opened.sqliteDamage, Kind: "file"})
-	}
-	if err == nil {
-		err = bringStamp(s.applier.conn)
-	}
-	if err == nil {
-		err = s.recent.begin(s.applier.conn, head)
 	}
 	return err
 }
