@@ -143,6 +143,7 @@ func (a *appending) admit(ctx context.Context) ([]choir.Receipt, error) {
 	}
 	defer a.store.barrier.ReleaseAppend()
 	if err := a.store.applier.retry(); err != nil {
+		a.store.doubt(err)
 		return nil, err
 	}
 	return a.run(ctx)

@@ -25,8 +25,10 @@ type Progress struct {
 
 // check is the verification in the background.
 type check struct {
-	cancel context.CancelFunc // nil before Check
-	done   chan struct{}      // closed when it has ended
+	cancel   context.CancelFunc // nil before Check
+	finished chan struct{}      // closed when what Open did not look at is verified
+	doubted  chan struct{}      // has a value when a read met damage
+	done     chan struct{}      // closed when nothing is verified any more
 
 	mu       lockorder.Mutex[lockorder.ProgressMu] // guards progress
 	progress Progress
@@ -36,19 +38,69 @@ type check struct {
 // segment, so that it takes a small part of one core and of the disk.
 const resting = 3
 
-// Check has everything that Open does not look at verified in the background,
-// until it is finished or the store is closed; Checked says how far it is. What
-// it restores is given to repaired, from a goroutine of the store, to be
-// appended. It is called once at most, before other goroutines have the store.
+// doubtsApart is how long after a verification for a read that met damage the next
+// is made at the earliest: damage that it cannot mend would be read again and again.
+const doubtsApart = time.Minute
+
+// Check has everything that Open does not look at verified in the background;
+// Checked says how far it is. From then on until the store is closed, a read or an
+// append that meets damage has both copies verified. What is restored is given to
+// repaired, from a goroutine of the store, to be appended. It is called once at
+// most, before other goroutines have the store.
 func (s *Store) Check(repaired func(choir.LogRepaired)) {
 	ctx, cancel := context.WithCancel(context.Background())
-	s.checking.cancel, s.checking.done = cancel, make(chan struct{})
+	s.checking.cancel, s.checking.finished, s.checking.doubted, s.checking.done = cancel, make(chan struct{}), make(chan struct{}, 1), make(chan struct{})
 	s.checking.progress.Total = s.head
 	go func() {
 		defer close(s.checking.done)
 		err := s.checkAll(ctx, repaired)
 		s.checking.tell(func(p *Progress) { p.Finished, p.Err = err == nil, err })
+		close(s.checking.finished)
+		s.checkDoubted(ctx, repaired)
 	}()
+}
+
+// doubt has both copies verified in the background when an error says that the
+// SQLite copy is damaged.
+func (s *Store) doubt(err error) {
+	if s.checking.doubted == nil || choir.CodeOf(err) != choir.CodeCorrupt {
+		return
+	}
+	select {
+	case s.checking.doubted <- struct{}{}:
+	default: // one waits already
+	}
+}
+
+// checkDoubted verifies both copies each time that a read met damage, until the
+// context ends.
+func (s *Store) checkDoubted(ctx context.Context, repaired func(choir.LogRepaired)) {
+	for {
+		select {
+		case <-s.checking.doubted:
+		case <-ctx.Done():
+			return
+		}
+		err := s.verifyAndTell(ctx, repaired)
+		s.checking.tell(func(p *Progress) { p.Err = err })
+		if pause(ctx, doubtsApart) != nil {
+			return
+		}
+	}
+}
+
+// verifyAndTell verifies both copies, and says what it restored.
+func (s *Store) verifyAndTell(ctx context.Context, repaired func(choir.LogRepaired)) error {
+	report, err := s.Verify(ctx, nil)
+	select {
+	case <-s.checking.doubted: // by this verification, or before it
+	default:
+	}
+	s.checking.tell(func(p *Progress) { p.Repaired, p.Holes = p.Repaired+len(report.Repaired), len(report.Holes) })
+	for _, r := range report.Repaired {
+		repaired(r)
+	}
+	return err
 }
 
 func (c *check) stop() {
@@ -116,12 +168,7 @@ func (s *Store) checkAll(ctx context.Context, repaired func(choir.LogRepaired)) 
 	if sound {
 		return nil
 	}
-	report, err := s.Verify(ctx, nil)
-	s.checking.tell(func(p *Progress) { p.Repaired, p.Holes = len(report.Repaired), len(report.Holes) })
-	for _, r := range report.Repaired {
-		repaired(r)
-	}
-	return err
+	return s.verifyAndTell(ctx, repaired)
 }
 
 func pause(ctx context.Context, d time.Duration) error {

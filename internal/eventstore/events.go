@@ -24,9 +24,12 @@ func MayLag(ctx context.Context) context.Context { return context.WithValue(ctx,
 func (s *Store) read(ctx context.Context, fn func(*sqlite.Conn) error) error {
 	head, _ := s.journal.Head()
 	if err := s.applier.reach(ctx, head); err != nil && (ctx.Err() != nil || ctx.Value(mayLag{}) == nil) {
+		s.doubt(err)
 		return err
 	}
-	return s.pool.use(ctx, fn)
+	err := s.pool.use(ctx, fn)
+	s.doubt(err)
+	return err
 }
 
 // CatchUp has the SQLite copy take up at once what the log has, because somebody is

@@ -51,7 +51,7 @@ func bind(st *sqlite.Stmt, at int, arg any) error {
 
 // into decodes the first column of the row found.
 func into[V any](v *V) func(*sqlite.Stmt) error {
-	return func(st *sqlite.Stmt) error { return json.Unmarshal([]byte(st.ColumnText(0)), v) }
+	return func(st *sqlite.Stmt) error { return decodeText(st.ColumnText(0), v) }
 }
 
 // onto collects the first column of every row.
@@ -63,8 +63,13 @@ func onto[V any](list *[]V) func(*sqlite.Stmt) error {
 	}
 }
 
-// decodeText decodes JSON.
-func decodeText(text string, v any) error { return json.Unmarshal([]byte(text), v) }
+// decodeText decodes JSON of a row. Code corrupt: it is none.
+func decodeText(text string, v any) error {
+	if err := json.Unmarshal([]byte(text), v); err != nil {
+		return damagedCopy("eventstore.read", err)
+	}
+	return nil
+}
 
 func itoa(n int) string { return strconv.Itoa(n) }
 

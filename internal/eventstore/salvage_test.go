@@ -182,9 +182,32 @@ func TestTheBackgroundFindsWhatOpeningDoesNot(t *testing.T) {
 	if r := <-found; r.Copy != "sqlite" || r.From != 17 || r.To != 17 {
 		t.Errorf("%+v", r)
 	}
-	<-s.checking.done
+	<-s.checking.finished
 	if p := s.Checked(); !p.Finished || p.Done != head || p.Total != head || p.Repaired != 1 || p.Err != nil {
 		t.Errorf("%+v", p)
+	}
+	if dump(t, s) != want {
+		t.Error("the store is not what it was")
+	}
+}
+
+// TestWhatAReadMeetsIsMended damages a projection, which the check in the background
+// does not look at: the read that meets it is refused, has the copy verified, and the
+// next one has its answer.
+func TestWhatAReadMeetsIsMended(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	dir, want, _ := closedLog(t)
+	sqlIn(t, dir, "UPDATE runs SET value = '{'")
+	s := open(t, dir)
+	found := make(chan choir.LogRepaired)
+	s.Check(func(r choir.LogRepaired) { found <- r })
+	<-s.checking.finished
+	if _, err := s.Runs(ctx, 10, 0); choir.CodeOf(err) != choir.CodeCorrupt {
+		t.Fatalf("a damaged row is read: %v", err)
+	}
+	if r := <-found; r.Copy != "sqlite" {
+		t.Errorf("%+v", r)
 	}
 	if dump(t, s) != want {
 		t.Error("the store is not what it was")

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"golang.org/x/sys/unix"
 	"zombiezen.com/go/sqlite"
@@ -345,23 +346,34 @@ func queryInt(conn *sqlite.Conn, sql string, args ...any) (int64, error) {
 	return n, err
 }
 
+func damagedCopy(op string, err error) error {
+	return &choir.Error{Op: op, Code: choir.CodeCorrupt, Path: "store.sqlite", Msg: "the SQLite copy is damaged", Remedy: "try again in a moment, or run `choir log --repair`: it is rebuilt from the journal", Err: err}
+}
+
+// isMalformedJSON reports whether a function of SQLite met a value that is not JSON:
+// all that are read so were written as JSON, so a page of the file is damaged.
+func isMalformedJSON(err error) bool {
+	return sqlite.ErrCode(err).ToPrimary() == sqlite.ResultError && strings.Contains(err.Error(), "malformed JSON")
+}
+
 // sqliteError gives an error of SQLite its code; an *Error stays as it is.
 func sqliteError(op string, err error) error {
 	if err == nil {
 		return nil
 	}
-	if code := choir.CodeOf(err); code != choir.CodeInternal {
+	if choir.CodeOf(err) != choir.CodeInternal {
 		return err
 	}
 	if sqlite.ErrCode(err) == sqlite.ResultIOErrSHMSize {
 		// The index beside the WAL has no room, and says nothing of why.
 		return diskFull(op, err)
 	}
-	switch sqlite.ErrCode(err).ToPrimary() {
-	case sqlite.ResultFull:
+	code := sqlite.ErrCode(err).ToPrimary()
+	switch {
+	case code == sqlite.ResultFull:
 		return diskFull(op, err)
-	case sqlite.ResultCorrupt, sqlite.ResultNotADB:
-		return &choir.Error{Op: op, Code: choir.CodeCorrupt, Path: "store.sqlite", Msg: "the SQLite copy is damaged", Remedy: "restart choir: it is rebuilt from the journal", Err: err}
+	case code == sqlite.ResultCorrupt, code == sqlite.ResultNotADB, isMalformedJSON(err):
+		return damagedCopy(op, err)
 	}
 	return &choir.Error{Op: op, Code: choir.CodeInternal, Path: "store.sqlite", Msg: "SQLite refused", Err: err}
 }

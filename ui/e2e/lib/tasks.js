@@ -23,3 +23,17 @@ export async function watchTasks(frame) {
       return globalThis.held.longest;
     });
 }
+
+/**
+ * Does something up to three times, until no task of it held up the page for HELD_MS. Gives the longest task of the
+ * best time, in milliseconds: what the page itself does comes each time, what else the machine does comes and goes.
+ */
+export async function leastHeld(frame, act) {
+  let least = Number.POSITIVE_INFINITY;
+  for (let n = 0; n < 3 && least >= HELD_MS; n++) {
+    const longest = await watchTasks(frame);
+    await act(n);
+    least = Math.min(least, await longest());
+  }
+  return least;
+}
