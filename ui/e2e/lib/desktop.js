@@ -34,6 +34,14 @@ export async function goToPage(page, title) {
   await link.click();
 }
 
+/** Waits until the desktop of a page shows something; an error says what the page shows instead. */
+export async function appears(page, locator) {
+  await locator.waitFor().catch(async (e) => {
+    const frame = await desktopOf(page).locator("body").innerText().catch(String);
+    throw new Error(`${e.message}\nthe page ${page.url()} shows ${JSON.stringify(frame.slice(0, 1500))}`);
+  });
+}
+
 /** The frame with the desktop in it, whatever it shows. */
 export async function frameOf(page) {
   return await (await page.locator("iframe.desktop-frame").elementHandle()).contentFrame();

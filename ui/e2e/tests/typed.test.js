@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { frameOf } from "../lib/desktop.js";
+import { appears, frameOf } from "../lib/desktop.js";
 import { dropDrafts, keyboardIsInside } from "../lib/keyboard.js";
 import { rig, skip } from "../lib/rig.js";
 import { registered, reloadDesktop } from "../lib/states.js";
@@ -86,11 +86,12 @@ test("closing a window asks first, in each browser; one that is closed elsewhere
   await shows(it.second, "# second");
   for (const page of [it.page, it.second]) {
     await page.bringToFront();
+    await appears(page, code(page).getByText("Not saved"));
     await code(page)
       .getByRole("button", { name: /^Close/ })
       .last()
       .click();
-    await dialog(page).waitFor();
+    await appears(page, dialog(page));
     await page.keyboard.press("Escape");
     await dialog(page).waitFor({ state: "detached" });
     await editor(page).and(desk(page).locator(":focus")).waitFor();
