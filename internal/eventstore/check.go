@@ -73,9 +73,9 @@ func (s *Store) doubt(err error) {
 }
 
 // checkDoubted verifies both copies each time that a read met damage, until the
-// context ends.
+// context ends, or there is damage that stays: of both copies.
 func (s *Store) checkDoubted(ctx context.Context, repaired func(choir.LogRepaired)) {
-	for {
+	for s.opened.readOnly == "" && s.Checked().Holes == 0 {
 		select {
 		case <-s.checking.doubted:
 		case <-ctx.Done():
