@@ -24,6 +24,7 @@ import (
 	"choiros/internal/computer/rolehost"
 	"choiros/internal/computer/runs"
 	"choiros/internal/computer/terminals"
+	"choiros/internal/computer/treemerge"
 	"choiros/internal/computer/workspace"
 	"choiros/internal/diskquota"
 	"choiros/internal/eventstore"
@@ -117,8 +118,9 @@ type Computer struct {
 	store  *eventstore.Store
 	events *appender.Appender // appends to store
 	desk   *desk.Desk
-	// workspace owns the tree of files and its lock.
+	// workspace owns the tree of files and its lock, merger merges other trees into it.
 	workspace *workspace.Workspace
+	merger    *treemerge.Merger
 	blobs     blob.Store
 	keeper    *snapshot.Keeper
 	// roles runs the Director and the Associate in their sandboxes, tasks is what the
@@ -255,6 +257,7 @@ func (c *Computer) setLog(log *eventstore.Store) {
 		Dir: c.cfg.Dir, Moment: c.Moment, Disk: c.cfg.Disk, CacheLimit: c.cfg.CacheLimit, Hold: c.cfg.Hold, MaxUpload: c.cfg.MaxUpload,
 		ScanPatience: c.cfg.Patience.Scan, Scanned: c.cfg.Observer.Scanned, Computer: c.cfg.ID, Logger: c.cfg.Log,
 	})
+	c.merger = treemerge.New(log, c.events, c.workspace, c.keeper, c.roles.Terminals(), c.cfg.Now)
 	c.runs = runs.New(log, c.events, runs.Config{
 		MustHaveProject: c.mustHaveProject, DesktopCostUSD: c.cfg.DesktopCostUSD, DesktopSpan: c.cfg.DesktopSpan, Now: c.cfg.Now,
 	})

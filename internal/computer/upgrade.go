@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"choiros/internal/choir"
+	"choiros/internal/computer/treemerge"
 	"choiros/internal/computer/workspace"
 	"choiros/internal/guest"
 	"choiros/internal/snapshot"
@@ -33,7 +34,7 @@ type SourceFile struct {
 
 // Upgraded says what an upgrade of the desktop's source did, or would do.
 type Upgraded struct {
-	Applied
+	treemerge.Applied
 	Files []SourceFile // by path; those that nobody changed are not among them
 }
 
@@ -98,18 +99,18 @@ func (c *Computer) onlySource(ctx context.Context, root choir.Digest) (choir.Dig
 
 // upgrade is UpgradeSource once the two sides are known. The caller holds the tree.
 func (c *Computer) upgrade(ctx context.Context, role choir.Role, base, shipped choir.Digest, dryRun bool) (Upgraded, error) {
-	s := step{
-		base: base, theirs: shipped, reason: "taken", why: choir.TerminalTaken,
-		words: "The desktop's source was upgraded; this terminal has ended.",
+	s := treemerge.Step{
+		Base: base, Theirs: shipped, Reason: "taken", Terminal: choir.TerminalTaken,
+		Words: "The desktop's source was upgraded; this terminal has ended.",
 	}
 	conflicts, err := c.yield(ctx, &s)
 	if err != nil {
 		return Upgraded{}, err
 	}
-	s.record = func(before, now choir.Digest, files int64) choir.Payload {
+	s.Record = func(before, now choir.Digest, files int64) choir.Payload {
 		return c.upgraded(shipped, before, now, files, conflicts)
 	}
-	a, err := c.applyHeld(ctx, role, s, dryRun)
+	a, err := c.merger.ApplyHeld(ctx, role, s, dryRun)
 	a.Conflicts = append(a.Conflicts, conflicts...)
 	if err != nil {
 		return Upgraded{Applied: a}, err
@@ -151,15 +152,15 @@ func (c *Computer) noteUpgrade(ctx context.Context, role choir.Role, shipped cho
 // yield takes what conflicts with the workspace out of what the step applies, and
 // gives it back. What was taken out can let another path through, or stand in
 // its way, so it looks again until nothing conflicts.
-func (c *Computer) yield(ctx context.Context, s *step) ([]timeline.Conflict, error) {
+func (c *Computer) yield(ctx context.Context, s *treemerge.Step) ([]timeline.Conflict, error) {
 	var all []timeline.Conflict
 	for {
-		_, _, a, err := c.merge(ctx, *s)
+		a, err := c.merger.PlanHeld(ctx, *s)
 		if err == nil || len(a.Conflicts) == 0 {
 			slices.SortFunc(all, func(x, y timeline.Conflict) int { return strings.Compare(x.Path, y.Path) })
 			return all, err
 		}
-		changes, diffErr := snapshot.Diff(ctx, c.keeper, s.base, s.theirs)
+		changes, diffErr := snapshot.Diff(ctx, c.keeper, s.Base, s.Theirs)
 		if diffErr != nil {
 			return nil, diffErr
 		}
@@ -167,7 +168,7 @@ func (c *Computer) yield(ctx context.Context, s *step) ([]timeline.Conflict, err
 		if len(out) == 0 {
 			return nil, err // none of the step's own changes: nothing to take out
 		}
-		if s.theirs, err = timeline.Graft(ctx, c.keeper, s.theirs, s.base, out); err != nil {
+		if s.Theirs, err = timeline.Graft(ctx, c.keeper, s.Theirs, s.Base, out); err != nil {
 			return nil, err
 		}
 		all = append(all, a.Conflicts...)
@@ -271,10 +272,10 @@ func (c *Computer) renewal(ctx context.Context, client *guest.Client) (*workspac
 	if err != nil {
 		return nil, err
 	}
-	m, err := timeline.Merge(ctx, c.keeper, base, shipped, last, c.stamp())
+	m, err := c.merger.Trees(ctx, base, shipped, last)
 	if err != nil || len(m.Conflicts) > 0 {
 		return nil, err
 	}
-	draft, err := c.events.Draft(c.upgraded(shipped, last, m.Root, countShown(m.Changes), nil))
+	draft, err := c.events.Draft(c.upgraded(shipped, last, m.Root, workspace.CountShown(m.Changes), nil))
 	return &workspace.Intent{Before: last, Target: m.Root, Reason: "taken", Role: choir.RoleControl, Draft: draft}, err
 }

@@ -139,6 +139,14 @@ var importRules = []importRule{
 		},
 	},
 	{
+		why: "what is merged into a workspace reaches it through the workspace's own package: neither driver, bus nor roles, so that it is tested in one process",
+		of:  below("./internal/computer/treemerge"), deps: true,
+		bad: func(_, imported string) bool {
+			return imported == "./internal/computer" ||
+				underAny(imported, []string{"./internal/sandbox", "./internal/bus", "./internal/control", "./internal/computer/desk", "./internal/computer/terminals", "./internal/computer/rolehost", "./internal/computer/dispatch", "./internal/computer/runs"})
+		},
+	},
+	{
 		why: "a copy of the log in a cluster knows events and NATS, so that it can be used without a computer",
 		of:  func(path string) bool { return under(path, "./internal/bus/cluster") && !isTestSupport(path) },
 		bad: ownBut("./internal/bus/cluster", "./internal/choir", "./internal/fault"),
