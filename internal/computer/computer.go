@@ -23,6 +23,7 @@ import (
 	"choiros/internal/computer/dispatch"
 	"choiros/internal/computer/rolehost"
 	"choiros/internal/computer/runs"
+	"choiros/internal/computer/selfsource"
 	"choiros/internal/computer/terminals"
 	"choiros/internal/computer/treemerge"
 	"choiros/internal/computer/workspace"
@@ -128,6 +129,8 @@ type Computer struct {
 	roles *rolehost.Host
 	tasks *dispatch.Tasks
 	runs  *runs.Runs
+	// source is the desktop's own source in the workspace.
+	source *selfsource.Source
 	// replica is nil where durability is local.
 	replica *cluster.Replica
 	// reading says that the computer was opened for reading only.
@@ -149,10 +152,6 @@ type Computer struct {
 	projects repoIndex
 	// rewinds carries rewinds out beside the calls that asked for them.
 	rewinds *rewinds
-	// shipped is the desktop's source as it came.
-	shipped shippedSource
-	// broken is what broke of it last.
-	broken broken
 	// begins is the first event that it has alone; 0 until somebody asked.
 	begins atomic.Uint64
 	// recovered says that the session before did not end in order.
@@ -249,7 +248,7 @@ func (c *Computer) setLog(log *eventstore.Store) {
 	c.store = log
 	c.events = appender.New(log, c.cfg.ID, c.newID, c.cfg.Log)
 	c.desk = desk.New(log, c.events, c.blobs, desk.Config{
-		Themes: Source + "/" + themeFolder, Drafts: filepath.Join(c.cfg.Dir, draftsFile),
+		Themes: selfsource.ThemeFolder, Drafts: filepath.Join(c.cfg.Dir, draftsFile),
 		ReadOnly: c.reading, Now: c.cfg.Now, DraftChanged: c.draftNews.enqueue,
 	})
 	c.roles, c.tasks = c.newRoles(), c.newTasks()
@@ -258,6 +257,7 @@ func (c *Computer) setLog(log *eventstore.Store) {
 		ScanPatience: c.cfg.Patience.Scan, Scanned: c.cfg.Observer.Scanned, Computer: c.cfg.ID, Logger: c.cfg.Log,
 	})
 	c.merger = treemerge.New(log, c.events, c.workspace, c.keeper, c.roles.Terminals(), c.cfg.Now)
+	c.source = c.newSource()
 	c.runs = runs.New(log, c.events, runs.Config{
 		MustHaveProject: c.mustHaveProject, DesktopCostUSD: c.cfg.DesktopCostUSD, DesktopSpan: c.cfg.DesktopSpan, Now: c.cfg.Now,
 	})
@@ -316,6 +316,9 @@ func (c *Computer) Desk() *desk.Desk { return c.desk }
 
 // Workspace is the computer's files.
 func (c *Computer) Workspace() *workspace.Workspace { return c.workspace }
+
+// Source is the desktop's own source in the computer's workspace.
+func (c *Computer) Source() *selfsource.Source { return c.source }
 
 // Roles is what runs the computer's Director and Associate: their sandboxes, and what
 // people start in the Associate's.

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"choiros/internal/choir"
+	"choiros/internal/computer/selfsource/selfsourcetest"
 	"choiros/internal/sandbox"
 	"choiros/internal/sandbox/sandboxtest"
 )
@@ -227,7 +228,7 @@ func (deafSandbox) Dial(ctx context.Context) (net.Conn, error) {
 // sandbox was made and nothing was put into its workspace.
 func TestTheWorkspaceOfAKilledStartIsLaidOut(t *testing.T) {
 	l := newFakeLab(t, func(c *labConfig) {
-		c.Source = sourceArchive(t, firstDesktop)
+		c.Source = selfsourcetest.Pack(t, firstDesktop)
 		c.wrap = func(d sandbox.Driver) sandbox.Driver { return deaf{d} }
 	})
 	note := filepath.Join(l.cfg.Data, string(l.cfg.Computer), "handles", "associate.json")

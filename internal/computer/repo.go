@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"choiros/internal/choir"
+	"choiros/internal/computer/selfsource"
 	"choiros/internal/computer/workspace"
 	"choiros/internal/guest"
 	"choiros/internal/sandbox"
@@ -21,10 +22,10 @@ const projects = "workspace"
 
 // layOut makes the folders of a fresh workspace.
 func (c *Computer) layOut(ctx context.Context, client *guest.Client) error {
-	if err := c.shipSource(ctx, client); err != nil {
+	if err := c.source.Ship(ctx, client); err != nil {
 		return err
 	}
-	for _, dir := range []string{Source, "artifacts", projects} {
+	for _, dir := range []string{selfsource.Folder, "artifacts", projects} {
 		if err := client.Mkdir(ctx, dir, 0o755); err != nil && choir.CodeOf(err) != choir.CodeConflict {
 			return err
 		}

@@ -59,8 +59,8 @@ func (w startingWorkspace) MayRewrite(ctx context.Context) (bool, error) {
 	if err != nil || unfinished || w.c.wentDown {
 		return true, err
 	}
-	state, err := w.c.sourceState(ctx)
-	return err == nil && state.outdated() && !state.changed(), ctx.Err()
+	may, err := w.c.source.MayRenew(ctx)
+	return err == nil && may, ctx.Err()
 }
 
 // FirstLook implements rolehost.Workspace.
@@ -68,5 +68,7 @@ func (w startingWorkspace) FirstLook(ctx context.Context, client *guest.Client, 
 	if err := w.c.reconcileAtStart(ctx, client, recovered); err != nil {
 		return err
 	}
-	return w.c.renewSource(ctx, client)
+	w.c.collecting.RLock()
+	defer w.c.collecting.RUnlock()
+	return w.c.source.Renew(ctx, client)
 }

@@ -49,6 +49,8 @@ func TestPlantedViolationsAreFoundWithTheirReasons(t *testing.T) {
 		"./internal/computer/rolehost imports ./internal/bus/hub",
 		"./internal/computer/rolehost imports ./internal/computer",
 		"./internal/computer/runs imports ./internal/snapshot",
+		"./internal/computer/selfsource imports ./internal/computer/runs",
+		"./internal/computer/selfsource imports ./internal/sandbox",
 		"./internal/computer/treemerge imports ./internal/computer/runs",
 		"./internal/computer/workspace imports ./internal/bus",
 		"./internal/computer/workspace imports ./internal/computer/desk/drafts",

@@ -1,4 +1,4 @@
-package computer
+package selfsource
 
 import (
 	"context"
@@ -8,7 +8,6 @@ import (
 	"choiros/internal/choir"
 	"choiros/internal/computer/treemerge"
 	"choiros/internal/computer/workspace"
-	"choiros/internal/guest"
 	"choiros/internal/snapshot"
 	"choiros/internal/timeline"
 )
@@ -38,129 +37,132 @@ type Upgraded struct {
 	Files []SourceFile // by path; those that nobody changed are not among them
 }
 
-// UpgradeSource merges what changed between the source that the workspace's was
+// Upgrade merges what changed between the source that the workspace's was
 // made of and the one that this choir carries into the workspace's. Paths that
 // both changed in the same place stay as they are. Code conflict when there is
 // nothing to upgrade, and while a task works. With dryRun it only says what would
 // change.
-func (c *Computer) UpgradeSource(ctx context.Context, role choir.Role, dryRun bool) (Upgraded, error) {
-	unlock, err := c.workspace.Lock(ctx)
+func (s *Source) Upgrade(ctx context.Context, role choir.Role, dryRun bool) (Upgraded, error) {
+	unlock, err := s.workspace.Lock(ctx)
 	if err != nil {
 		return Upgraded{}, err
 	}
 	defer unlock()
-	state, err := c.sourceState(ctx)
+	state, err := s.state(ctx)
 	if err != nil {
 		return Upgraded{}, err
 	}
 	if !state.outdated() {
 		return Upgraded{}, choir.E("computer.upgrade", choir.CodeConflict, "the desktop's source is not older than the one in this choir")
 	}
-	if err := c.workspace.MustBeIdle(ctx); err != nil {
+	if err := s.workspace.MustBeIdle(ctx); err != nil {
 		return Upgraded{}, err
 	}
-	base, shipped, err := c.sourceSides(ctx, state)
+	base, shipped, err := s.sides(ctx, state)
 	if err != nil {
 		return Upgraded{}, err
 	}
-	return c.upgrade(ctx, role, base, shipped, dryRun)
+	return s.upgrade(ctx, role, base, shipped, dryRun)
 }
 
-// sourceSides are trees with nothing but a source: the one that the workspace's
-// was made of, and the one in this choir.
-func (c *Computer) sourceSides(ctx context.Context, s sourceState) (base, shipped choir.Digest, err error) {
-	tree, _, err := c.available(ctx, s.tree)
+// sides makes trees with nothing but a source: the one that the workspace's was made
+// of, and the one in this choir.
+func (s *Source) sides(ctx context.Context, of state) (base, shipped choir.Digest, err error) {
+	tree, err := s.cfg.Available(ctx, of.tree)
 	if err != nil {
 		return "", "", err
 	}
-	if base, err = c.onlySource(ctx, tree); err != nil {
+	if base, err = s.onlySource(ctx, tree); err != nil {
 		return "", "", err
 	}
-	t, err := unpacked(c.cfg.Source)
+	t, err := readArchive(s.cfg.Archive)
 	if err == nil {
-		err = c.keep(ctx, t.root, t.objects)
+		err = s.storeTree(ctx, t.root, t.objects)
 	}
 	return base, t.root, err
 }
 
-// onlySource is the tree without all but the desktop's source.
-func (c *Computer) onlySource(ctx context.Context, root choir.Digest) (choir.Digest, error) {
-	e, err := c.workspace.Lookup(ctx, root, Source)
+// onlySource makes a tree of a tree's source with nothing else in it. Code not_found when
+// it has none.
+func (s *Source) onlySource(ctx context.Context, root choir.Digest) (choir.Digest, error) {
+	e, err := s.workspace.Lookup(ctx, root, Folder)
 	if err != nil {
 		return "", err
 	}
 	if e == nil || e.Kind != snapshot.Dir {
-		return "", choir.E("computer.upgrade", choir.CodeNotFound, "there is no folder %s", Source)
+		return "", choir.E("computer.upgrade", choir.CodeNotFound, "there is no folder %s", Folder)
 	}
-	var t carried
+	var t carriedTree
 	lone := t.folder(loneSource(e.Sum))
-	return lone, c.keep(ctx, lone, t.objects)
+	return lone, s.storeTree(ctx, lone, t.objects)
 }
 
-// upgrade is UpgradeSource once the two sides are known. The caller holds the tree.
-func (c *Computer) upgrade(ctx context.Context, role choir.Role, base, shipped choir.Digest, dryRun bool) (Upgraded, error) {
-	s := treemerge.Step{
+// upgrade is Upgrade once the two sides are known. The caller holds the tree.
+func (s *Source) upgrade(ctx context.Context, role choir.Role, base, shipped choir.Digest, dryRun bool) (Upgraded, error) {
+	step := treemerge.Step{
 		Base: base, Theirs: shipped, Reason: "taken", Terminal: choir.TerminalTaken,
 		Words: "The desktop's source was upgraded; this terminal has ended.",
 	}
-	conflicts, err := c.yield(ctx, &s)
+	conflicts, err := s.leaveConflicts(ctx, &step)
 	if err != nil {
 		return Upgraded{}, err
 	}
-	s.Record = func(before, now choir.Digest, files int64) choir.Payload {
-		return c.upgraded(shipped, before, now, files, conflicts)
+	step.Record = func(before, now choir.Digest, files int64) choir.Payload {
+		return s.upgraded(shipped, before, now, files, conflicts)
 	}
-	a, err := c.merger.ApplyHeld(ctx, role, s, dryRun)
+	a, err := s.merger.ApplyHeld(ctx, role, step, dryRun)
 	a.Conflicts = append(a.Conflicts, conflicts...)
 	if err != nil {
 		return Upgraded{Applied: a}, err
 	}
 	if len(a.Changes) == 0 && !dryRun {
 		// Nothing to write, and the next upgrade begins from here all the same.
-		if a.Receipt, a.BackSeq, err = c.noteUpgrade(ctx, role, shipped, conflicts); err != nil {
+		if a.Receipt, a.BackSeq, err = s.recordUpgrade(ctx, role, shipped, conflicts); err != nil {
 			return Upgraded{Applied: a}, err
 		}
 	}
-	ours, err := c.sourceChanges(ctx, base, a.From)
+	ours, err := s.changesSince(ctx, base, a.From)
 	return Upgraded{Applied: a, Files: fates(a.Changes, ours, a.Conflicts)}, err
 }
 
 // maxConflicts is how many paths the event of an upgrade names.
 const maxConflicts = 256
 
-func (c *Computer) upgraded(shipped, before, now choir.Digest, files int64, conflicts []timeline.Conflict) choir.DesktopUpgraded {
-	p := choir.DesktopUpgraded{Version: c.cfg.Version, Base: shipped, Before: before, Snapshot: now, Files: files}
+// upgraded makes the event of an upgrade.
+func (s *Source) upgraded(shipped, before, now choir.Digest, files int64, conflicts []timeline.Conflict) choir.DesktopUpgraded {
+	p := choir.DesktopUpgraded{Version: s.cfg.Version, Base: shipped, Before: before, Snapshot: now, Files: files}
 	for _, one := range conflicts[:min(len(conflicts), maxConflicts)] {
 		p.Conflicts = append(p.Conflicts, one.Path)
 	}
 	return p
 }
 
-func (c *Computer) noteUpgrade(ctx context.Context, role choir.Role, shipped choir.Digest, conflicts []timeline.Conflict) (choir.Receipt, uint64, error) {
-	now, err := c.workspace.LastSnapshot(ctx)
+// recordUpgrade appends the event of an upgrade that changes no file.
+func (s *Source) recordUpgrade(ctx context.Context, role choir.Role, shipped choir.Digest, conflicts []timeline.Conflict) (choir.Receipt, uint64, error) {
+	now, err := s.workspace.LastSnapshot(ctx)
 	if err != nil {
 		return choir.Receipt{}, 0, err
 	}
-	back, _ := c.store.Head()
-	receipts, err := c.events.Append(ctx, role, c.upgraded(shipped, now, now, 0, conflicts))
+	back, _ := s.log.Head()
+	receipts, err := s.events.Append(ctx, role, s.upgraded(shipped, now, now, 0, conflicts))
 	if err != nil {
 		return choir.Receipt{}, 0, err
 	}
 	return receipts[0], back, nil
 }
 
-// yield takes what conflicts with the workspace out of what the step applies, and
-// gives it back. What was taken out can let another path through, or stand in
-// its way, so it looks again until nothing conflicts.
-func (c *Computer) yield(ctx context.Context, s *treemerge.Step) ([]timeline.Conflict, error) {
+// leaveConflicts takes what conflicts with the workspace out of what the step merges,
+// and returns it. What was taken out can let another path through, or stand in its way,
+// so it looks again until nothing conflicts.
+func (s *Source) leaveConflicts(ctx context.Context, step *treemerge.Step) ([]timeline.Conflict, error) {
 	var all []timeline.Conflict
 	for {
-		a, err := c.merger.PlanHeld(ctx, *s)
+		a, err := s.merger.PlanHeld(ctx, *step)
 		if err == nil || len(a.Conflicts) == 0 {
 			slices.SortFunc(all, func(x, y timeline.Conflict) int { return strings.Compare(x.Path, y.Path) })
 			return all, err
 		}
-		changes, diffErr := snapshot.Diff(ctx, c.keeper, s.Base, s.Theirs)
+		changes, diffErr := snapshot.Diff(ctx, s.keeper, step.Base, step.Theirs)
 		if diffErr != nil {
 			return nil, diffErr
 		}
@@ -168,7 +170,7 @@ func (c *Computer) yield(ctx context.Context, s *treemerge.Step) ([]timeline.Con
 		if len(out) == 0 {
 			return nil, err // none of the step's own changes: nothing to take out
 		}
-		if s.Theirs, err = timeline.Graft(ctx, c.keeper, s.Theirs, s.Base, out); err != nil {
+		if step.Theirs, err = timeline.Graft(ctx, s.keeper, step.Theirs, step.Base, out); err != nil {
 			return nil, err
 		}
 		all = append(all, a.Conflicts...)
@@ -191,13 +193,13 @@ func conflicting(changes []snapshot.Change, conflicts []timeline.Conflict) []str
 	return out
 }
 
-// sourceChanges is what the workspace has made of a source.
-func (c *Computer) sourceChanges(ctx context.Context, base, root choir.Digest) ([]snapshot.Change, error) {
-	ours, err := c.onlySource(ctx, root)
+// changesSince lists what the workspace has made of a source.
+func (s *Source) changesSince(ctx context.Context, base, root choir.Digest) ([]snapshot.Change, error) {
+	ours, err := s.onlySource(ctx, root)
 	if err != nil {
 		return nil, err
 	}
-	return snapshot.Diff(ctx, c.keeper, base, ours)
+	return snapshot.Diff(ctx, s.keeper, base, ours)
 }
 
 // fates says what becomes of each file, from what the upgrade writes, what the
@@ -229,53 +231,4 @@ func fates(written, ours []snapshot.Change, conflicts []timeline.Conflict) []Sou
 	}
 	slices.SortFunc(out, func(a, b SourceFile) int { return strings.Compare(a.Path, b.Path) })
 	return out
-}
-
-// renewSource replaces a source that nobody changed by the one in this choir,
-// when the Associate's sandbox has come up and before it is given out. A source
-// that was changed is left to the owner, as is one in a workspace that a task was
-// at work in, or that changed under the log.
-func (c *Computer) renewSource(ctx context.Context, client *guest.Client) error {
-	c.collecting.RLock()
-	defer c.collecting.RUnlock()
-	in, err := c.renewal(ctx, client)
-	if err != nil {
-		// The computer works with the source it has, and the shell offers the upgrade.
-		if ctx.Err() == nil {
-			c.cfg.Log.Warn("the desktop's source was not upgraded", "computer", c.cfg.ID, "error", err)
-		}
-		return ctx.Err()
-	}
-	if in != nil {
-		_, err = c.workspace.CarryOut(ctx, client, *in)
-	}
-	return err
-}
-
-// renewal is what renewSource has to do; nil is nothing.
-func (c *Computer) renewal(ctx context.Context, client *guest.Client) (*workspace.Intent, error) {
-	state, err := c.sourceState(ctx)
-	if err != nil || !state.outdated() || state.changed() {
-		return nil, err
-	}
-	if task, err := c.workspace.TaskAtWork(ctx); err != nil || task != nil {
-		return nil, err
-	}
-	last, err := c.workspace.LastSnapshot(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if now, err := c.workspace.ScanWith(ctx, client, nil); err != nil || now.Root != last {
-		return nil, err
-	}
-	base, shipped, err := c.sourceSides(ctx, state)
-	if err != nil {
-		return nil, err
-	}
-	m, err := c.merger.Trees(ctx, base, shipped, last)
-	if err != nil || len(m.Conflicts) > 0 {
-		return nil, err
-	}
-	draft, err := c.events.Draft(c.upgraded(shipped, last, m.Root, workspace.CountShown(m.Changes), nil))
-	return &workspace.Intent{Before: last, Target: m.Root, Reason: "taken", Role: choir.RoleControl, Draft: draft}, err
 }
