@@ -21,6 +21,7 @@ import (
 	"choiros/internal/computer/appender"
 	"choiros/internal/computer/desk"
 	"choiros/internal/computer/dispatch"
+	"choiros/internal/computer/projects"
 	"choiros/internal/computer/rolehost"
 	"choiros/internal/computer/runs"
 	"choiros/internal/computer/selfsource"
@@ -129,8 +130,9 @@ type Computer struct {
 	roles *rolehost.Host
 	tasks *dispatch.Tasks
 	runs  *runs.Runs
-	// source is the desktop's own source in the workspace.
-	source *selfsource.Source
+	// source is the desktop's own source in the workspace, projects are people's.
+	source   *selfsource.Source
+	projects *projects.Projects
 	// replica is nil where durability is local.
 	replica *cluster.Replica
 	// reading says that the computer was opened for reading only.
@@ -148,8 +150,6 @@ type Computer struct {
 	draftNews *draftNews
 	// uploads are blobs that the guests send in chunks.
 	uploads uploads
-	// projects are the repositories that were added, as far as the log was read.
-	projects repoIndex
 	// rewinds carries rewinds out beside the calls that asked for them.
 	rewinds *rewinds
 	// begins is the first event that it has alone; 0 until somebody asked.
@@ -258,8 +258,9 @@ func (c *Computer) setLog(log *eventstore.Store) {
 	})
 	c.merger = treemerge.New(log, c.events, c.workspace, c.keeper, c.roles.Terminals(), c.cfg.Now)
 	c.source = c.newSource()
+	c.projects = projects.New(log, c.events, c.keeper, c.workspace, c.roles, sandbox.WorkspaceInside)
 	c.runs = runs.New(log, c.events, runs.Config{
-		MustHaveProject: c.mustHaveProject, DesktopCostUSD: c.cfg.DesktopCostUSD, DesktopSpan: c.cfg.DesktopSpan, Now: c.cfg.Now,
+		MustHaveProject: c.projects.MustHave, DesktopCostUSD: c.cfg.DesktopCostUSD, DesktopSpan: c.cfg.DesktopSpan, Now: c.cfg.Now,
 	})
 }
 
@@ -319,6 +320,9 @@ func (c *Computer) Workspace() *workspace.Workspace { return c.workspace }
 
 // Source is the desktop's own source in the computer's workspace.
 func (c *Computer) Source() *selfsource.Source { return c.source }
+
+// Projects is people's own projects in the computer's workspace.
+func (c *Computer) Projects() *projects.Projects { return c.projects }
 
 // Roles is what runs the computer's Director and Associate: their sandboxes, and what
 // people start in the Associate's.

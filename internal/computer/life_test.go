@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"choiros/internal/choir"
+	"choiros/internal/computer/projects"
 	"choiros/internal/computer/selfsource/selfsourcetest"
 	"choiros/internal/sandbox"
 	"choiros/internal/sandbox/sandboxtest"
@@ -277,7 +278,7 @@ func TestASandboxOfAnotherBuildIsReplaced(t *testing.T) {
 func TestASandboxThatCannotStartSaysWhyInTime(t *testing.T) {
 	l := newLab(t, func(cfg *labConfig) { cfg.Guest = filepath.Join(cfg.Data, "nowhere") })
 	began := time.Now()
-	_, err := l.AddRepo(l.within(), choir.RoleCLI, NewRepo{Name: "hello"}, strings.NewReader(""))
+	_, err := l.Projects().Add(l.within(), choir.RoleCLI, projects.NewProject{Name: "hello"}, strings.NewReader(""))
 	if choir.CodeOf(err) != choir.CodeUnavailable || !strings.Contains(err.Error(), "nowhere") || time.Since(began) > 10*time.Second {
 		t.Errorf("after %s: %v", time.Since(began), err)
 	}

@@ -54,7 +54,7 @@ var harmless = map[string]string{
 	"internal/computer/workspace/trash.go":                    "goes through the guest",
 	"internal/computer/workspace/caches.go Without":           "a batch of blobs, whose parts have points",
 	"internal/computer/selfsource/archive.go storeTree":       "a batch of blobs, whose parts have points",
-	"internal/computer/repo.go":                               "goes through the guest",
+	"internal/computer/projects/add.go":                       "goes through the guest",
 	"internal/computer/workspace/aside.go":                    "goes through the guest",
 	"internal/computer/workspace/remover.go":                  "goes through the guest",
 	"internal/guest/files.go renameClosed":                    "guest.rename is passed before it",

@@ -13,7 +13,8 @@ import (
 )
 
 // Serve serves a folder as the workspace until the test ends, and returns a client.
-// Programs run as the test does, with everything that it may reach.
+// Programs run as the test does, with everything that it may reach, but with the
+// environment that they have in a sandbox.
 func Serve(t testing.TB, workspace string) *guest.Client {
 	t.Helper()
 	// Not below the test's own folder: a socket's path is short.
@@ -33,7 +34,7 @@ func Serve(t testing.TB, workspace string) *guest.Client {
 	}
 	server := guest.NewServer(guest.Config{
 		Version: "lab", Listener: listener, Workspace: workspace,
-		Allow: func(net.Conn) error { return nil }, Programs: guest.NewReaper(false),
+		Allow: func(net.Conn) error { return nil }, Env: guest.Environment(nil), Programs: guest.NewReaper(false),
 	})
 	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
 	served := make(chan error, 1)

@@ -30,6 +30,7 @@ type Lab struct {
 	T        testing.TB
 	Computer choir.ID
 	Dir      string // of the tree
+	Data     string // the computer's folder
 	Log      *eventstore.Store
 	Events   *appender.Appender // appends to Log
 	Keeper   *snapshot.Keeper
@@ -39,10 +40,9 @@ type Lab struct {
 // New makes a workspace with content in blobs, until the test ends.
 func New(t testing.TB, blobs blob.Store, change ...func(*workspace.Config)) *Lab {
 	t.Helper()
-	data := t.TempDir()
-	l := &Lab{T: t, Computer: NewID(t), Dir: t.TempDir(), Keeper: snapshot.NewKeeper(blobs)}
+	l := &Lab{T: t, Computer: NewID(t), Dir: t.TempDir(), Data: t.TempDir(), Keeper: snapshot.NewKeeper(blobs)}
 	var err error
-	if l.Log, err = eventstore.Open(t.Context(), data, eventstore.Config{
+	if l.Log, err = eventstore.Open(t.Context(), l.Data, eventstore.Config{
 		Computer: l.Computer, User: NewID(t), Blobs: blobs, Now: func() choir.Time { return choir.TimeOf(time.Now()) },
 	}); err != nil {
 		t.Fatal(err)
@@ -57,7 +57,7 @@ func New(t testing.TB, blobs blob.Store, change ...func(*workspace.Config)) *Lab
 	if _, err := l.Events.Append(t.Context(), choir.RoleControl, choir.ComputerCreated{Name: "lab", Format: 1}); err != nil {
 		t.Fatal(err)
 	}
-	cfg := workspace.Config{Dir: data, Moment: l.moment, MaxUpload: 1 << 20, Computer: l.Computer, Logger: quiet}
+	cfg := workspace.Config{Dir: l.Data, Moment: l.moment, MaxUpload: 1 << 20, Computer: l.Computer, Logger: quiet}
 	for _, c := range change {
 		c(&cfg)
 	}
