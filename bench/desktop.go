@@ -8,14 +8,14 @@ import (
 	"time"
 
 	"choiros/internal/choir"
-	"choiros/internal/computer"
+	"choiros/internal/computer/selfsource"
 	"choiros/internal/computer/workspace"
 )
 
 // entry is what the desktop's page begins with; probe is a component of ours.
 const (
-	entryPath = computer.Source + "/src/main.tsx"
-	probePath = computer.Source + "/src/BenchProbe.tsx"
+	entryPath = selfsource.Folder + "/src/main.tsx"
+	probePath = selfsource.Folder + "/src/BenchProbe.tsx"
 )
 
 // benchDesktop measures what a person waits for: the first paint, script, the

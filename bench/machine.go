@@ -12,6 +12,7 @@ import (
 	"choiros/internal/blob/fs"
 	"choiros/internal/choir"
 	"choiros/internal/computer"
+	"choiros/internal/computer/projects"
 	"choiros/internal/config"
 	"choiros/internal/control/connections"
 	"choiros/internal/control/supervisor"
@@ -112,8 +113,8 @@ func (m *machine) lay(ctx context.Context, files int) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Minute)
 	defer cancel()
-	first := &computer.FirstCommit{Message: "Begin", At: benchTime.Std()}
-	_, err = m.c.AddRepo(ctx, choir.RoleCLI, computer.NewRepo{Name: project, Commit: first}, tar)
+	first := &projects.FirstCommit{Message: "Begin", At: benchTime.Std()}
+	_, err = m.c.Projects().Add(ctx, choir.RoleCLI, projects.NewProject{Name: project, Commit: first}, tar)
 	return err
 }
 

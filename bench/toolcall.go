@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"choiros/internal/choir"
-	"choiros/internal/computer"
+	"choiros/internal/computer/projects"
 )
 
 const (
@@ -40,7 +40,7 @@ func benchToolCall(ctx context.Context, l *lab, emit func(Row)) (err error) {
 	if err != nil {
 		return err
 	}
-	if _, err := m.c.AddRepo(ctx, choir.RoleCLI, computer.NewRepo{Name: project, Replace: true}, tar); err != nil {
+	if _, err := m.c.Projects().Add(ctx, choir.RoleCLI, projects.NewProject{Name: project, Replace: true}, tar); err != nil {
 		return err
 	}
 	peers, err := l.callPeers(ctx)

@@ -17,6 +17,7 @@ var noTests = map[string]string{
 	"cmd/choir-associate":                "a program; cmd/choir and internal/computer run it",
 	"internal/blob/blobtest":             "a suite; the blob stores run it",
 	"internal/control/controltest":       "a lab; internal/control/api and gateway use it",
+	"internal/guest/guesttest":           "a lab; the parts of internal/computer use it",
 	"internal/keyring/keyringtest":       "a suite; the keyrings run it",
 	"internal/model/modeltest":           "a suite; the providers run it",
 	"internal/sandbox/sandboxtest":       "a suite; the drivers run it",

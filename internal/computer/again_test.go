@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"choiros/internal/choir"
+	"choiros/internal/computer/projects"
 	"choiros/internal/computer/rolehost"
 )
 
@@ -16,7 +17,7 @@ func TestAComputerServesASecondTime(t *testing.T) {
 	cfg, _ := crashed(t)
 	l := openLab(t, cfg)
 	l.guest()
-	l.sh("mkdir -p " + projects) // the kill may have come before it was made
+	l.sh("mkdir -p " + projects.Folder) // the kill may have come before it was made
 	l.terminal(rolehost.NewTerminal{}).typed("echo one\n")
 	l.rest()
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)

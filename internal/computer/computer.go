@@ -21,9 +21,12 @@ import (
 	"choiros/internal/computer/appender"
 	"choiros/internal/computer/desk"
 	"choiros/internal/computer/dispatch"
+	"choiros/internal/computer/projects"
 	"choiros/internal/computer/rolehost"
 	"choiros/internal/computer/runs"
+	"choiros/internal/computer/selfsource"
 	"choiros/internal/computer/terminals"
+	"choiros/internal/computer/treemerge"
 	"choiros/internal/computer/workspace"
 	"choiros/internal/diskquota"
 	"choiros/internal/eventstore"
@@ -117,8 +120,9 @@ type Computer struct {
 	store  *eventstore.Store
 	events *appender.Appender // appends to store
 	desk   *desk.Desk
-	// workspace owns the tree of files and its lock.
+	// workspace owns the tree of files and its lock, merger merges other trees into it.
 	workspace *workspace.Workspace
+	merger    *treemerge.Merger
 	blobs     blob.Store
 	keeper    *snapshot.Keeper
 	// roles runs the Director and the Associate in their sandboxes, tasks is what the
@@ -126,6 +130,9 @@ type Computer struct {
 	roles *rolehost.Host
 	tasks *dispatch.Tasks
 	runs  *runs.Runs
+	// source is the desktop's own source in the workspace, projects are people's.
+	source   *selfsource.Source
+	projects *projects.Projects
 	// replica is nil where durability is local.
 	replica *cluster.Replica
 	// reading says that the computer was opened for reading only.
@@ -143,14 +150,8 @@ type Computer struct {
 	draftNews *draftNews
 	// uploads are blobs that the guests send in chunks.
 	uploads uploads
-	// projects are the repositories that were added, as far as the log was read.
-	projects repoIndex
 	// rewinds carries rewinds out beside the calls that asked for them.
 	rewinds *rewinds
-	// shipped is the desktop's source as it came.
-	shipped shippedSource
-	// broken is what broke of it last.
-	broken broken
 	// begins is the first event that it has alone; 0 until somebody asked.
 	begins atomic.Uint64
 	// recovered says that the session before did not end in order.
@@ -247,7 +248,7 @@ func (c *Computer) setLog(log *eventstore.Store) {
 	c.store = log
 	c.events = appender.New(log, c.cfg.ID, c.newID, c.cfg.Log)
 	c.desk = desk.New(log, c.events, c.blobs, desk.Config{
-		Themes: Source + "/" + themeFolder, Drafts: filepath.Join(c.cfg.Dir, draftsFile),
+		Themes: selfsource.ThemeFolder, Drafts: filepath.Join(c.cfg.Dir, draftsFile),
 		ReadOnly: c.reading, Now: c.cfg.Now, DraftChanged: c.draftNews.enqueue,
 	})
 	c.roles, c.tasks = c.newRoles(), c.newTasks()
@@ -255,8 +256,11 @@ func (c *Computer) setLog(log *eventstore.Store) {
 		Dir: c.cfg.Dir, Moment: c.Moment, Disk: c.cfg.Disk, CacheLimit: c.cfg.CacheLimit, Hold: c.cfg.Hold, MaxUpload: c.cfg.MaxUpload,
 		ScanPatience: c.cfg.Patience.Scan, Scanned: c.cfg.Observer.Scanned, Computer: c.cfg.ID, Logger: c.cfg.Log,
 	})
+	c.merger = treemerge.New(log, c.events, c.workspace, c.keeper, c.roles.Terminals(), c.cfg.Now)
+	c.source = c.newSource()
+	c.projects = projects.New(log, c.events, c.keeper, c.workspace, c.roles, sandbox.WorkspaceInside)
 	c.runs = runs.New(log, c.events, runs.Config{
-		MustHaveProject: c.mustHaveProject, DesktopCostUSD: c.cfg.DesktopCostUSD, DesktopSpan: c.cfg.DesktopSpan, Now: c.cfg.Now,
+		MustHaveProject: c.projects.MustHave, DesktopCostUSD: c.cfg.DesktopCostUSD, DesktopSpan: c.cfg.DesktopSpan, Now: c.cfg.Now,
 	})
 }
 
@@ -313,6 +317,12 @@ func (c *Computer) Desk() *desk.Desk { return c.desk }
 
 // Workspace is the computer's files.
 func (c *Computer) Workspace() *workspace.Workspace { return c.workspace }
+
+// Source is the desktop's own source in the computer's workspace.
+func (c *Computer) Source() *selfsource.Source { return c.source }
+
+// Projects is people's own projects in the computer's workspace.
+func (c *Computer) Projects() *projects.Projects { return c.projects }
 
 // Roles is what runs the computer's Director and Associate: their sandboxes, and what
 // people start in the Associate's.

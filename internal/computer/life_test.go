@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"choiros/internal/choir"
+	"choiros/internal/computer/projects"
+	"choiros/internal/computer/selfsource/selfsourcetest"
 	"choiros/internal/sandbox"
 	"choiros/internal/sandbox/sandboxtest"
 )
@@ -227,7 +229,7 @@ func (deafSandbox) Dial(ctx context.Context) (net.Conn, error) {
 // sandbox was made and nothing was put into its workspace.
 func TestTheWorkspaceOfAKilledStartIsLaidOut(t *testing.T) {
 	l := newFakeLab(t, func(c *labConfig) {
-		c.Source = sourceArchive(t, firstDesktop)
+		c.Source = selfsourcetest.Pack(t, firstDesktop)
 		c.wrap = func(d sandbox.Driver) sandbox.Driver { return deaf{d} }
 	})
 	note := filepath.Join(l.cfg.Data, string(l.cfg.Computer), "handles", "associate.json")
@@ -276,7 +278,7 @@ func TestASandboxOfAnotherBuildIsReplaced(t *testing.T) {
 func TestASandboxThatCannotStartSaysWhyInTime(t *testing.T) {
 	l := newLab(t, func(cfg *labConfig) { cfg.Guest = filepath.Join(cfg.Data, "nowhere") })
 	began := time.Now()
-	_, err := l.AddRepo(l.within(), choir.RoleCLI, NewRepo{Name: "hello"}, strings.NewReader(""))
+	_, err := l.Projects().Add(l.within(), choir.RoleCLI, projects.NewProject{Name: "hello"}, strings.NewReader(""))
 	if choir.CodeOf(err) != choir.CodeUnavailable || !strings.Contains(err.Error(), "nowhere") || time.Since(began) > 10*time.Second {
 		t.Errorf("after %s: %v", time.Since(began), err)
 	}

@@ -12,12 +12,6 @@ import (
 	"choiros/internal/snapshot"
 )
 
-// Difference is how the workspace differs between two moments.
-type Difference struct {
-	From, To choir.Digest
-	Changes  []snapshot.Change
-}
-
 // Moment finds the snapshot of the workspace as it was after event seq; the
 // present, as the log knows it, for zero.
 func (c *Computer) Moment(ctx context.Context, seq uint64) (choir.Digest, error) {
@@ -45,22 +39,22 @@ func (c *Computer) moment(ctx context.Context, seq uint64) (root choir.Digest, l
 }
 
 // Diff compares the workspace at two moments. It reads the store only.
-func (c *Computer) Diff(ctx context.Context, from, to uint64) (Difference, error) {
+func (c *Computer) Diff(ctx context.Context, from, to uint64) (workspace.Difference, error) {
 	a, err := c.Moment(ctx, from)
 	if err != nil {
-		return Difference{}, err
+		return workspace.Difference{}, err
 	}
 	b, err := c.Moment(ctx, to)
 	if err != nil {
-		return Difference{}, err
+		return workspace.Difference{}, err
 	}
 	changes, err := snapshot.Diff(ctx, c.keeper, a, b)
-	return Difference{From: a, To: b, Changes: changes}, err
+	return workspace.Difference{From: a, To: b, Changes: changes}, err
 }
 
 // Rewound says what a rewind did, or would do.
 type Rewound struct {
-	Difference
+	workspace.Difference
 	ToSeq   uint64     // the moment, which is never in the middle of one change
 	Stopped []choir.ID // runs that are stopped first
 	Receipt choir.Receipt
@@ -90,7 +84,7 @@ func (c *Computer) Rewind(ctx context.Context, role choir.Role, seq uint64, dryR
 	if err != nil {
 		return Rewound{}, err
 	}
-	r := Rewound{ToSeq: seq, Difference: Difference{To: target}, Lacking: lacking}
+	r := Rewound{ToSeq: seq, Difference: workspace.Difference{To: target}, Lacking: lacking}
 	var unlock func()
 	if dryRun {
 		if r.Stopped, err = c.atWork(ctx); err == nil {
@@ -178,7 +172,7 @@ func (c *Computer) planRewind(ctx context.Context, client *guest.Client, role ch
 	if err != nil {
 		return workspace.Intent{}, err
 	}
-	done, err := c.events.Draft(choir.TimelineRewound{ToSeq: r.ToSeq, Snapshot: r.To, Before: before.Root, Files: countShown(r.Changes)})
+	done, err := c.events.Draft(choir.TimelineRewound{ToSeq: r.ToSeq, Snapshot: r.To, Before: before.Root, Files: workspace.CountShown(r.Changes)})
 	return workspace.Intent{Before: before.Root, Target: r.To, Role: role, Draft: done, Lacking: r.Lacking, Out: r.Aside, Back: r.Back}, err
 }
 

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"choiros/internal/choir"
+	"choiros/internal/computer/projects"
 	"choiros/internal/computer/workspace"
 	"choiros/internal/eventstore"
 )
@@ -105,7 +106,7 @@ func (l *lab) facts() string {
 		tasks = append(tasks, must(l.store.Task(ctx, e.Task))(l.t))
 	}
 	raw, err := json.Marshal([]any{
-		must(l.store.Runs(ctx, 100, 0))(l.t), tasks, must(l.store.Checkpoints(ctx, 100, 0))(l.t), must(l.store.Usage(ctx, ""))(l.t), must(l.Repos(ctx))(l.t),
+		must(l.store.Runs(ctx, 100, 0))(l.t), tasks, must(l.store.Checkpoints(ctx, 100, 0))(l.t), must(l.store.Usage(ctx, ""))(l.t), must(l.Projects().List(ctx))(l.t),
 		must(l.store.Conversations(ctx, 100, 0))(l.t),
 	})
 	if err != nil {
@@ -117,7 +118,7 @@ func (l *lab) facts() string {
 func TestFactsDoNotGoBack(t *testing.T) {
 	l := newLab(t)
 	then := l.waitEvent(ofType("snapshot.taken")).Seq
-	if _, err := l.AddRepo(l.within(), choir.RoleCLI, NewRepo{Name: "p"}, archive(t, [2]string{"x", "x"})); err != nil {
+	if _, err := l.Projects().Add(l.within(), choir.RoleCLI, projects.NewProject{Name: "p"}, archive(t, [2]string{"x", "x"})); err != nil {
 		t.Fatal(err)
 	}
 	l.result(l.commands(choir.TaskEditRepo, "echo a > a"))
@@ -138,7 +139,7 @@ func TestFactsDoNotGoBack(t *testing.T) {
 		t.Errorf("the log has %d facts, it had %d", got, events)
 	}
 	// The project's files are gone, that it was added is not.
-	if l.sh("ls workspace") != "" || len(must(l.Repos(l.within()))(t)) != 1 {
+	if l.sh("ls workspace") != "" || len(must(l.Projects().List(l.within()))(t)) != 1 {
 		t.Error("the project is still there, or forgotten")
 	}
 }

@@ -7,7 +7,10 @@ import (
 	"net/http"
 
 	"choiros/internal/bus/hub"
+	"choiros/internal/choir"
+	"choiros/internal/computer/projects"
 	"choiros/internal/computer/rolehost"
+	"choiros/internal/computer/selfsource"
 	"choiros/internal/guest"
 )
 
@@ -18,7 +21,7 @@ func (c *Computer) newRoles() *rolehost.Host {
 		HostUIDs: c.cfg.HostUIDs, Limits: c.cfg.Limits, RequireLimits: c.cfg.RequireLimits, Disk: c.cfg.Disk,
 		RunLimits: c.cfg.RunLimits, Egress: func() http.Handler { return c.cfg.Egress(c) },
 		ReadOnly: c.reading, Boot: c.cfg.Boot, Observer: c.cfg.Observer, Now: c.cfg.Now, Log: c.cfg.Log,
-		Terminals: c.cfg.Terminals, TerminalFolder: projects, TerminalUsed: func() { c.workspace.TerminalUsed() },
+		Terminals: c.cfg.Terminals, TerminalFolder: projects.Folder, TerminalUsed: func() { c.workspace.TerminalUsed() },
 		GuestPatience: c.cfg.Patience.Guest, StartPatience: c.cfg.Patience.Start, IdentityLife: c.cfg.Patience.Identity,
 	})
 }
@@ -47,9 +50,22 @@ func (w startingWorkspace) LayOut(ctx context.Context, client *guest.Client, rec
 	}
 	last, err := w.c.workspace.LastSnapshot(ctx)
 	if err == nil && (!recovered || last == "") {
-		err = w.c.layOut(ctx, client)
+		err = w.layOutNew(ctx, client)
 	}
 	return err
+}
+
+// layOutNew makes the folders of a fresh workspace.
+func (w startingWorkspace) layOutNew(ctx context.Context, client *guest.Client) error {
+	if err := w.c.source.Ship(ctx, client); err != nil {
+		return err
+	}
+	for _, dir := range []string{selfsource.Folder, "artifacts", projects.Folder} {
+		if err := client.Mkdir(ctx, dir, 0o755); err != nil && choir.CodeOf(err) != choir.CodeConflict {
+			return err
+		}
+	}
+	return nil
 }
 
 // MayRewrite implements rolehost.Workspace: a look that has something to put right
@@ -59,8 +75,8 @@ func (w startingWorkspace) MayRewrite(ctx context.Context) (bool, error) {
 	if err != nil || unfinished || w.c.wentDown {
 		return true, err
 	}
-	state, err := w.c.sourceState(ctx)
-	return err == nil && state.outdated() && !state.changed(), ctx.Err()
+	may, err := w.c.source.MayRenew(ctx)
+	return err == nil && may, ctx.Err()
 }
 
 // FirstLook implements rolehost.Workspace.
@@ -68,5 +84,7 @@ func (w startingWorkspace) FirstLook(ctx context.Context, client *guest.Client, 
 	if err := w.c.reconcileAtStart(ctx, client, recovered); err != nil {
 		return err
 	}
-	return w.c.renewSource(ctx, client)
+	w.c.collecting.RLock()
+	defer w.c.collecting.RUnlock()
+	return w.c.source.Renew(ctx, client)
 }

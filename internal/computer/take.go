@@ -10,6 +10,7 @@ import (
 
 	"choiros/internal/blob"
 	"choiros/internal/choir"
+	"choiros/internal/computer/treemerge"
 	"choiros/internal/computer/workspace"
 	"choiros/internal/snapshot"
 	"choiros/internal/timeline"
@@ -41,7 +42,7 @@ func (b both) Size(ctx context.Context, d choir.Digest) (int64, error) {
 
 // Compared is how the files of two computers differ now.
 type Compared struct {
-	Difference
+	workspace.Difference
 	Files []FileDiff
 	Cut   bool // there are more
 	// Common is the last event both have; 0 when they share no past.
@@ -120,39 +121,42 @@ func firstError(a, b error) error {
 // that look like keys do not travel. Code conflict, with the paths in Applied,
 // when this computer changed them differently; then nothing changed. With dryRun
 // it only says what would.
-func (c *Computer) Take(ctx context.Context, role choir.Role, from *Computer, paths []string, dryRun bool) (Applied, error) {
+func (c *Computer) Take(ctx context.Context, role choir.Role, from *Computer, paths []string, dryRun bool) (treemerge.Applied, error) {
 	if from == c {
-		return Applied{}, choir.Invalid("from", "is this computer itself")
+		return treemerge.Applied{}, choir.Invalid("from", "is this computer itself")
 	}
 	at, err := c.common(ctx, from)
 	if err != nil {
-		return Applied{}, err
+		return treemerge.Applied{}, err
 	}
 	if at == 0 {
-		return Applied{}, choir.E("computer.take", choir.CodeConflict, "%s and %s share no past, so there is nothing to compare with", c.cfg.Name, from.cfg.Name).
+		return treemerge.Applied{}, choir.E("computer.take", choir.CodeConflict, "%s and %s share no past, so there is nothing to compare with", c.cfg.Name, from.cfg.Name).
 			WithRemedy("export the project there and add it here: choir repo export")
 	}
 	theirs, err := from.treeNow(ctx)
 	if err != nil {
-		return Applied{}, err
+		return treemerge.Applied{}, err
 	}
 	base, err := c.Moment(ctx, at)
 	if err != nil {
-		return Applied{}, err
+		return treemerge.Applied{}, err
 	}
 	keeper := snapshot.NewKeeper(both{c.blobs, from.blobs})
 	if base, theirs, err = withoutKeys(ctx, keeper, base, theirs); err != nil {
-		return Applied{}, err
+		return treemerge.Applied{}, err
 	}
 	if theirs, err = onlyPaths(ctx, keeper, base, theirs, paths); err != nil {
-		return Applied{}, err
+		return treemerge.Applied{}, err
 	}
 	if err := c.fetch(ctx, from, keeper, base, theirs); err != nil {
-		return Applied{}, err
+		return treemerge.Applied{}, err
 	}
 	head, _ := from.store.Head()
-	return c.Apply(ctx, role, base, theirs, func(before, now choir.Digest, files int64) choir.Payload {
-		return choir.ChangesTaken{From: from.cfg.ID, Seq: head, Snapshot: now, Before: before, Files: files}
+	return c.merger.Apply(ctx, role, treemerge.Step{
+		Base: base, Theirs: theirs, Reason: "taken", Terminal: choir.TerminalTaken, Words: "Changes of another computer were taken; this terminal has ended.",
+		Record: func(before, now choir.Digest, files int64) choir.Payload {
+			return choir.ChangesTaken{From: from.cfg.ID, Seq: head, Snapshot: now, Before: before, Files: files}
+		},
 	}, dryRun)
 }
 
@@ -183,7 +187,7 @@ func onlyPaths(ctx context.Context, keeper *snapshot.Keeper, base, theirs choir.
 		for _, ch := range changes {
 			isBelow := workspace.Below(ch.Path, []string{p})
 			// The folders that a path needs come with it.
-			if isBelow || isDir(ch.After) && ch.Before == nil && workspace.Below(p, []string{ch.Path}) {
+			if isBelow || workspace.IsFolder(ch.After) && ch.Before == nil && workspace.Below(p, []string{ch.Path}) {
 				wanted[ch.Path], found = true, found || isBelow
 			}
 		}

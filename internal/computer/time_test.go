@@ -4,13 +4,13 @@ import (
 	"archive/tar"
 	"bytes"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"choiros/internal/choir"
 	"choiros/internal/computer/dispatch"
+	"choiros/internal/computer/projects"
 )
 
 func TestARewindIsExactAndCanBeRewound(t *testing.T) {
@@ -117,14 +117,14 @@ func TestAHostileProjectRunsNothingOnTheHost(t *testing.T) {
 	stream := archive(t, [2]string{".git/", ""}, [2]string{".git/HEAD", "ref: refs/heads/main\n"}, [2]string{".git/config", config}, [2]string{".git/refs/", ""}, [2]string{".git/objects/", ""},
 		[2]string{".git/hooks/pre-commit", evil}, [2]string{".git/hooks/post-checkout", evil}, [2]string{"hooks/pre-commit", evil},
 		[2]string{".gitattributes", "* filter=x diff=x\n"}, [2]string{"a.txt", "a\n"})
-	added, err := l.AddRepo(l.within(), choir.RoleCLI, NewRepo{Name: "evil", Commit: &FirstCommit{Message: "x", At: time.Unix(1, 0)}}, stream)
+	added, err := l.Projects().Add(l.within(), choir.RoleCLI, projects.NewProject{Name: "evil", Commit: &projects.FirstCommit{Message: "x", At: time.Unix(1, 0)}}, stream)
 	if err != nil {
 		t.Fatal(err)
 	}
 	task := l.commands(choir.TaskEditRepo, "echo b > workspace/evil/a.txt")
 	l.result(task)
 	var out bytes.Buffer
-	if err := l.ExportRepo(l.within(), choir.RoleCLI, "evil", "patch", &out); err != nil && choir.CodeOf(err) == choir.CodeInternal {
+	if err := l.Projects().Export(l.within(), choir.RoleCLI, "evil", "patch", &out); err != nil && choir.CodeOf(err) == choir.CodeInternal {
 		t.Errorf("export: %v", err)
 	}
 	if l.sh("ls "+canary) == "" {
@@ -138,68 +138,28 @@ func TestAHostileProjectRunsNothingOnTheHost(t *testing.T) {
 	}
 }
 
-func TestAProjectIsReplacedWholeOrNotAtAll(t *testing.T) {
-	l := newLab(t)
-	add := func(r NewRepo, stream *bytes.Buffer) error {
-		_, err := l.AddRepo(l.within(), choir.RoleCLI, r, struct{ *bytes.Buffer }{stream})
-		return err
-	}
-	if err := add(NewRepo{Name: "p"}, archive(t, [2]string{"old.txt", "old"})); err != nil {
-		t.Fatal(err)
-	}
-	if err := add(NewRepo{Name: "p"}, archive(t, [2]string{"new.txt", "new"})); choir.CodeOf(err) != choir.CodeConflict {
-		t.Errorf("once more: %v", err)
-	}
-	before := l.root()
-	broken := archive(t, [2]string{"new.txt", strings.Repeat("x", 4000)})
-	broken.Truncate(2000)
-	for name, stream := range map[string]*bytes.Buffer{"broken": broken, "leads out": archive(t, [2]string{"../../x", "x"})} {
-		if err := add(NewRepo{Name: "p", Replace: true}, stream); err == nil {
-			t.Errorf("%s: no error", name)
-		}
-		if l.root() != before {
-			t.Errorf("%s: the old project is not what it was: %s", name, l.sh("ls -R workspace"))
-		}
-	}
-	if err := add(NewRepo{Name: "big"}, archive(t, [2]string{"x", strings.Repeat("x", 2<<20)})); choir.CodeOf(err) != choir.CodeTooLarge {
-		t.Errorf("over the limit: %v", err)
-	}
-	if err := add(NewRepo{Name: "p", Replace: true}, archive(t, [2]string{"new.txt", "new"})); err != nil {
-		t.Fatal(err)
-	}
-	if got := l.sh("ls workspace/p"); got != "new.txt\n" {
-		t.Errorf("it has %s", got)
-	}
-	if repos := must(l.Repos(l.within()))(t); len(repos) != 1 || repos[0].Name != "p" {
-		t.Errorf("%+v", repos)
-	}
-	if left := must(filepath.Glob(filepath.Join(l.cfg.Data, string(l.cfg.Computer), ".upload-*")))(t); len(left) > 0 {
-		t.Errorf("left %q", left)
-	}
-}
-
 func TestWhatIsExportedCanBePulled(t *testing.T) {
 	l := newLab(t)
-	repo := NewRepo{Name: "p", Commit: &FirstCommit{Message: "Begin", At: time.Unix(1e9, 0)}}
-	if _, err := l.AddRepo(l.within(), choir.RoleCLI, repo, archive(t, [2]string{"a.txt", "a\n"})); err != nil {
+	repo := projects.NewProject{Name: "p", Commit: &projects.FirstCommit{Message: "Begin", At: time.Unix(1e9, 0)}}
+	if _, err := l.Projects().Add(l.within(), choir.RoleCLI, repo, archive(t, [2]string{"a.txt", "a\n"})); err != nil {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	if err := l.ExportRepo(l.within(), choir.RoleCLI, "p", "patch", &out); choir.CodeOf(err) != choir.CodeNotFound {
+	if err := l.Projects().Export(l.within(), choir.RoleCLI, "p", "patch", &out); choir.CodeOf(err) != choir.CodeNotFound {
 		t.Errorf("nothing was done yet: %v", err)
 	}
 	if r := l.result(l.commands(choir.TaskEditRepo, "echo b > workspace/p/b.txt")); r.Status != choir.StatusOK {
 		t.Fatalf("%s %s", r.Code, r.Summary)
 	}
-	if err := l.ExportRepo(l.within(), choir.RoleCLI, "p", "patch", &out); err != nil || !strings.Contains(out.String(), "+b\n") {
+	if err := l.Projects().Export(l.within(), choir.RoleCLI, "p", "patch", &out); err != nil || !strings.Contains(out.String(), "+b\n") {
 		t.Errorf("patch: %v %s", err, out.String())
 	}
 	out.Reset()
-	if err := l.ExportRepo(l.within(), choir.RoleCLI, "p", "bundle", &out); err != nil || !strings.HasPrefix(out.String(), "# v2 git bundle") {
+	if err := l.Projects().Export(l.within(), choir.RoleCLI, "p", "bundle", &out); err != nil || !strings.HasPrefix(out.String(), "# v2 git bundle") {
 		t.Errorf("bundle: %v %.40q", err, out.String())
 	}
 	l.sh("mv workspace/p/.git/HEAD /tmp/HEAD; mkfifo workspace/p/.git/HEAD; rm workspace/p/.git/HEAD; mv /tmp/HEAD workspace/p/.git/HEAD")
-	if err := l.ExportRepo(l.within(), choir.RoleCLI, "p", "zip", &out); choir.CodeOf(err) != choir.CodeInvalid {
+	if err := l.Projects().Export(l.within(), choir.RoleCLI, "p", "zip", &out); choir.CodeOf(err) != choir.CodeInvalid {
 		t.Errorf("zip: %v", err)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"choiros/internal/choir"
+	"choiros/internal/computer/treemerge"
 	"choiros/internal/eventstore"
 	"choiros/internal/timeline"
 )
@@ -14,14 +15,14 @@ import (
 // keeps what came after. Code conflict, with the paths in Applied, when something
 // later depends on it; not_found when there is no such action. With dryRun it only
 // says what would change.
-func (c *Computer) Undo(ctx context.Context, role choir.Role, of choir.ID, dryRun bool) (Applied, error) {
+func (c *Computer) Undo(ctx context.Context, role choir.Role, of choir.ID, dryRun bool) (treemerge.Applied, error) {
 	before, after, conflicts, err := c.undoable(ctx, of)
 	if err != nil {
-		return Applied{Conflicts: conflicts}, err
+		return treemerge.Applied{Conflicts: conflicts}, err
 	}
-	return c.apply(ctx, role, step{
-		base: after, theirs: before, reason: "undo", why: choir.TerminalUndo, words: "An action was undone; this terminal has ended.",
-		record: func(before, now choir.Digest, files int64) choir.Payload {
+	return c.merger.Apply(ctx, role, treemerge.Step{
+		Base: after, Theirs: before, Reason: "undo", Terminal: choir.TerminalUndo, Words: "An action was undone; this terminal has ended.",
+		Record: func(before, now choir.Digest, files int64) choir.Payload {
 			return choir.TimelineUndone{Of: of, Snapshot: now, Before: before, Files: files}
 		},
 	}, dryRun)
@@ -67,9 +68,9 @@ func (c *Computer) runAction(ctx context.Context, run choir.ID) (before, after c
 			before, after = was, became
 			continue
 		}
-		m, err := timeline.Merge(ctx, c.keeper, became, was, before, c.stamp())
-		if err == nil && len(m.Conflicts) > 0 {
-			err = conflictsError(m.Conflicts)
+		m, err := c.merger.Trees(ctx, became, was, before)
+		if err == nil {
+			err = treemerge.ConflictsError(m.Conflicts)
 		}
 		if err != nil {
 			return "", "", m.Conflicts, err

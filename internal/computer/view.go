@@ -30,32 +30,16 @@ const (
 
 // TextDiff turns a difference into what people read. Paths in .git are left
 // out; cut says that the list was too long.
-func (c *Computer) TextDiff(ctx context.Context, d Difference) (files []FileDiff, cut bool, err error) {
+func (c *Computer) TextDiff(ctx context.Context, d workspace.Difference) (files []FileDiff, cut bool, err error) {
 	return textDiff(ctx, c.keeper, d)
 }
 
-// shown says that people see a change: folders, times and what git keeps for
-// itself are exact in the snapshots, and in no list.
-func shown(ch *snapshot.Change) bool {
-	return ch.Path != "" && !workspace.InGit(ch.Path) && !ch.TimeOnly() && !isDir(ch.Before) && !isDir(ch.After)
-}
-
-// countShown is how many changes a diff lists.
-func countShown(changes []snapshot.Change) (n int64) {
-	for i := range changes {
-		if shown(&changes[i]) {
-			n++
-		}
-	}
-	return n
-}
-
-func textDiff(ctx context.Context, keeper *snapshot.Keeper, d Difference) (files []FileDiff, cut bool, err error) {
+func textDiff(ctx context.Context, keeper *snapshot.Keeper, d workspace.Difference) (files []FileDiff, cut bool, err error) {
 	files = []FileDiff{}
 	total := 0
 	for i := range d.Changes {
 		ch := &d.Changes[i]
-		if !shown(ch) {
+		if !workspace.IsShown(ch) {
 			continue
 		}
 		if len(files) == maxDiffFiles {
@@ -87,8 +71,6 @@ func textDiff(ctx context.Context, keeper *snapshot.Keeper, d Difference) (files
 	}
 	return files, false, nil
 }
-
-func isDir(e *snapshot.Entry) bool { return e != nil && e.Kind == snapshot.Dir }
 
 // sideText is one side of a diff; ok is false when it is not text.
 func sideText(ctx context.Context, keeper *snapshot.Keeper, e *snapshot.Entry) (text string, ok bool, err error) {

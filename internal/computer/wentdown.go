@@ -44,7 +44,7 @@ func (c *Computer) putRight(ctx context.Context, client *guest.Client, found sna
 	if err != nil {
 		return err
 	}
-	done, err := c.events.Draft(choir.TimelineRewound{ToSeq: then, Snapshot: last, Before: found.Root, Files: countShown(changes)})
+	done, err := c.events.Draft(choir.TimelineRewound{ToSeq: then, Snapshot: last, Before: found.Root, Files: workspace.CountShown(changes)})
 	if err == nil {
 		_, err = c.workspace.CarryOut(ctx, client, workspace.Intent{Before: found.Root, Target: last, Role: choir.RoleControl, Draft: done})
 	}

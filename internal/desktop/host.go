@@ -12,8 +12,8 @@ import (
 
 // Source is the desktop's source in the workspace of a computer.
 type Source interface {
-	// SourceChanged says whether the desktop's source is another than shipped.
-	SourceChanged(ctx context.Context) (bool, error)
+	// Changed reports whether the desktop's source is another than shipped.
+	Changed(ctx context.Context) (bool, error)
 	// NoteBroke records that the source does not work.
 	NoteBroke(ctx context.Context, p choir.DesktopBroke) error
 }
@@ -146,7 +146,7 @@ func (h *Host) settle(ctx context.Context) (*server, error) {
 		return nil, err
 	}
 	defer h.give()
-	changed, err := h.source.SourceChanged(ctx)
+	changed, err := h.source.Changed(ctx)
 	if err != nil {
 		return nil, err
 	}

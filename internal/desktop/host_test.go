@@ -18,7 +18,7 @@ type computer struct {
 	execs   int
 }
 
-func (c *computer) SourceChanged(context.Context) (bool, error) { return c.changed, nil }
+func (c *computer) Changed(context.Context) (bool, error) { return c.changed, nil }
 
 func (c *computer) Exec(context.Context, guest.ExecSpec) (*guest.Process, error) {
 	c.execs++

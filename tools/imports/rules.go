@@ -139,6 +139,16 @@ var importRules = []importRule{
 		},
 	},
 	{
+		why: "merges, projects and the desktop's source reach a workspace through its own package and know neither driver, bus nor roles, so that they are tested in one process",
+		of: func(path string) bool {
+			return underAny(path, []string{"./internal/computer/treemerge", "./internal/computer/selfsource", "./internal/computer/projects"})
+		}, deps: true,
+		bad: func(_, imported string) bool {
+			return imported == "./internal/computer" ||
+				underAny(imported, []string{"./internal/sandbox", "./internal/bus", "./internal/control", "./internal/computer/desk", "./internal/computer/terminals", "./internal/computer/rolehost", "./internal/computer/dispatch", "./internal/computer/runs"})
+		},
+	},
+	{
 		why: "a copy of the log in a cluster knows events and NATS, so that it can be used without a computer",
 		of:  func(path string) bool { return under(path, "./internal/bus/cluster") && !isTestSupport(path) },
 		bad: ownBut("./internal/bus/cluster", "./internal/choir", "./internal/fault"),

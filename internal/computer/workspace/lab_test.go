@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"log/slog"
-	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -18,6 +17,7 @@ import (
 	"choiros/internal/computer/appender"
 	"choiros/internal/eventstore"
 	"choiros/internal/guest"
+	"choiros/internal/guest/guesttest"
 	"choiros/internal/snapshot"
 )
 
@@ -52,7 +52,7 @@ func newLab(t *testing.T, change ...func(*Config)) *lab {
 	for _, c := range change {
 		c(&cfg)
 	}
-	l.client = l.serveGuest()
+	l.client = guesttest.Serve(t, l.dir)
 	l.Workspace = New(log, l.events, blobs, l.keeper, awake{l.client}, cfg)
 	l.Limit(l.client)
 	l.serve()
@@ -63,32 +63,6 @@ func newLab(t *testing.T, change ...func(*Config)) *lab {
 func (l *lab) moment(ctx context.Context, seq uint64) (choir.Digest, error) {
 	taken, _, err := l.log.SnapshotAt(ctx, seq)
 	return taken.Snapshot, err
-}
-
-// serveGuest runs choir-init's server until the test ends.
-func (l *lab) serveGuest() *guest.Client {
-	l.t.Helper()
-	// Not below the test's own folder: a socket's path is short.
-	folder := must(os.MkdirTemp("", "door"))(l.t)
-	door := filepath.Join(folder, "control")
-	server := guest.NewServer(guest.Config{
-		Version: "lab", Listener: must(net.Listen("unix", door))(l.t), Workspace: l.dir,
-		Allow: func(net.Conn) error { return nil }, Programs: guest.NewReaper(false),
-	})
-	ctx, stop := context.WithCancel(context.WithoutCancel(l.t.Context()))
-	served := make(chan error, 1)
-	go func() { served <- server.Serve(ctx) }()
-	l.t.Cleanup(func() {
-		stop()
-		<-served
-		if err := os.RemoveAll(folder); err != nil {
-			l.t.Error(err)
-		}
-	})
-	return guest.NewClient(func(ctx context.Context) (net.Conn, error) {
-		var d net.Dialer
-		return d.DialContext(ctx, "unix", door)
-	})
 }
 
 // serve runs the workspace's services until the test ends.

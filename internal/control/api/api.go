@@ -182,7 +182,7 @@ func schemaName(t reflect.Type, hint string) string {
 	switch room := path.Base(t.PkgPath()); room {
 	case ".", "api", "choir":
 		return name
-	case "desk": // a part of a computer
+	case "desk", "selfsource": // parts of a computer
 		return "Computer" + name
 	default:
 		return strings.ToUpper(room[:1]) + room[1:] + name

@@ -7,7 +7,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"choiros/internal/choir"
-	"choiros/internal/computer"
+	"choiros/internal/computer/selfsource"
 	"choiros/internal/desktop"
 )
 
@@ -16,7 +16,7 @@ type SourceView struct {
 	desktop.Status
 	Outdated bool `json:"outdated,omitempty" doc:"This choir carries a newer source than the workspace's was made of; the owner may upgrade it."`
 	// Broke is of the log, Error of the server that runs now.
-	Broke *computer.Broke `json:"broke,omitempty" doc:"What broke of the source as it is, and whose change that was; untrusted words."`
+	Broke *selfsource.Broke `json:"broke,omitempty" doc:"What broke of the source as it is, and whose change that was; untrusted words."`
 }
 
 // BrokeRequest says that the desktop's page does not work.
@@ -33,10 +33,10 @@ type UpgradeRequest struct {
 
 // UpgradeView says what an upgrade of the desktop's source did, or would do.
 type UpgradeView struct {
-	Files   []computer.SourceFile `json:"files" doc:"By path, without those that nobody changed."`
-	Seq     uint64                `json:"seq,omitempty" doc:"Event of the upgrade."`
-	BackSeq uint64                `json:"back_seq,omitempty" doc:"Go back to this event to have it as it was."`
-	DryRun  bool                  `json:"dry_run,omitempty"`
+	Files   []selfsource.SourceFile `json:"files" doc:"By path, without those that nobody changed."`
+	Seq     uint64                  `json:"seq,omitempty" doc:"Event of the upgrade."`
+	BackSeq uint64                  `json:"back_seq,omitempty" doc:"Go back to this event to have it as it was."`
+	DryRun  bool                    `json:"dry_run,omitempty"`
 }
 
 // source registers what says how the desktop is served, and what upgrades it.
@@ -49,10 +49,10 @@ func (a *API) source(h huma.API) {
 			}
 			var v SourceView
 			if v.Status, err = a.sys.Source(ctx, c); err == nil {
-				v.Outdated, err = c.SourceOutdated(ctx)
+				v.Outdated, err = c.Source().Outdated(ctx)
 			}
 			if err == nil {
-				v.Broke, err = c.SourceBroke(ctx)
+				v.Broke, err = c.Source().Broke(ctx)
 			}
 			return answer(v, err)
 		})
@@ -65,18 +65,18 @@ func (a *API) source(h huma.API) {
 			if err != nil {
 				return nil, err
 			}
-			u, err := c.UpgradeSource(ctx, p.Role, r.Body.DryRun)
+			u, err := c.Source().Upgrade(ctx, p.Role, r.Body.DryRun)
 			return answer(UpgradeView{orEmpty(u.Files), u.Receipt.Seq, u.BackSeq, r.Body.DryRun}, err)
 		})
 	huma.Register(h, op("reportDesktopBroke", http.MethodPost, "/api/computers/{computer}/desktop/broke", "Say that the desktop's page, whose source was changed, does not work; recorded once for the same words", 200),
 		func(ctx context.Context, r *struct {
 			In
 			Body BrokeRequest
-		}) (*body[computer.Broke], error) {
+		}) (*body[selfsource.Broke], error) {
 			c, p, err := a.enter(ctx, r.Computer)
 			if err != nil {
 				return nil, err
 			}
-			return answer(c.ReportBroke(ctx, p.Role, choir.DesktopBroke{Origin: choir.BrokePage, Message: r.Body.Message, File: r.Body.File, Line: r.Body.Line}))
+			return answer(c.Source().ReportBroke(ctx, p.Role, choir.DesktopBroke{Origin: choir.BrokePage, Message: r.Body.Message, File: r.Body.File, Line: r.Body.Line}))
 		})
 }

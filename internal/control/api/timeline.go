@@ -98,7 +98,7 @@ func (a *API) time(h huma.API) {
 	a.collect(h)
 }
 
-func viewDiff(ctx context.Context, c *computer.Computer, d computer.Difference) (DiffView, error) {
+func viewDiff(ctx context.Context, c *computer.Computer, d workspace.Difference) (DiffView, error) {
 	files, cut, err := c.TextDiff(ctx, d)
 	return DiffView{From: d.From, To: d.To, Files: files, Cut: cut}, err
 }

@@ -8,6 +8,7 @@ import (
 
 	"choiros/internal/choir"
 	"choiros/internal/computer"
+	"choiros/internal/computer/projects"
 	"choiros/internal/control/api"
 	"choiros/internal/control/modelgw"
 )
@@ -96,8 +97,8 @@ func (s *System) StartDemo(ctx context.Context, c *computer.Computer, role choir
 	if role == choir.RoleDesktop {
 		brings = role
 	}
-	repo := computer.NewRepo{Name: d.Name, Replace: true, Of: demoBrought, Commit: &computer.FirstCommit{Message: "Begin " + d.Name, At: d.At}}
-	if _, err := c.AddRepo(ctx, brings, repo, bytes.NewReader(d.Repo)); err != nil {
+	repo := projects.NewProject{Name: d.Name, Replace: true, Of: demoBrought, Commit: &projects.FirstCommit{Message: "Begin " + d.Name, At: d.At}}
+	if _, err := c.Projects().Add(ctx, brings, repo, bytes.NewReader(d.Repo)); err != nil {
 		return api.Demo{}, err
 	}
 	run, _, err := c.Runs().Prompt(ctx, role, prompt, "")

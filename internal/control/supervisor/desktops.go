@@ -33,7 +33,7 @@ func (s *System) Desktop(c *computer.Computer) *desktop.Host {
 	if h := d.all[c.ID()]; h != nil {
 		return h
 	}
-	h := desktop.New(c, c.Roles(), desktop.Config{Modules: s.cfg.Desktop.Modules, Now: s.cfg.Now, Log: s.cfg.Log})
+	h := desktop.New(c.Source(), c.Roles(), desktop.Config{Modules: s.cfg.Desktop.Modules, Now: s.cfg.Now, Log: s.cfg.Log})
 	if d.closed {
 		h.Close()
 	}

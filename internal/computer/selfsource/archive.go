@@ -1,4 +1,4 @@
-package computer
+package selfsource
 
 import (
 	"archive/tar"
@@ -16,16 +16,17 @@ import (
 	"choiros/internal/snapshot"
 )
 
-// carried is a source in its archive as a tree: what unpacking the archive into
-// the folder Source of an empty workspace gives.
-type carried struct {
+// carriedTree is a source in its archive as a tree: what unpacking the archive into
+// Folder of an empty workspace gives.
+type carriedTree struct {
 	root    choir.Digest // of a workspace with nothing else in it
 	source  choir.Digest // of the folder
 	objects []snapshot.Object
 }
 
-// unpacked reads the archive that tools/packdesktop wrote.
-func unpacked(archive []byte) (carried, error) {
+// readArchive reads the archive that tools/packdesktop wrote. Code corrupt when it is
+// none.
+func readArchive(archive []byte) (carriedTree, error) {
 	top := newPackedFolder()
 	for r := tar.NewReader(bytes.NewReader(archive)); ; {
 		h, err := r.Next()
@@ -40,10 +41,10 @@ func unpacked(archive []byte) (carried, error) {
 			err = top.add(h, content)
 		}
 		if err != nil {
-			return carried{}, choir.Wrap("computer.source", choir.CodeCorrupt, err, "read the desktop's source in this choir")
+			return carriedTree{}, choir.Wrap("computer.source", choir.CodeCorrupt, err, "read the desktop's source in this choir")
 		}
 	}
-	var out carried
+	var out carriedTree
 	sum := top.seal(&out)
 	out.source = choir.DigestFrom(sum)
 	out.root = out.folder(loneSource(sum))
@@ -57,20 +58,20 @@ var loneTime = snapshot.Stamp{Sec: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC).U
 // loneSource is the root of a workspace with nothing but a source. Its mode and
 // time are always the same, so that they never differ.
 func loneSource(sum snapshot.Sum) snapshot.Manifest {
-	return snapshot.Manifest{Mode: 0o755, MTime: loneTime, Entries: []snapshot.Entry{{Name: Source, Kind: snapshot.Dir, Sum: sum}}}
+	return snapshot.Manifest{Mode: 0o755, MTime: loneTime, Entries: []snapshot.Entry{{Name: Folder, Kind: snapshot.Dir, Sum: sum}}}
 }
 
 // folder adds a folder's manifest.
-func (c *carried) folder(m snapshot.Manifest) choir.Digest {
+func (c *carriedTree) folder(m snapshot.Manifest) choir.Digest {
 	raw := m.Encode()
 	d := choir.DigestOf(raw)
 	c.objects = append(c.objects, snapshot.Object{Digest: d, Manifest: true, Size: int64(len(raw)), Content: raw})
 	return d
 }
 
-// keep takes the tree into a computer's store.
-func (c *Computer) keep(ctx context.Context, root choir.Digest, objects []snapshot.Object) error {
-	in, err := c.keeper.Begin(ctx)
+// storeTree puts a tree into the computer's store.
+func (s *Source) storeTree(ctx context.Context, root choir.Digest, objects []snapshot.Object) error {
+	in, err := s.keeper.Begin(ctx)
 	if err != nil {
 		return err
 	}
@@ -136,7 +137,7 @@ func (f *packedFolder) add(h *tar.Header, content []byte) error {
 }
 
 // seal adds the folder and all that is in it.
-func (f *packedFolder) seal(out *carried) snapshot.Sum {
+func (f *packedFolder) seal(out *carriedTree) snapshot.Sum {
 	m := snapshot.Manifest{Mode: f.mode, MTime: f.mtime}
 	for name, below := range f.folders {
 		m.Entries = append(m.Entries, snapshot.Entry{Name: name, Kind: snapshot.Dir, Sum: below.seal(out)})

@@ -1,4 +1,4 @@
-package computer
+package selfsource
 
 import (
 	"context"
@@ -35,8 +35,8 @@ type Broke struct {
 	Line    int      `json:"line,omitempty"`
 }
 
-// broken remembers what broke last, as long as choir runs.
-type broken struct {
+// reports remember what broke last, as long as choir runs.
+type reports struct {
 	mu     sync.Mutex // guards what follows
 	last   Broke
 	source choir.Digest // the source then
@@ -47,57 +47,55 @@ type broken struct {
 // words about the same source, as something of the run whose change of it came
 // last. Code rate_limited when too much is said, conflict when the source is as
 // it was shipped.
-func (c *Computer) ReportBroke(ctx context.Context, role choir.Role, p choir.DesktopBroke) (Broke, error) {
+func (s *Source) ReportBroke(ctx context.Context, role choir.Role, p choir.DesktopBroke) (Broke, error) {
 	p = cleanBroke(p)
 	if p.Message == "" {
 		return Broke{}, choir.Invalid("message", "says nothing")
 	}
-	b := &c.broken
-	if !b.take(c.cfg.Now()) {
+	if !s.reports.allow(s.cfg.Now()) {
 		return Broke{}, choir.E("computer.broke", choir.CodeRateLimited, "more than %d reports of a broken desktop in %s", brokeBurst, brokeSpan).
 			WithRemedy("mend what was reported first")
 	}
-	source, run, err := c.lastToChange(ctx)
+	source, run, err := s.lastToChange(ctx)
 	if err != nil {
 		return Broke{}, err
 	}
 	// The same words about the same source are the same event.
-	id := choir.DeriveID(c.cfg.ID, string(choir.TypeDesktopBroke), string(role), string(source), string(run), string(p.Origin), p.Message, p.File, strconv.Itoa(p.Line))
-	receipt, err := c.events.AppendToRun(ctx, role, id, run, "", p)
+	id := choir.DeriveID(s.cfg.Computer, string(choir.TypeDesktopBroke), string(role), string(source), string(run), string(p.Origin), p.Message, p.File, strconv.Itoa(p.Line))
+	receipt, err := s.events.AppendToRun(ctx, role, id, run, "", p)
 	if err != nil {
 		return Broke{}, err
 	}
 	out := Broke{Seq: receipt.Seq, Run: run, Message: p.Message, File: p.File, Line: p.Line}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.source, b.last = source, out
+	s.reports.mu.Lock()
+	defer s.reports.mu.Unlock()
+	s.reports.source, s.reports.last = source, out
 	return out, nil
 }
 
 // NoteBroke is ReportBroke for the server that builds the source.
-func (c *Computer) NoteBroke(ctx context.Context, p choir.DesktopBroke) error {
-	_, err := c.ReportBroke(ctx, choir.RoleControl, p)
+func (s *Source) NoteBroke(ctx context.Context, p choir.DesktopBroke) error {
+	_, err := s.ReportBroke(ctx, choir.RoleControl, p)
 	return err
 }
 
-// SourceBroke is what broke of the source as the log knows it; nil when nothing
-// did, or it was changed since.
-func (c *Computer) SourceBroke(ctx context.Context) (*Broke, error) {
-	b := &c.broken
-	b.mu.Lock()
-	out, source := b.last, b.source
-	b.mu.Unlock()
+// Broke returns what broke of the source as the log knows it; nil when nothing did, or
+// the source was changed since.
+func (s *Source) Broke(ctx context.Context) (*Broke, error) {
+	s.reports.mu.Lock()
+	out, source := s.reports.last, s.reports.source
+	s.reports.mu.Unlock()
 	if source == "" {
 		return nil, nil
 	}
-	s, err := c.sourceState(ctx)
-	if err != nil || s.now != source {
+	state, err := s.state(ctx)
+	if err != nil || state.now != source {
 		return nil, err
 	}
 	if out.Run == "" {
 		return &out, nil
 	}
-	r, err := c.store.Run(ctx, out.Run)
+	r, err := s.log.Run(ctx, out.Run)
 	if choir.CodeOf(err) == choir.CodeNotFound {
 		return &out, nil // tasks that a person wrote, without a prompt
 	}
@@ -105,25 +103,25 @@ func (c *Computer) SourceBroke(ctx context.Context) (*Broke, error) {
 	return &out, err
 }
 
-// take says whether one more may be looked at now.
-func (b *broken) take(now time.Time) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for len(b.recent) > 0 && now.Sub(b.recent[0]) >= brokeSpan {
-		b.recent = b.recent[1:]
+// allow reports whether one more report may be taken up now, and counts it.
+func (r *reports) allow(now time.Time) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for len(r.recent) > 0 && now.Sub(r.recent[0]) >= brokeSpan {
+		r.recent = r.recent[1:]
 	}
-	if len(b.recent) >= brokeBurst {
+	if len(r.recent) >= brokeBurst {
 		return false
 	}
-	b.recent = append(b.recent, now)
+	r.recent = append(r.recent, now)
 	return true
 }
 
-// lastToChange is the desktop's source as it is in the workspace, and the run
-// that changed it last. What the log does not know yet is the task's that works,
-// a person's when none does.
-func (c *Computer) lastToChange(ctx context.Context) (source choir.Digest, run choir.ID, err error) {
-	source, known, err := c.sourceNow(ctx)
+// lastToChange finds the source as it is in the workspace, and the run that changed it
+// last. What the log does not know yet is the task's that works, a person's when none
+// does. Code conflict when the source is as it was shipped.
+func (s *Source) lastToChange(ctx context.Context) (source choir.Digest, run choir.ID, err error) {
+	source, known, err := s.folderNow(ctx)
 	if err != nil {
 		return "", "", err
 	}
@@ -133,38 +131,37 @@ func (c *Computer) lastToChange(ctx context.Context) (source choir.Digest, run c
 		return "", "", choir.E("computer.broke", choir.CodeConflict, "the desktop's source is as it was shipped")
 	}
 	if known.now != source {
-		run, _ = c.roles.Running(ctx)
-		return source, run, nil
+		return source, s.cfg.Running(ctx), nil
 	}
-	seq, err := c.store.LastChange(ctx, Source+"/")
+	seq, err := s.log.LastChange(ctx, Folder+"/")
 	if err != nil || seq == 0 {
 		return source, "", err
 	}
-	e, err := c.store.At(ctx, seq)
+	e, err := s.log.At(ctx, seq)
 	if choir.CodeOf(err) == choir.CodeCorrupt {
 		return source, "", nil // nobody can say which run changed it
 	}
 	return source, e.Run, err
 }
 
-// sourceNow looks at the source's folder in the workspace; beside it, what the log
-// knows of it.
-func (c *Computer) sourceNow(ctx context.Context) (choir.Digest, sourceState, error) {
-	unlock, err := c.workspace.Lock(ctx)
+// folderNow scans the source's folder in the workspace and returns its digest, and what
+// the log knows of it.
+func (s *Source) folderNow(ctx context.Context) (choir.Digest, state, error) {
+	unlock, err := s.workspace.Lock(ctx)
 	if err != nil {
-		return "", sourceState{}, err
+		return "", state{}, err
 	}
 	defer unlock()
-	now, _, err := c.workspace.Scan(ctx, Source)
+	now, _, err := s.workspace.Scan(ctx, Folder)
 	if err != nil {
-		return "", sourceState{}, err
+		return "", state{}, err
 	}
-	state, err := c.sourceState(ctx)
+	known, err := s.state(ctx)
 	if err != nil {
-		return "", state, err
+		return "", known, err
 	}
-	d, err := c.sourceIn(ctx, now.Root)
-	return d, state, err
+	d, err := s.folderIn(ctx, now.Root)
+	return d, known, err
 }
 
 // cleanBroke bounds what was said, and takes out what would not stay text.

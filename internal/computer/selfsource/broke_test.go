@@ -1,4 +1,4 @@
-package computer
+package selfsource
 
 import (
 	"strings"
@@ -7,6 +7,8 @@ import (
 	"unicode/utf8"
 
 	"choiros/internal/choir"
+	"choiros/internal/computer/workspace/workspacetest"
+	"choiros/internal/eventstore"
 )
 
 func TestWhatAPageSaysIsBoundedText(t *testing.T) {
@@ -31,63 +33,62 @@ func TestWhatAPageSaysIsBoundedText(t *testing.T) {
 func TestAPageInALoopDoesNotFillTheLog(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)
-	var b broken
+	var b reports
 	for i := range brokeBurst {
-		if !b.take(now.Add(time.Duration(i) * time.Second)) {
+		if !b.allow(now.Add(time.Duration(i) * time.Second)) {
 			t.Fatalf("report %d was refused", i)
 		}
 	}
-	if b.take(now.Add(brokeSpan - 1)) {
+	if b.allow(now.Add(brokeSpan - 1)) {
 		t.Error("one more was taken")
 	}
-	if !b.take(now.Add(brokeSpan)) || b.take(now.Add(brokeSpan)) {
+	if !b.allow(now.Add(brokeSpan)) || b.allow(now.Add(brokeSpan)) {
 		t.Error("a minute after the first there is room for one, and for one only")
 	}
 }
 
 func TestABrokenDesktopIsOfTheRunThatChangedItLast(t *testing.T) {
-	l := newLab(t, func(c *labConfig) { c.Source = sourceArchive(t, firstDesktop) })
-	l.state()
+	l := newLab(t, firstDesktop)
 	report := func(message string) (Broke, error) {
-		return l.ReportBroke(l.within(), choir.RoleDesktop, choir.DesktopBroke{Origin: choir.BrokePage, Message: message, File: "src/a.ts", Line: 3})
+		return l.ReportBroke(l.Within(), choir.RoleDesktop, choir.DesktopBroke{Origin: choir.BrokePage, Message: message, File: "src/a.ts", Line: 3})
 	}
 	if _, err := report("as it came"); choir.CodeOf(err) != choir.CodeConflict {
 		t.Fatalf("as it was shipped: %v", err)
 	}
 
-	task := l.commands(choir.TaskEditRepo, "echo broken > choiros/src/a.ts")
-	l.result(task)
+	task := eventstore.Task{ID: workspacetest.NewID(t), Run: workspacetest.NewID(t)}
+	l.WriteOutside("choiros/src/a.ts", "broken\n")
+	l.Record(&task)
 	one := must(report("one"))(t)
-	if one.Run != task.RunID {
-		t.Errorf("of run %q, the change was of %s", one.Run, task.RunID)
+	if one.Run != task.Run {
+		t.Errorf("of run %q, the change was of %s", one.Run, task.Run)
 	}
-	e := l.waitEvent(ofType("desktop.broke"))
-	if p := payload[choir.DesktopBroke](t, e); e.Seq != one.Seq || e.Run != task.RunID || e.Source != choir.SourceDesktop || p.Message != "one" || p.File != "src/a.ts" || p.Line != 3 {
-		t.Errorf("%+v: %+v", e, p)
+	told := l.All(choir.TypeDesktopBroke)
+	if len(told) != 1 || told[0].Seq != one.Seq || told[0].Run != task.Run || told[0].Source != choir.SourceDesktop {
+		t.Errorf("the log has %+v", told)
 	}
-	if again := must(report("one"))(t); again != one {
+	if again := must(report("one"))(t); again != one || len(l.All(choir.TypeDesktopBroke)) != 1 {
 		t.Errorf("said twice it is %+v", again)
 	}
-	if got := must(l.SourceBroke(l.within()))(t); got == nil || *got != one {
+	if got := must(l.Broke(l.Within()))(t); got == nil || *got != one {
 		t.Errorf("the shell is told %+v", got)
 	}
 
-	l.write("choiros/src/b.ts", "by hand\n")
-	if got := must(l.SourceBroke(l.within()))(t); got != nil {
+	l.Write("choiros/src/b.ts", "by hand\n")
+	if got := must(l.Broke(l.Within()))(t); got != nil {
 		t.Errorf("changed since: %+v", got)
 	}
-	if two := must(report("one"))(t); two.Run != "" || two.Seq == one.Seq {
+	if two := must(report("two"))(t); two.Run != "" || two.Seq == one.Seq {
 		t.Errorf("a person's change: %+v", two)
 	}
 
 	// A change that no tool call has ended with yet.
-	c := l.working()
-	l.sh("echo more > choiros/src/c.ts")
-	if three := must(report("three"))(t); three.Run != c.task.RunID {
-		t.Errorf("of run %q, at work is %s", three.Run, c.task.RunID)
+	l.running = workspacetest.NewID(t)
+	l.WriteOutside("choiros/src/c.ts", "more\n")
+	if three := must(report("three"))(t); three.Run != l.running {
+		t.Errorf("of run %q, at work is %s", three.Run, l.running)
 	}
-	if _, err := l.ReportBroke(l.within(), choir.RoleAssociate, choir.DesktopBroke{Origin: choir.BrokePage, Message: "x"}); choir.CodeOf(err) != choir.CodeForbidden {
+	if _, err := l.ReportBroke(l.Within(), choir.RoleAssociate, choir.DesktopBroke{Origin: choir.BrokePage, Message: "x"}); choir.CodeOf(err) != choir.CodeForbidden {
 		t.Errorf("by the Associate: %v", err)
 	}
-	c.finish()
 }

@@ -1,0 +1,70 @@
+package projects
+
+import (
+	"context"
+	"io"
+	"path"
+
+	"choiros/internal/choir"
+)
+
+// Export writes the work on a project since it was added: a git bundle with
+// the branch, or a mailbox of patches. Code not_found when there is none.
+func (p *Projects) Export(ctx context.Context, role choir.Role, name, format string, w io.Writer) error {
+	if !choir.ValidRepoName(name) {
+		return choir.Invalid("name", "%q is not the name of a project", name)
+	}
+	if format != "bundle" && format != "patch" {
+		return choir.Invalid("format", "must be bundle or patch, not %q", format)
+	}
+	base, err := p.baseOf(ctx, name)
+	if err != nil {
+		return err
+	}
+	client, err := p.sandbox.Guest(ctx)
+	if err != nil {
+		return err
+	}
+	git := p.git(client, path.Join(Folder, name))
+	head, err := git.commit(ctx, "HEAD")
+	if err != nil {
+		return err
+	}
+	if head == "" || head == base {
+		return choir.E("computer.export", choir.CodeNotFound, "project %s has no work to export: nothing was committed since it was added", name)
+	}
+	if base != "" {
+		// A history that was written anew leaves nothing to compare with.
+		if base, err = git.commit(ctx, base); err != nil {
+			return err
+		}
+	}
+	args := exportArgs(format, base)
+	var stderr words
+	code, err := git.run(ctx, w, &stderr, nil, args...)
+	if err != nil {
+		return err
+	}
+	if code != 0 {
+		return choir.E("computer.export", choir.CodeConflict, "git %s in project %s failed with exit code %d: %s", args[0], name, code, stderr.String())
+	}
+	_, err = p.events.Append(ctx, role, choir.RepoExported{Name: name, Format: format, Commit: head})
+	return err
+}
+
+// exportArgs make git write everything, or what came after a commit.
+func exportArgs(format, base string) []string {
+	args := []string{"bundle", "create", "-", "HEAD", "--branches"}
+	if format == "patch" {
+		args = []string{"format-patch", "--stdout", "--binary", "--full-index"}
+	}
+	switch {
+	case base == "" && format == "patch":
+		return append(args, "--root", "HEAD")
+	case format == "patch":
+		return append(args, base+"..HEAD")
+	case base != "":
+		return append(args, "^"+base)
+	}
+	return args
+}

@@ -1,0 +1,162 @@
+// Package projects is people's own projects in the workspace of a computer: they are
+// added from a tar stream, listed by what the log says, and what was done to one since
+// is exported with git.
+//
+// It reaches the tree by way of package workspace, and git by way of a client of
+// choir-init: the control plane runs no git on a repository of a user's. It knows
+// neither driver nor bus, so it is tested with choir-init's server in the test's own
+// process.
+package projects
+
+import (
+	"context"
+	"io"
+	"iter"
+	"path"
+	"slices"
+	"sync"
+
+	"choiros/internal/choir"
+	"choiros/internal/computer/appender"
+	"choiros/internal/computer/workspace"
+	"choiros/internal/eventstore"
+	"choiros/internal/guest"
+	"choiros/internal/snapshot"
+)
+
+// Folder is the folder of the workspace in which the projects lie.
+const Folder = "workspace"
+
+// Log is what Projects read of their computer's log. The methods are those of
+// eventstore.Store.
+type Log interface {
+	Events(ctx context.Context, from, to uint64) iter.Seq2[choir.Event, error]
+	Files(ctx context.Context, asOf uint64, prefix string, limit int, after string) ([]choir.FileState, error)
+	BroughtBy(ctx context.Context, name string) (choir.Source, error)
+}
+
+// Workspace is the tree with the projects; workspace.Workspace is one.
+type Workspace interface {
+	Lock(ctx context.Context) (unlock func(), err error)
+	MustBeIdle(ctx context.Context) error
+	Spool(content io.Reader) (io.ReadSeekCloser, error)
+	Scan(ctx context.Context, only ...string) (snapshot.Result, *guest.Client, error)
+	Record(ctx context.Context, now snapshot.Result, reason string, always bool) ([]choir.Draft, error)
+	RecordFor(ctx context.Context, now snapshot.Result, reason string, task *eventstore.Task) error
+	AppendChanges(ctx context.Context, role choir.Role, drafts []choir.Draft) error
+	MoveAside(ctx context.Context, client *guest.Client, paths []string) ([]workspace.Aside, error)
+	UndoBelow(ctx context.Context, before choir.Digest, dest string, aside []workspace.Aside) error
+}
+
+// Sandbox is the sandbox that has the tree.
+type Sandbox interface {
+	// Guest returns a client of the sandbox's choir-init. Code unavailable when the
+	// sandbox does not run.
+	Guest(ctx context.Context) (*guest.Client, error)
+}
+
+// Projects are the projects of one computer. The methods may be called at once. The
+// role that a method is given is that of the page or the command that asks.
+type Projects struct {
+	log       Log
+	events    *appender.Appender // appends to log
+	keeper    *snapshot.Keeper   // of the workspace's trees
+	workspace Workspace
+	sandbox   Sandbox
+	inside    string // where the sandbox has the tree
+	index     index
+}
+
+// New makes the projects of a computer. It reads log and appends with events, which
+// must append to the same log; sandbox must have the tree of the workspace, at the path
+// inside.
+func New(log Log, events *appender.Appender, keeper *snapshot.Keeper, workspace Workspace, sandbox Sandbox, inside string) *Projects {
+	return &Projects{log: log, events: events, keeper: keeper, workspace: workspace, sandbox: sandbox, inside: inside}
+}
+
+// index is what the log says of projects, as far as it was read.
+type index struct {
+	mu   sync.Mutex // guards what follows; not held while the log is read
+	upTo uint64
+	list []choir.RepoAdded // never changed in place
+}
+
+func (x *index) get() (uint64, []choir.RepoAdded) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.upTo, x.list
+}
+
+// set remembers the list, unless another reader read further.
+func (x *index) set(upTo uint64, list []choir.RepoAdded) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if upTo > x.upTo {
+		x.upTo, x.list = upTo, list
+	}
+}
+
+// List lists the projects that were added, newest state of each.
+func (p *Projects) List(ctx context.Context) ([]choir.RepoAdded, error) {
+	after, list := p.index.get()
+	list = slices.Clone(list)
+	for e, err := range p.log.Events(ctx, after+1, 0) {
+		if err != nil {
+			return nil, err
+		}
+		after = e.Seq
+		if e.Type != choir.TypeRepoAdded {
+			continue
+		}
+		added, err := choir.ReadPayload(e.Type, e.Payload)
+		if err != nil {
+			return nil, err
+		}
+		list = withProject(list, *added.(*choir.RepoAdded))
+	}
+	p.index.set(after, list)
+	return slices.Clone(list), nil
+}
+
+func withProject(list []choir.RepoAdded, added choir.RepoAdded) []choir.RepoAdded {
+	if i := slices.IndexFunc(list, func(r choir.RepoAdded) bool { return r.Name == added.Name }); i >= 0 {
+		list[i] = added
+		return list
+	}
+	return append(list, added)
+}
+
+// baseOf returns the commit that a project came with. Code not_found when none of that
+// name was added.
+func (p *Projects) baseOf(ctx context.Context, name string) (string, error) {
+	added, err := p.List(ctx)
+	if err != nil {
+		return "", err
+	}
+	for _, r := range added {
+		if r.Name == name {
+			return r.Head, nil
+		}
+	}
+	return "", choir.E("computer.repo", choir.CodeNotFound, "there is no project %q", name).WithRemedy("choir repo list shows the projects")
+}
+
+// MustHave refuses the name of a project that the workspace does not have.
+func (p *Projects) MustHave(ctx context.Context, name string) error {
+	if !choir.ValidRepoName(name) {
+		return choir.Invalid("repo", "%q is not the name of a project", name)
+	}
+	folder := path.Join(Folder, name)
+	for _, prefix := range []string{folder, folder + "/"} {
+		found, err := p.log.Files(ctx, 0, prefix, 1, "")
+		if err != nil {
+			return err
+		}
+		if len(found) == 1 && (found[0].Path == folder || prefix != folder) {
+			return nil
+		}
+	}
+	e := choir.E("computer.repo", choir.CodeNotFound, "there is no project %q in the workspace", name).WithRemedy("choir repo list shows the projects")
+	e.Path = "repo"
+	return e
+}

@@ -1,0 +1,66 @@
+package selfsource
+
+import (
+	"context"
+
+	"choiros/internal/choir"
+	"choiros/internal/computer/workspace"
+	"choiros/internal/guest"
+)
+
+// MayRenew reports whether Renew may have something to do, as far as the log knows.
+func (s *Source) MayRenew(ctx context.Context) (bool, error) {
+	state, err := s.state(ctx)
+	return state.mayRenew(), err
+}
+
+// mayRenew reports whether the source is older than this choir's and nobody's own.
+func (s state) mayRenew() bool { return s.outdated() && !s.changed() }
+
+// Renew replaces a source that nobody changed by the one in this choir, when the
+// Associate's sandbox has come up and before it is given out. A source that was changed
+// is left to the owner, as is one in a workspace that a task was at work in, or that
+// changed under the log. No collection may run meanwhile. The error is that of ctx: the
+// computer works with the source it has when it cannot be replaced.
+func (s *Source) Renew(ctx context.Context, client *guest.Client) error {
+	in, err := s.renewal(ctx, client)
+	if err != nil {
+		// The computer works with the source it has, and the shell offers the upgrade.
+		if ctx.Err() == nil {
+			s.cfg.Logger.Warn("the desktop's source was not upgraded", "computer", s.cfg.Computer, "error", err)
+		}
+		return ctx.Err()
+	}
+	if in != nil {
+		_, err = s.workspace.CarryOut(ctx, client, *in)
+	}
+	return err
+}
+
+// renewal makes the intent of Renew; nil when there is nothing to do.
+func (s *Source) renewal(ctx context.Context, client *guest.Client) (*workspace.Intent, error) {
+	state, err := s.state(ctx)
+	if err != nil || !state.mayRenew() {
+		return nil, err
+	}
+	if task, err := s.workspace.TaskAtWork(ctx); err != nil || task != nil {
+		return nil, err
+	}
+	last, err := s.workspace.LastSnapshot(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if now, err := s.workspace.ScanWith(ctx, client, nil); err != nil || now.Root != last {
+		return nil, err
+	}
+	base, shipped, err := s.sides(ctx, state)
+	if err != nil {
+		return nil, err
+	}
+	m, err := s.merger.Trees(ctx, base, shipped, last)
+	if err != nil || len(m.Conflicts) > 0 {
+		return nil, err
+	}
+	draft, err := s.events.Draft(s.upgraded(shipped, last, m.Root, workspace.CountShown(m.Changes), nil))
+	return &workspace.Intent{Before: last, Target: m.Root, Reason: "taken", Role: choir.RoleControl, Draft: draft}, err
+}

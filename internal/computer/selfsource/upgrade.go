@@ -1,0 +1,234 @@
+package selfsource
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"choiros/internal/choir"
+	"choiros/internal/computer/treemerge"
+	"choiros/internal/computer/workspace"
+	"choiros/internal/snapshot"
+	"choiros/internal/timeline"
+)
+
+// SourceFate is what an upgrade does to a file of the desktop's source.
+type SourceFate string
+
+// The fates.
+const (
+	SourceUpdated  SourceFate = "updated"  // only the shipped one changed
+	SourceMerged   SourceFate = "merged"   // both changed, in different lines
+	SourceAdded    SourceFate = "added"    // it is new in the shipped source
+	SourceRemoved  SourceFate = "removed"  // it is gone from the shipped source
+	SourceKept     SourceFate = "kept"     // only the workspace's changed
+	SourceConflict SourceFate = "conflict" // both changed the same place: it stays as it is
+)
+
+// SourceFile is one file of the desktop's source in an upgrade.
+type SourceFile struct {
+	Path string     `json:"path" doc:"Path below the workspace root."`
+	Fate SourceFate `json:"fate" enum:"updated,merged,added,removed,kept,conflict" doc:"What becomes of it. One in conflict stays as it is."`
+}
+
+// Upgraded says what an upgrade of the desktop's source did, or would do.
+type Upgraded struct {
+	treemerge.Applied
+	Files []SourceFile // by path; those that nobody changed are not among them
+}
+
+// Upgrade merges what changed between the source that the workspace's was
+// made of and the one that this choir carries into the workspace's. Paths that
+// both changed in the same place stay as they are. Code conflict when there is
+// nothing to upgrade, and while a task works. With dryRun it only says what would
+// change.
+func (s *Source) Upgrade(ctx context.Context, role choir.Role, dryRun bool) (Upgraded, error) {
+	unlock, err := s.workspace.Lock(ctx)
+	if err != nil {
+		return Upgraded{}, err
+	}
+	defer unlock()
+	state, err := s.state(ctx)
+	if err != nil {
+		return Upgraded{}, err
+	}
+	if !state.outdated() {
+		return Upgraded{}, choir.E("computer.upgrade", choir.CodeConflict, "the desktop's source is not older than the one in this choir")
+	}
+	if err := s.workspace.MustBeIdle(ctx); err != nil {
+		return Upgraded{}, err
+	}
+	base, shipped, err := s.sides(ctx, state)
+	if err != nil {
+		return Upgraded{}, err
+	}
+	return s.upgrade(ctx, role, base, shipped, dryRun)
+}
+
+// sides makes trees with nothing but a source: the one that the workspace's was made
+// of, and the one in this choir.
+func (s *Source) sides(ctx context.Context, of state) (base, shipped choir.Digest, err error) {
+	tree, err := s.cfg.Available(ctx, of.tree)
+	if err != nil {
+		return "", "", err
+	}
+	if base, err = s.onlySource(ctx, tree); err != nil {
+		return "", "", err
+	}
+	t, err := readArchive(s.cfg.Archive)
+	if err == nil {
+		err = s.storeTree(ctx, t.root, t.objects)
+	}
+	return base, t.root, err
+}
+
+// onlySource makes a tree of a tree's source with nothing else in it. Code not_found when
+// it has none.
+func (s *Source) onlySource(ctx context.Context, root choir.Digest) (choir.Digest, error) {
+	e, err := s.workspace.Lookup(ctx, root, Folder)
+	if err != nil {
+		return "", err
+	}
+	if e == nil || e.Kind != snapshot.Dir {
+		return "", choir.E("computer.upgrade", choir.CodeNotFound, "there is no folder %s", Folder)
+	}
+	var t carriedTree
+	lone := t.folder(loneSource(e.Sum))
+	return lone, s.storeTree(ctx, lone, t.objects)
+}
+
+// upgrade is Upgrade once the two sides are known. The caller holds the tree.
+func (s *Source) upgrade(ctx context.Context, role choir.Role, base, shipped choir.Digest, dryRun bool) (Upgraded, error) {
+	step := treemerge.Step{
+		Base: base, Theirs: shipped, Reason: "taken", Terminal: choir.TerminalTaken,
+		Words: "The desktop's source was upgraded; this terminal has ended.",
+	}
+	conflicts, err := s.leaveConflicts(ctx, &step)
+	if err != nil {
+		return Upgraded{}, err
+	}
+	step.Record = func(before, now choir.Digest, files int64) choir.Payload {
+		return s.upgraded(shipped, before, now, files, conflicts)
+	}
+	a, err := s.merger.ApplyHeld(ctx, role, step, dryRun)
+	a.Conflicts = append(a.Conflicts, conflicts...)
+	if err != nil {
+		return Upgraded{Applied: a}, err
+	}
+	if len(a.Changes) == 0 && !dryRun {
+		// Nothing to write, and the next upgrade begins from here all the same.
+		if a.Receipt, a.BackSeq, err = s.recordUpgrade(ctx, role, shipped, conflicts); err != nil {
+			return Upgraded{Applied: a}, err
+		}
+	}
+	ours, err := s.changesSince(ctx, base, a.From)
+	return Upgraded{Applied: a, Files: fates(a.Changes, ours, a.Conflicts)}, err
+}
+
+// maxConflicts is how many paths the event of an upgrade names.
+const maxConflicts = 256
+
+// upgraded makes the event of an upgrade.
+func (s *Source) upgraded(shipped, before, now choir.Digest, files int64, conflicts []timeline.Conflict) choir.DesktopUpgraded {
+	p := choir.DesktopUpgraded{Version: s.cfg.Version, Base: shipped, Before: before, Snapshot: now, Files: files}
+	for _, one := range conflicts[:min(len(conflicts), maxConflicts)] {
+		p.Conflicts = append(p.Conflicts, one.Path)
+	}
+	return p
+}
+
+// recordUpgrade appends the event of an upgrade that changes no file.
+func (s *Source) recordUpgrade(ctx context.Context, role choir.Role, shipped choir.Digest, conflicts []timeline.Conflict) (choir.Receipt, uint64, error) {
+	now, err := s.workspace.LastSnapshot(ctx)
+	if err != nil {
+		return choir.Receipt{}, 0, err
+	}
+	back, _ := s.log.Head()
+	receipts, err := s.events.Append(ctx, role, s.upgraded(shipped, now, now, 0, conflicts))
+	if err != nil {
+		return choir.Receipt{}, 0, err
+	}
+	return receipts[0], back, nil
+}
+
+// leaveConflicts takes what conflicts with the workspace out of what the step merges,
+// and returns it. What was taken out can let another path through, or stand in its way,
+// so it looks again until nothing conflicts.
+func (s *Source) leaveConflicts(ctx context.Context, step *treemerge.Step) ([]timeline.Conflict, error) {
+	var all []timeline.Conflict
+	for {
+		a, err := s.merger.PlanHeld(ctx, *step)
+		if err == nil || len(a.Conflicts) == 0 {
+			slices.SortFunc(all, func(x, y timeline.Conflict) int { return strings.Compare(x.Path, y.Path) })
+			return all, err
+		}
+		changes, diffErr := snapshot.Diff(ctx, s.keeper, step.Base, step.Theirs)
+		if diffErr != nil {
+			return nil, diffErr
+		}
+		out := conflicting(snapshot.Apart(changes), a.Conflicts)
+		if len(out) == 0 {
+			return nil, err // none of the step's own changes: nothing to take out
+		}
+		if step.Theirs, err = timeline.Graft(ctx, s.keeper, step.Theirs, step.Base, out); err != nil {
+			return nil, err
+		}
+		all = append(all, a.Conflicts...)
+	}
+}
+
+// conflicting are the changed paths that conflicts are about, folders first: the
+// path itself, and what is below one that is to become something else.
+func conflicting(changes []snapshot.Change, conflicts []timeline.Conflict) []string {
+	var paths []string
+	for _, one := range conflicts {
+		paths = append(paths, one.Path)
+	}
+	var out []string
+	for i := range changes {
+		if workspace.Below(changes[i].Path, paths) {
+			out = append(out, changes[i].Path)
+		}
+	}
+	return out
+}
+
+// changesSince lists what the workspace has made of a source.
+func (s *Source) changesSince(ctx context.Context, base, root choir.Digest) ([]snapshot.Change, error) {
+	ours, err := s.onlySource(ctx, root)
+	if err != nil {
+		return nil, err
+	}
+	return snapshot.Diff(ctx, s.keeper, base, ours)
+}
+
+// fates says what becomes of each file, from what the upgrade writes, what the
+// workspace had changed, and what conflicts. Folders, and what was only touched,
+// are left out.
+func fates(written, ours []snapshot.Change, conflicts []timeline.Conflict) []SourceFile {
+	fate := map[string]SourceFate{}
+	for _, one := range snapshot.FileChanges(snapshot.Apart(ours)) {
+		fate[one.Path] = SourceKept
+	}
+	for _, one := range snapshot.FileChanges(snapshot.Apart(written)) {
+		switch {
+		case one.Change == choir.ChangeAdded:
+			fate[one.Path] = SourceAdded
+		case one.Change == choir.ChangeDeleted:
+			fate[one.Path] = SourceRemoved
+		case fate[one.Path] == SourceKept:
+			fate[one.Path] = SourceMerged
+		default:
+			fate[one.Path] = SourceUpdated
+		}
+	}
+	for _, one := range conflicts {
+		fate[one.Path] = SourceConflict
+	}
+	out := make([]SourceFile, 0, len(fate))
+	for path, what := range fate {
+		out = append(out, SourceFile{path, what})
+	}
+	slices.SortFunc(out, func(a, b SourceFile) int { return strings.Compare(a.Path, b.Path) })
+	return out
+}
