@@ -61,7 +61,7 @@ test("what was typed before a quick reload is saved by itself, without another k
   await reloadDesktop(it.page);
   await app("writer").locator(".writer-text").getByText("Plans for the pond").waitFor();
   await it.context.unroute(saves);
-  await app("writer").getByText("Version 1 of 1").waitFor();
+  await app("writer").getByText("First version").waitFor();
   await app("writer").locator('.writer-state[data-saved="true"]').waitFor();
   assert.equal((await api(it.page, `/documents/${doc.id}?version=1`)).body.content, "Plans for the pond");
   await closeAll(it.page);

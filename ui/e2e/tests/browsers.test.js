@@ -81,7 +81,7 @@ function works(it, name) {
       return text !== null && document.activeElement === text;
     });
     await browser.type("Notes from the pond.");
-    await browser.untilDesktop(() => document.body.innerText.includes("Version 1 of 1"));
+    await browser.untilDesktop(() => document.body.innerText.includes("First version"));
     await browser.press("Control+Alt+ArrowLeft");
     await browser.untilDesktop(isLeft);
     await browser.shoot(join(shots, `${name}-writer.png`));

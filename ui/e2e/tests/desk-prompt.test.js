@@ -164,6 +164,14 @@ test("a card says that its run was undone, in every browser and after a reload, 
   await says();
   await second.close();
   await it.page.bringToFront();
+  await card().getByRole("button", { name: "Document", exact: true }).click();
+  const page = desk().locator('[data-app="writer"]');
+  await page.getByText("Done.", { exact: true }).waitFor();
+  await page
+    .getByRole("note")
+    .getByText(/^Undone, \d\d:\d\d.*: what the run changed was taken back/)
+    .waitFor();
+  await closeAll(it.page);
   await card().getByRole("button", { name: "Show it on the timeline" }).click();
   await it.page.waitForFunction((seq) => location.href.includes(String(seq)), seq);
   await it.page.goBack();

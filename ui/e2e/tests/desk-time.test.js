@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { rig, skip } from "../lib/rig.js";
+import { reloadDesktop } from "../lib/states.js";
 import { closeAll, desktopAPI, enterDesktop, openWindow, writeFile } from "../lib/windows.js";
 
 const it = rig({ desktop: true });
@@ -105,4 +106,17 @@ test("the browser shows what listens in the sandbox, and says when nothing does"
   await inside.getByText("Nothing listens at port 9 of the sandbox.", { exact: true }).waitFor();
   await inside.getByRole("link", { name: "Try again" }).click();
   await inside.getByText("Start a server at that port", { exact: false }).waitFor();
+});
+
+test("ages on the timeline move on while it is open", { skip }, async () => {
+  await closeAll(it.page);
+  await writeFile(it.page, "workspace/bird.txt", "crane\n");
+  // All timers of the page are its own from here on.
+  await it.page.clock.install();
+  await reloadDesktop(it.page);
+  const { win } = await openWindow(it.page, "timeline", "", wide);
+  const age = win.locator(".timeline-mark time").first();
+  await age.getByText(/now|\ds ago/).waitFor();
+  await it.page.clock.fastForward(3 * 60_000);
+  await age.getByText(/^[34]m ago/).waitFor();
 });

@@ -208,6 +208,23 @@ test("two browsers mirror each other, while a drag goes on as well", { skip }, a
   await second.close();
 });
 
+test("a window put beyond the edge of a page by a larger one has its buttons there, and stays where it was put", {
+  skip,
+}, async () => {
+  await closeAll(it.page);
+  const area = await desktopOf(it.page).locator(".desk-area").boundingBox();
+  const right = area.x + area.width;
+  const bounds = { ...start, x: Math.round(area.width) - 300 };
+  ({ id, win } = await openWindow(it.page, "settings", "", bounds));
+  for (const name of ["Minimise", "Maximise", "Close"]) {
+    const box = await win.getByRole("button", { name: new RegExp(`^${name} `) }).boundingBox();
+    assert.ok(box.x >= area.x && box.x + box.width <= right, `${name} is at ${box.x} of ${right}`);
+  }
+  assert.deepEqual((await one()).bounds, bounds);
+  await win.getByRole("button", { name: /^Close / }).click();
+  await until(it.page, ({ windows }) => !windows?.length);
+});
+
 test("every window has its app in the dock, and ten apps fit or can be scrolled to", { skip }, async () => {
   const { page } = it;
   await closeAll(page);

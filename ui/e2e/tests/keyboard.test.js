@@ -55,7 +55,7 @@ test("a whole session goes without a mouse", { skip }, async () => {
   await desk().locator(".writer-text").waitFor();
   await tabTo(".writer-text");
   await type("Notes from the pond.");
-  await desk().getByText("Version 1 of 1").waitFor();
+  await desk().getByText("First version").waitFor();
 
   await press("Control+j");
   await desk().locator("#prompt:focus").waitFor();

@@ -34,7 +34,7 @@ test("a document is begun from the prompt and saves itself", { skip }, async () 
   await prompt.press("Enter");
   await text().waitFor();
   await typeAtEnd("A first sentence.");
-  await shows("Version 1 of 1");
+  await shows("First version");
   const [doc] = await documents();
   assert.deepEqual([doc.title, doc.version, doc.by], ["Field notes", 1, "desktop"]);
   assert.equal((await version(doc.id, 1)).content, "A first sentence.");

@@ -4,7 +4,7 @@ import { listRuns } from "#base/domain/runs.ts";
 import { emptyStory, type Story, tell } from "#base/domain/story.ts";
 import { event, RUN, TASK } from "#base/domain/testing.ts";
 import type { Run } from "#base/domain/views.ts";
-import { CARDS, cardOf, gist, stackOf } from "./card";
+import { CARDS, cardOf, gist, stackOf, stateOf } from "./card";
 
 const over = { run: RUN, source: "desktop" } as const;
 const began = event(1, "prompt.submitted", { text: "Write a story" }, over);
@@ -53,6 +53,11 @@ it("says that what it changed was taken back", () => {
   expect(card(finished(3)).undone).toBeUndefined();
   expect(card(finished(3), undone).undone).toEqual({ seq: 4, at: undone.time });
   expect(card(finished(3), undone, rewound).undone).toBeUndefined();
+  expect([card(finished(3)), card(finished(3), undone), card(finished(3), undone, rewound)].map(stateOf)).toEqual([
+    "done",
+    "undone",
+    "done",
+  ]);
 });
 
 describe("a run at work", () => {

@@ -52,6 +52,13 @@ export interface Card {
   undone?: { seq: number; at: Time };
 }
 
+/** How a run ended, or stands; one whose changes were taken back is undone, however it ended. */
+export type CardState = RunState | "undone";
+
+export function stateOf({ state, undone }: Pick<Card, "state" | "undone">): CardState {
+  return undone && !isOpen(state) ? "undone" : state;
+}
+
 /** Makes the card of a run from the list of runs and from the run's own events, as far as they were read. */
 export function cardOf(run: Run, story?: Story): Card {
   const open = isOpen(run.state);

@@ -4,9 +4,13 @@ import type { Rect } from "#base/domain/contracts.ts";
 import { maximisedOf, minimisedOf, restoredOf, type Snap, snappedOf, type Win } from "./windows";
 import { LEAST, movedBy, resizedBy, sides, snapAt, snapByKey } from "./wmdrag";
 import { focusedOf, neighbour, nextAfter, onDesktop, roundFrom } from "./wmorder";
-import { type Area, BAR, cascade, fitted, GRIP, overviewOf, partOf, placed, reachable } from "./wmplace";
+import { type Area, BAR, BUTTONS, cascade, fitted, GRIP, overviewOf, partOf, placed, reachable } from "./wmplace";
 
-const areas = fc.record({ width: fc.integer({ min: 320, max: 4000 }), height: fc.integer({ min: 300, max: 2400 }) });
+const areas = fc.record({
+  width: fc.integer({ min: 320, max: 4000 }),
+  height: fc.integer({ min: 300, max: 2400 }),
+  rtl: fc.boolean(),
+});
 const rects = fc.record({
   x: fc.integer({ min: -5000, max: 5000 }),
   y: fc.integer({ min: -5000, max: 5000 }),
@@ -28,10 +32,11 @@ const winOf = (bounds: Rect, id = "a", focused_seq = 1): Win => ({
   focused_seq,
 });
 
-/** So much of the title bar can be pressed. */
-function gripOf(r: Rect, area: Area): boolean {
-  const across = Math.min(r.x + r.width, area.width) - Math.max(r.x, 0);
-  return across >= Math.min(GRIP, area.width) && r.y >= 0 && r.y <= Math.max(0, area.height - BAR);
+/** The buttons at the end of the title bar are on the page, and a part beside them to drag by. */
+function isWithinReach(r: Rect, area: Area): boolean {
+  const kept = Math.min(BUTTONS + GRIP, r.width, area.width);
+  const from = area.rtl ? r.x : r.x + r.width - kept;
+  return from >= 0 && from + kept <= area.width && r.y >= 0 && r.y <= Math.max(0, area.height - BAR);
 }
 
 describe("a window", () => {
@@ -41,7 +46,7 @@ describe("a window", () => {
         const win = then.reduce((w, step) => step(w), winOf(bounds));
         const at = placed(win, area);
         if (win.state === "minimised") expect(at).toBeUndefined();
-        else expect(gripOf(at as Rect, area)).toBe(true);
+        else expect(isWithinReach(at as Rect, area)).toBe(true);
       }),
     );
   });
@@ -63,7 +68,7 @@ describe("a window", () => {
     );
   });
 
-  it("of a larger page is wholly on a smaller one, and hangs over an edge where it was dragged there", () => {
+  it("of a larger page is wholly on a smaller one, and hangs over an edge that hides no button", () => {
     const small = { width: 1200, height: 700 };
     expect(fitted({ x: 100, y: 300, width: 800, height: 900 }, small)).toEqual({
       x: 100,
@@ -77,15 +82,26 @@ describe("a window", () => {
       width: 600,
       height: 400,
     });
-    const dragged = { x: 900, y: 500, width: 600, height: 400 };
-    expect(fitted(dragged, small)).toEqual(dragged);
+    const parked = { x: -300, y: 500, width: 600, height: 400 };
+    expect(fitted(parked, small)).toEqual(parked);
+    const mirrored = { ...parked, x: 900 };
+    expect(fitted(mirrored, { ...small, rtl: true })).toEqual(mirrored);
     fc.assert(
       fc.property(rects, areas, (bounds, area) => {
         const at = fitted(bounds, area);
+        expect(isWithinReach(at, area)).toBe(true);
         expect(fitted(at, area)).toEqual(at);
         expect(at.width <= area.width && at.height <= area.height).toBe(true);
       }),
     );
+  });
+
+  it("that would fit a smaller page and hangs over its edge has its buttons on the page", () => {
+    const small = { width: 1200, height: 700 };
+    const right = { x: 900, y: 100, width: 600, height: 400 };
+    expect(fitted(right, small)).toEqual({ ...right, x: 600 });
+    expect(fitted({ ...right, x: -500 }, small)).toEqual({ ...right, x: 0 });
+    expect(fitted({ ...right, x: -300 }, { ...small, rtl: true })).toEqual({ ...right, x: 0 });
   });
 
   it("stays where it is when it is reachable there", () => {
@@ -94,7 +110,7 @@ describe("a window", () => {
         const once = reachable(bounds, area);
         expect(reachable(once, area)).toEqual(once);
         expect([once.width, once.height]).toEqual([bounds.width, bounds.height]);
-        if (gripOf(bounds, area)) expect(once).toEqual(bounds);
+        if (isWithinReach(bounds, area)) expect(once).toEqual(bounds);
       }),
     );
   });
@@ -106,7 +122,15 @@ describe("a drag", () => {
     const from = { x: 100, y: 100, width: 400, height: 300 };
     expect(movedBy(from, 30, -20, area)).toEqual({ x: 130, y: 80, width: 400, height: 300 });
     expect(movedBy(from, 0, -500, area).y).toBe(0);
-    expect(movedBy(from, 5000, 0, area).x).toBe(1440 - GRIP);
+    expect(movedBy(from, 5000, 0, area).x).toBe(1440 - 400);
+    expect(movedBy(from, -5000, 0, area).x).toBe(BUTTONS + GRIP - 400);
+  });
+
+  it("of a side ends at the edge of the page", () => {
+    const area = { width: 1440, height: 800 };
+    const from = { x: 900, y: 100, width: 400, height: 300 };
+    expect(resizedBy(from, "e", 5000, 0, LEAST, area)).toEqual({ ...from, width: 540 });
+    expect(resizedBy(from, "w", -5000, 0, LEAST, area)).toEqual({ ...from, x: 0, width: 1300 });
   });
 
   it("resizes each side and leaves the opposite one", () => {
@@ -122,7 +146,7 @@ describe("a drag", () => {
           const to = resizedBy(from, side, dx, dy, LEAST, area);
           expect(to.width).toBeGreaterThanOrEqual(Math.min(LEAST.width, from.width));
           expect(to.height).toBeGreaterThanOrEqual(Math.min(LEAST.height, from.height));
-          expect(gripOf(to, area)).toBe(true);
+          expect(isWithinReach(to, area)).toBe(true);
           if (!side.includes("w")) expect(to.x).toBe(from.x);
           else expect(to.x + to.width).toBe(from.x + from.width);
           if (!side.includes("n")) expect(to.y).toBe(from.y);

@@ -17,14 +17,14 @@ export function movedBy(bounds: Rect, dx: number, dy: number, area: Area): Rect 
   return reachable({ ...bounds, x: Math.round(bounds.x + dx), y: Math.round(bounds.y + dy) }, area);
 }
 
-/** Bounds after one side or corner was pulled; the opposite one stays. */
+/** Bounds after one side or corner was pulled, at most to the edge of the page; the opposite one stays. */
 export function resizedBy(bounds: Rect, side: Side, dx: number, dy: number, least: Least, area: Area): Rect {
   const [x, width] = along(
     bounds.x,
     bounds.width,
     least.width,
     side.includes("w") ? -1 : side.includes("e") ? 1 : 0,
-    dx,
+    side.includes("w") ? Math.max(dx, -Math.max(0, bounds.x)) : Math.min(dx, Math.max(0, roomRight(bounds, area))),
   );
   // The title bar never goes above the desktop.
   const up = side.includes("n") ? Math.max(dy, -bounds.y) : dy;
@@ -40,6 +40,9 @@ export function resizedBy(bounds: Rect, side: Side, dx: number, dy: number, leas
   // One that could not be reached any more is pulled less far.
   return held.x === next.x && held.y === next.y ? next : bounds;
 }
+
+/** Pixels between the right side of bounds and the edge of the page. */
+const roomRight = ({ x, width }: Rect, area: Area) => area.width - x - width;
 
 function along(start: number, length: number, least: number, way: -1 | 0 | 1, by: number): [number, number] {
   if (way === 0) return [start, length];

@@ -8,30 +8,42 @@ export const NARROW = 900;
 export interface Area {
   width: number;
   height: number;
+  /** The page is written from right to left: the buttons of a title bar are on its left. */
+  rtl?: boolean;
 }
 
-/** So much of a title bar can always be reached. */
+/** So much of a title bar beside its buttons can always be dragged by. */
 export const GRIP = 80;
+
+/** The width of the three buttons at the end of a title bar, where they are made for fingers. */
+export const BUTTONS = 144;
 
 /** Height of a title bar. */
 export const BAR = 40;
 
 const between = (value: number, low: number, high: number) => Math.max(low, Math.min(value, high));
 
-/** Bounds moved so far that the title bar can be reached; the size stays. */
+/**
+ * Moves bounds so far that the buttons of the title bar are on the page and a part
+ * beside them can be dragged by; the size stays. A window may hang over the edge at
+ * which its title bar begins, and over the lower one.
+ */
 export function reachable(bounds: Rect, area: Area): Rect {
-  const grip = Math.min(GRIP, area.width);
+  const kept = Math.min(BUTTONS + GRIP, bounds.width, area.width);
+  const left = area.rtl ? 0 : kept - bounds.width;
+  const right = area.width - (area.rtl ? kept : bounds.width);
   return {
     ...bounds,
-    x: between(bounds.x, grip - bounds.width, area.width - grip),
+    x: between(bounds.x, left, right),
     y: between(bounds.y, 0, Math.max(0, area.height - BAR)),
   };
 }
 
 /**
  * Bounds as they are drawn on a page that may be smaller than the one they were made
- * on: no larger than the page, and wholly on it where they would not fit or their
- * title bar could not be reached. Bounds that hang over an edge within reach stay.
+ * on: no larger than the page, and wholly on it where they would not fit or the
+ * buttons of their title bar could not be reached. The server keeps the bounds as
+ * they were made: a larger page draws the window where it was put.
  */
 export function fitted(bounds: Rect, area: Area): Rect {
   const width = Math.min(bounds.width, area.width);

@@ -358,3 +358,20 @@ it("is dropped by the page that saved what was left there", async () => {
   await rest();
   expect(stand.rows.size).toBe(0);
 });
+
+it("is sent at most once in each pause while the computer cannot be reached, and at once when it can", async () => {
+  const answered = () => new Promise((done) => setTimeout(done));
+  stand.away = true;
+  for (const text of ["a", "ab", "abc"]) {
+    here.type(text);
+    await answered();
+    here.time += 400;
+  }
+  expect(stand.asked).toEqual(["a"]);
+  stand.away = false;
+  here.drafts.again();
+  await answered();
+  expect(stand.asked).toEqual(["a", "abc"]);
+  expect(stand.rows.get("a")?.text).toBe("abc");
+  expect(here.problems).toEqual([]);
+});

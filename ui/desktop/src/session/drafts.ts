@@ -23,6 +23,8 @@ export interface Hears {
 
 /** Milliseconds between two sends of one draft. */
 const SEND_MS = 300;
+/** The longest pause before a draft is sent once more to a computer that cannot be reached, in milliseconds. */
+const AWAY_MS = 60_000;
 /** What a browser sends while a page is left, in bytes at most. */
 const LAST_WORDS = 48 << 10;
 
@@ -45,6 +47,8 @@ class Entry {
   sent = 0;
   clash = false;
   failures = 0;
+  /** Calls off the pause after which it is sent once more; undefined when there is none. */
+  stopPause: (() => void) | undefined;
   /** What the server told of it while something was sent. */
   told: number | undefined;
   readonly hears = new Set<Hears>();
@@ -163,9 +167,12 @@ export class Drafts {
     else this.followed(entry);
   }
 
-  /** Looks again at all that is shown: what was told meanwhile was not heard. */
+  /** Sends what waits for the computer, and looks again at all that is shown: what was told meanwhile was not heard. */
   again(): void {
-    for (const entry of this.entries.values()) if (!entry.sending) this.followed(entry);
+    for (const entry of this.entries.values()) {
+      if (entry.stopPause) this.endPause(entry);
+      if (!entry.sending) this.followed(entry);
+    }
   }
 
   /** Sends what waits while the page is left; false when something cannot be sent so. */
@@ -229,7 +236,7 @@ export class Drafts {
 
   private async send(entry: Entry): Promise<void> {
     const { wanted } = entry;
-    if (wanted === undefined || entry.sending || entry.clash) return;
+    if (wanted === undefined || entry.sending || entry.clash || entry.stopPause) return;
     entry.sending = true;
     entry.sent++;
     let pause: number | undefined;
@@ -270,7 +277,8 @@ export class Drafts {
       return 0;
     }
     entry.failures++;
-    if (problem?.status === 0 || problem?.code === "rate_limited" || problem?.code === "unavailable")
+    if (problem?.status === 0) return Math.min(backoff(0, 0) * 2 ** entry.failures, AWAY_MS);
+    if (problem?.code === "rate_limited" || problem?.code === "unavailable")
       return Math.max(backoff(entry.failures, 0), ((error as Refusal).retryAfter ?? 0) * 1000);
     this.onProblem(error);
     return undefined;
@@ -308,11 +316,17 @@ export class Drafts {
     if (both !== mine.text) this.tell(entry);
   }
 
+  private endPause(entry: Entry): void {
+    entry.stopPause?.();
+    entry.stopPause = undefined;
+    unawaited(this.send(entry));
+  }
+
   private sendNext(entry: Entry, pause: number | undefined): void {
     const { told } = entry;
     entry.told = undefined;
     if (entry.wanted !== undefined) {
-      if (pause) this.clock.after(pause, () => unawaited(this.send(entry)));
+      if (pause) entry.stopPause = this.clock.after(pause, () => this.endPause(entry));
       else if (pause === 0 || entry.failures === 0) entry.pace.put(undefined);
       return;
     }

@@ -4,6 +4,7 @@ import type { Rect } from "#base/domain/contracts.ts";
 import { appOf } from "../apps/registry";
 import type { Win } from "../domain/windows";
 import { KEY_STEP, LEAST, movedBy, resizedBy } from "../domain/wmdrag";
+import { fitted } from "../domain/wmplace";
 import { deskWords } from "../i18n/desk";
 import { useWords } from "../i18n/words";
 import { useSession } from "../session/session";
@@ -32,10 +33,11 @@ function Arrows({ win, how }: { win: Win; how: "move" | "resize" }) {
     const [x, y] = ways[way];
     const step = fine ? 1 : KEY_STEP;
     const least = appOf(win.app)?.least ?? LEAST;
+    const drawn = fitted(win.bounds, area);
     const next =
       how === "move"
-        ? movedBy(win.bounds, x * step, y * step, area)
-        : resizedBy(win.bounds, "se", x * step, y * step, least, area);
+        ? movedBy(drawn, x * step, y * step, area)
+        : resizedBy(drawn, "se", x * step, y * step, least, area);
     windows.move(win.id, next);
   };
   const done = () => {

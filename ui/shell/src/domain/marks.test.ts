@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { RUN, TASK } from "#base/domain/testing.ts";
 import type { Mark, MarkKind, Run } from "#base/domain/views.ts";
-import { changedWords, leap, mergeMarks, placeOf, rowsOf, runsThen, undoable, wordsOf } from "./marks";
+import { changedWords, leap, mergeMarks, outcomeOf, placeOf, rowsOf, runsThen, undoable, wordsOf } from "./marks";
 
 const NOW = Date.parse("2026-11-21T12:10:00.000Z");
 const OTHER = "01900000-0000-7000-8000-00000000000c";
@@ -72,6 +72,17 @@ describe("the words of a mark", () => {
     expect(say(alone, history)).toContain("The machine went down");
     expect(changedWords(back)).toBe("3 files changed");
   });
+});
+
+it("looks as its run or task ended", () => {
+  const ended = (kind: MarkKind, text: string) => outcomeOf(mark(1, kind, text));
+  expect(ended("answer", "finished: done")).toBe("done");
+  expect(ended("answer", "finished: failed")).toBe("failed");
+  expect(ended("answer", "finished: cancelled")).toBe("cancelled");
+  expect(ended("answer", "finished: toString")).toBeUndefined();
+  expect(ended("task", "failed and taken back: do it")).toBe("failed");
+  expect(ended("task", "do it")).toBe("done");
+  expect(ended("prompt", "finished: failed")).toBeUndefined();
 });
 
 it("takes back tasks that changed files, and calls", () => {

@@ -29,11 +29,19 @@ export function placeOf(marks: readonly Mark[], seq: number): number {
   return low - 1;
 }
 
-const outcomes: Record<string, string> = {
+const outcomes = {
   done: "The run finished",
   failed: "The run failed",
   cancelled: "You stopped the run",
 };
+
+/** How the run or the task of a mark ended; undefined for a mark of something else, and for an end this page does not know. */
+export function outcomeOf({ kind, text }: Pick<Mark, "kind" | "text">): keyof typeof outcomes | undefined {
+  if (kind === "task") return text.startsWith("failed") ? "failed" : "done";
+  if (kind !== "answer") return undefined;
+  const outcome = text.replace("finished: ", "");
+  return Object.hasOwn(outcomes, outcome) ? (outcome as keyof typeof outcomes) : undefined;
+}
 
 /** A subject that only says when. */
 const plainSubject = /^checkpoint: [\d-]+$/;
@@ -44,10 +52,12 @@ export function wordsOf(mark: Mark, marks: readonly Mark[], now: number): string
   switch (kind) {
     case "prompt":
       return `You asked: ${text}`;
-    case "answer":
-      return outcomes[text.replace("finished: ", "")] ?? capital(text);
+    case "answer": {
+      const outcome = outcomeOf(mark);
+      return outcome ? outcomes[outcome] : capital(text);
+    }
     case "task":
-      return text.startsWith("failed") ? `Task ${text}` : `Task done: ${text}`;
+      return outcomeOf(mark) === "failed" ? `Task ${text}` : `Task done: ${text}`;
     case "call":
       return callWords(text, files);
     case "checkpoint":

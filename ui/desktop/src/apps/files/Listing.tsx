@@ -6,7 +6,7 @@ import { choose, type How, type Selection } from "../../domain/selection";
 import { useWords } from "../../i18n/words";
 import { Empty } from "../../kit/States";
 import { useTypeAhead } from "../../kit/typeahead";
-import { useMinute } from "../../kit/useMinute";
+import { useNow } from "../../kit/useAge";
 import { useWindow } from "../../session/useWindow";
 import { open, type Shown } from "./Actions";
 import { Entry } from "./Entry";
@@ -34,7 +34,7 @@ export function Listing({ place, items, ids, look, sort, onSort, selection, onSe
   const win = useWindow();
   const box = useRef<HTMLDivElement>(null);
   const lanes = useLanes(box, look);
-  const now = useMinute();
+  const now = useNow();
   // Asked once: there may be tens of thousands of rows.
   const height = look === "grid" ? CELL.height : rowHeight();
   const rows = useVirtualizer({

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import type { End } from "../../transport/terminals";
+import { words } from "./i18n";
 import { Link, type LinkParts, type LinkState, type Note, type Wire } from "./link";
 
 class FakeWire implements Wire {
@@ -140,4 +141,9 @@ test("a terminal that is gone ends, with its reason when that is known", async (
   unknown.wire().end(1006);
   await unknown.tick();
   expect(unknown.ends).toEqual([{ reason: "lost", code: -1 }]);
+});
+
+test("while the line is lost nothing is said to run on: what cut it may have ended that too", () => {
+  expect(words.en.lost).not.toMatch(/goes on|runs/);
+  expect(words.de.lost).not.toMatch(/läuft/);
 });

@@ -1,11 +1,10 @@
 import { GitFork, History, Undo2 } from "lucide-react";
 import { useEffect, useState } from "react";
 import { demoFile, demoOf, seenOf } from "../../domain/demo";
-import { ago } from "../../domain/time";
 import { useWords } from "../../i18n/words";
 import { Empty, Loading, Trouble } from "../../kit/States";
+import { useAge } from "../../kit/useAge";
 import { useWindow } from "../../session/useWindow";
-import { useStore } from "../../state/store";
 import { tellShell } from "../../transport/shell";
 import { Hint } from "./Hint";
 import { words } from "./i18n";
@@ -24,13 +23,14 @@ const NEAR = 3;
 export default function Timeline() {
   const { subject, show } = useWindow();
   const t = useWords(words);
-  const language = useStore((s) => s.language);
   const { marks, head, error, retry, hasEarlier, earlier } = useMarks();
   const [seq, setSeq] = useState(() => momentOf(subject));
   const [look, setLook] = useState<"was" | "since">("was");
   const shown = useSettled(seq);
   const now = marks?.length ?? 0;
   const place = !marks || seq === undefined ? now : Math.max(0, placeOf(marks, seq));
+  const mark = seq === undefined ? undefined : marks?.[place];
+  const when = useAge(mark?.at);
   useEffect(() => {
     if (now > 0 && place < NEAR) earlier();
   });
@@ -43,10 +43,8 @@ export default function Timeline() {
       </Empty>
     );
   }
-  const mark = seq === undefined ? undefined : marks[place];
   const what = mark ? wordsOf(mark, t) : t("now");
-  const when = mark && ago(mark.at, Date.now(), language);
-  const says = mark ? t("placeOf", { what, when: when ?? "", place: place + 1, all: now }) : what;
+  const says = mark ? t("placeOf", { what, when, place: place + 1, all: now }) : what;
   const demo = demoOf(subject);
   const led = () => demo.leads && demo.run && show(seenOf(demo.run));
   const move = (to: number) => {

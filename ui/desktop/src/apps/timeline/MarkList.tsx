@@ -1,8 +1,7 @@
 import { useEffect, useRef } from "react";
 import type { Mark } from "#base/domain/views.ts";
-import { ago } from "../../domain/time";
 import { useWords } from "../../i18n/words";
-import { useStore } from "../../state/store";
+import { Age } from "../../kit/Age";
 import { words } from "./i18n";
 import { wordsOf } from "./marks";
 
@@ -17,7 +16,6 @@ interface MarkListProps {
 /** The marks in words, newest first. */
 export function MarkList({ marks, place, hasEarlier, onMove, onEarlier }: MarkListProps) {
   const t = useWords(words);
-  const language = useStore((s) => s.language);
   const list = useRef<HTMLOListElement>(null);
   // biome-ignore lint/correctness/useExhaustiveDependencies: whatever is chosen is brought into sight
   useEffect(() => {
@@ -47,7 +45,7 @@ export function MarkList({ marks, place, hasEarlier, onMove, onEarlier }: MarkLi
               onClick={() => onMove(at)}
             >
               <span className="timeline-words">{wordsOf(mark, t)}</span>
-              <time dateTime={mark.at}>{ago(mark.at, Date.now(), language)}</time>
+              <Age at={mark.at} />
             </button>
           </li>
         ))}

@@ -3,14 +3,13 @@ import { FilePlus2, FileText } from "lucide-react";
 import { type KeyboardEvent, useMemo, useRef } from "react";
 import { Button } from "#base/kit/Button.tsx";
 import { unawaited } from "#base/kit/unawaited.ts";
-import { ago } from "../../domain/time";
 import { useWords } from "../../i18n/words";
 import { Empty, Loading, Trouble } from "../../kit/States";
 import { useTypeAhead } from "../../kit/typeahead";
+import { useAge } from "../../kit/useAge";
 import { beginDocument } from "../../session/newDocument";
 import { useWindow } from "../../session/useWindow";
-import { useStore } from "../../state/store";
-import { documents } from "../../transport/documents";
+import { type Doc, documents } from "../../transport/documents";
 import { words } from "./i18n";
 import { Page } from "./Page";
 import "./writer.css";
@@ -26,7 +25,6 @@ export default function Writer() {
 function Start() {
   const { show } = useWindow();
   const t = useWords(words);
-  const language = useStore((s) => s.language);
   const { data, error, refetch } = useQuery({ queryKey: ["documents"], queryFn: documents.list });
   const docs = useMemo(() => [...(data ?? [])].sort((a, b) => b.at.localeCompare(a.at)), [data]);
   const list = useRef<HTMLUListElement>(null);
@@ -78,13 +76,18 @@ function Start() {
             >
               <FileText size={18} strokeWidth={1.5} aria-hidden />
               <span className="writer-name">{doc.title}</span>
-              <span className="writer-when">
-                {t("versionBy", { who: t(doc.by ?? "system"), when: ago(doc.at, Date.now(), language) })}
-              </span>
+              <Written doc={doc} />
             </button>
           </li>
         ))}
       </ul>
     </div>
   );
+}
+
+/** Who wrote the newest version of a document, and how long ago. */
+function Written({ doc }: { doc: Doc }) {
+  const t = useWords(words);
+  const when = useAge(doc.at);
+  return <span className="writer-when">{t("versionBy", { who: t(doc.by ?? "system"), when })}</span>;
 }

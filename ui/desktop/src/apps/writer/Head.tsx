@@ -5,17 +5,17 @@ import type { ID } from "#base/domain/contracts.ts";
 import { notifyDone, notifyProblem } from "#base/kit/notify.ts";
 import { unawaited } from "#base/kit/unawaited.ts";
 import { OfferButton } from "../../actions/OfferButton";
-import { ago } from "../../domain/time";
 import { isUnsaved, type Writing } from "../../domain/writing";
 import { useWords } from "../../i18n/words";
 import { MenuButton } from "../../kit/Menu";
-import { useStore } from "../../state/store";
+import { useAge } from "../../kit/useAge";
 import { type Doc, documents } from "../../transport/documents";
 import { exportDOCX, exportHTML, exportMarkdown, print } from "./export";
 import { words } from "./i18n";
 import { isLarge } from "./markdown";
 import { matterOf } from "./matter";
 import type { useVersions } from "./useVersions";
+import { versionWords } from "./versions";
 
 interface HeadProps {
   id: ID;
@@ -31,7 +31,6 @@ interface HeadProps {
 /** Title, versions, and what can be done with the whole document. */
 export function Head({ id, doc, writing, versions, editor, side, onSide, onRemoved }: HeadProps) {
   const t = useWords(words);
-  const language = useStore((s) => s.language);
   const [title, setTitle] = useState(doc.title);
   useEffect(() => setTitle(doc.title), [doc.title]);
   const rename = () => {
@@ -48,6 +47,7 @@ export function Head({ id, doc, writing, versions, editor, side, onSide, onRemov
   // What builds another format would hold up the page over megabytes.
   const large = isLarge(writing.text);
   const { of, looking } = versions;
+  const when = useAge(of?.at);
   return (
     <div className="app-tools writer-head">
       <input
@@ -74,13 +74,8 @@ export function Head({ id, doc, writing, versions, editor, side, onSide, onRemov
         >
           <ChevronLeft size={16} aria-hidden />
         </button>
-        <span
-          className="writer-version"
-          title={of && t("versionBy", { who: t(of.by ?? "system"), when: ago(of.at, Date.now(), language) })}
-        >
-          {doc.version === 0
-            ? t("firstVersion")
-            : t("version", { version: looking ?? doc.version, newest: doc.version })}
+        <span className="writer-version" title={of && t("versionBy", { who: t(of.by ?? "system"), when })}>
+          {t(versionWords(doc.version), { version: looking ?? doc.version, newest: doc.version })}
         </span>
         <button
           type="button"

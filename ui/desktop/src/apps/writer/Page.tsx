@@ -20,6 +20,7 @@ import { type How, howOf, isLarge } from "./markdown";
 import { Overlays } from "./Overlays";
 import { Plain, Sides } from "./Plain";
 import { Tools } from "./Tools";
+import { Undone } from "./Undone";
 import { useOverlays } from "./useOverlays";
 import { useVersions } from "./useVersions";
 import { useWriting } from "./useWriting";
@@ -147,6 +148,7 @@ function Open({ id, doc, writing, save, type, choose, discard }: { id: ID; doc: 
           {t("lookingBack", { version: looking })}
         </Banner>
       )}
+      <Undone run={doc.run} />
       {looking === undefined && how !== "rich" && (
         <Banner look="plain">{t(how, { size: Math.round(writing.text.length / 1e5) / 10 })}</Banner>
       )}

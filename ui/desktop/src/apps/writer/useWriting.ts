@@ -22,6 +22,7 @@ import {
 } from "../../domain/writing";
 import type { Typed } from "../../session/drafts";
 import { useSession } from "../../session/session";
+import { useStore } from "../../state/store";
 import { past } from "../../transport/address";
 import { type Doc, documents } from "../../transport/documents";
 
@@ -32,8 +33,9 @@ const IDLE_MS = 1200;
  * it saves it before that, or says with each letter that it goes on.
  */
 const LEFT_MS = 4000;
-/** A save that did not arrive is tried again after this long. */
+/** A save that did not arrive is tried again after this long, and seldom while the page knows that nothing arrives. */
 const AGAIN_MS = 3000;
+const AWAY_MS = 60_000;
 
 export const keptOf = (d: Doc): Kept => ({ version: d.version, content: d.content ?? "", by: d.by });
 
@@ -54,6 +56,7 @@ export function useWriting(id: ID) {
   const change = useCallback((to: (w: Writing) => Writing) => now.current && set(to(now.current)), [set]);
   const { data } = newest;
   const { drafts } = useSession();
+  const isConnected = useStore((s) => s.connection === "live" || s.connection === "polling");
   // The text is what was left, and nothing was typed since: it is not saved as soon.
   const resting = useRef(false);
   // What was typed and left before it was saved; null for nothing, undefined until that is known.
@@ -115,7 +118,8 @@ export function useWriting(id: ID) {
 
   useEffect(() => {
     if (past || !writing || !maySave(writing)) return;
-    const rest = resting.current ? LEFT_MS : writing.away ? AGAIN_MS : IDLE_MS;
+    const again = isConnected ? AGAIN_MS : AWAY_MS;
+    const rest = resting.current ? LEFT_MS : writing.away ? again : IDLE_MS;
     const timer = setTimeout(() => unawaited(save()), rest);
     const back = () => unawaited(save());
     window.addEventListener("online", back);
@@ -123,7 +127,7 @@ export function useWriting(id: ID) {
       clearTimeout(timer);
       window.removeEventListener("online", back);
     };
-  }, [writing, save]);
+  }, [writing, save, isConnected]);
   // What was typed is not left behind when the window closes.
   useEffect(() => () => unawaited(save()), [save]);
 

@@ -6,12 +6,13 @@ import {
   CircleHelp,
   CircleSlash,
   LoaderCircle,
+  Undo2,
   X,
 } from "lucide-react";
 import { type KeyboardEvent, useEffect, useId } from "react";
-import { isOpen, type RunState } from "#base/domain/views.ts";
+import { isOpen } from "#base/domain/views.ts";
 import { notifyProblem } from "#base/kit/notify.ts";
-import { type Card, gist, oneLine } from "../../domain/card";
+import { type Card, type CardState, gist, oneLine, stateOf } from "../../domain/card";
 import { deskWords } from "../../i18n/desk";
 import { useWords } from "../../i18n/words";
 import { useSession } from "../../session/session";
@@ -21,13 +22,14 @@ import { AtWork } from "./AtWork";
 import { DemoActs } from "./DemoActs";
 import { Ended } from "./Ended";
 
-const marks: Record<RunState, typeof X> = {
+const marks: Record<CardState, typeof X> = {
   planning: LoaderCircle,
   running: LoaderCircle,
   waiting: CircleHelp,
   done: CircleCheck,
   failed: CircleAlert,
   cancelled: CircleSlash,
+  undone: Undo2,
 };
 
 const states = {
@@ -37,6 +39,7 @@ const states = {
   done: "cardDone",
   failed: "cardFailed",
   cancelled: "cardCancelled",
+  undone: "undone",
 } as const;
 
 /** One run: a line, or all there is to know and to do about it. */
@@ -46,7 +49,8 @@ export function CardView({ card, unfolded }: { card: Card; unfolded: boolean }) 
   const unfold = useStore((s) => s.unfold);
   const body = useId();
   const open = isOpen(card.state);
-  const Mark = marks[card.state];
+  const state = stateOf(card);
+  const Mark = marks[state];
   // biome-ignore lint/correctness/useExhaustiveDependencies: what could not be read is read when somebody wants to see it
   useEffect(() => {
     if (!card.whole) session.readStory(card.run);
@@ -65,7 +69,7 @@ export function CardView({ card, unfolded }: { card: Card; unfolded: boolean }) 
     <article
       className="card"
       data-run={card.run}
-      data-state={card.state}
+      data-state={state}
       data-unfolded={unfolded}
       aria-label={oneLine(card.prompt, 80)}
       onKeyDown={press}
@@ -79,7 +83,7 @@ export function CardView({ card, unfolded }: { card: Card; unfolded: boolean }) 
           onClick={() => unfold(card.run, !unfolded)}
         >
           <Mark className="card-mark" size={17} aria-hidden />
-          <span className="visually-hidden">{t(states[card.state])}: </span>
+          <span className="visually-hidden">{t(states[state])}: </span>
           <span className="card-prompt">{unfolded ? card.prompt : oneLine(card.prompt)}</span>
           {!unfolded && card.undone && <span className="card-undone">{t("undone")}</span>}
           {!unfolded && <span className="card-gist">{gistOf(card)}</span>}

@@ -1,6 +1,9 @@
 import {
   AppWindow,
+  Circle,
   CircleCheck,
+  CircleSlash,
+  CircleX,
   FilePen,
   FileText,
   FolderGit2,
@@ -16,11 +19,11 @@ import {
   Undo2,
   UserPen,
 } from "lucide-react";
-import type { MarkKind } from "#base/domain/views.ts";
+import type { Mark, MarkKind } from "#base/domain/views.ts";
+import { outcomeOf } from "../../domain/marks";
 
-const icons: Record<MarkKind, LucideIcon> = {
+const icons: Record<Exclude<MarkKind, "answer">, LucideIcon> = {
   prompt: MessageCircle,
-  answer: CircleCheck,
   task: Hammer,
   call: FilePen,
   files: UserPen,
@@ -38,8 +41,18 @@ const icons: Record<MarkKind, LucideIcon> = {
   document: FileText,
 };
 
-/** What kind of mark it is, for the eye; the words say the same. */
-export function MarkIcon({ kind, size = 15 }: { kind: MarkKind; size?: number }) {
-  const Icon = icons[kind] ?? History;
-  return <Icon size={size} aria-hidden className={`mark-icon mark-${kind}`} />;
+/** The same as of the run in the list of runs. */
+const ends = { done: CircleCheck, failed: CircleX, cancelled: CircleSlash };
+
+/** Shows what kind of mark it is, and how it ended, for the eye; the words beside it say the same. */
+export function MarkIcon({ mark, size = 15 }: { mark: Mark; size?: number }) {
+  const outcome = outcomeOf(mark);
+  const Icon = iconOf(mark.kind, outcome);
+  const failed = outcome === "failed" ? " mark-failed" : "";
+  return <Icon size={size} aria-hidden className={`mark-icon mark-${mark.kind}${failed}`} />;
+}
+
+function iconOf(kind: MarkKind, outcome: keyof typeof ends | undefined): LucideIcon {
+  if (kind === "answer") return outcome ? ends[outcome] : Circle;
+  return icons[kind] ?? History;
 }

@@ -27,7 +27,7 @@ export function MarkRow({
       aria-current={chosen ? "true" : undefined}
       onClick={() => session.go({ page: "time", seq: mark.seq })}
     >
-      <MarkIcon kind={mark.kind} />
+      <MarkIcon mark={mark} />
       <span className="mark-text">{wordsOf(mark, marks, Date.now())}</span>
       <span className="mark-facts">
         <When time={mark.at} />
