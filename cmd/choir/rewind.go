@@ -76,6 +76,7 @@ func runRewind(ctx context.Context, a *app, c *client, req api.RewindRequest) er
 	for _, run := range r.Stopped {
 		a.printf("%-9s run %s\n", "stopped", run)
 	}
+	a.printEnds(r.Ends, r.DryRun)
 	for _, l := range r.Left {
 		a.printf("%-9s %s (%s)\n", "left", l.Path, timeline.WhyLeft(l.Reason))
 	}
@@ -162,6 +163,18 @@ func (a *app) printChanges(files []computer.FileDiff) {
 	for _, f := range files {
 		a.printf("%-9s %s\n", f.Change, f.Path)
 	}
+}
+
+// printEnds says what a step ends besides; nothing when it ends nothing.
+func (a *app) printEnds(e api.Ends, dry bool) {
+	if e.Terminals == 0 {
+		return
+	}
+	verb := "ended"
+	if dry {
+		verb = "would end"
+	}
+	a.printf("%-9s %s, with what runs there\n", verb, timeline.Count(e.Terminals, "open terminal"))
 }
 
 func newDiffCommand(a *app) *cobra.Command {

@@ -48,6 +48,7 @@ func runTake(ctx context.Context, a *app, c *client, req api.TakeRequest) error 
 		for _, f := range t.Files {
 			a.printf("%-9s %s\n", f.Change, f.Path)
 		}
+		a.printEnds(t.Ends, t.DryRun)
 	}
 	if len(t.Conflicts) > 0 {
 		for _, path := range t.Conflicts {

@@ -44,6 +44,7 @@ func runUndo(ctx context.Context, a *app, c *client, req api.UndoRequest) error 
 		return nil
 	}
 	a.printChanges(u.Files)
+	a.printEnds(u.Ends, req.DryRun)
 	switch {
 	case req.DryRun:
 		a.printf("%s would change; nothing was touched.\n", timeline.Count(len(u.Files), "path"))

@@ -18,6 +18,7 @@ type Applied struct {
 	// Conflicts are paths that were changed on both sides; with one, nothing was
 	// done.
 	Conflicts []timeline.Conflict
+	Terminals int           // that it ends
 	Receipt   choir.Receipt // none when there was nothing to do
 	BackSeq   uint64        // the moment just before, to rewind to
 }
@@ -54,14 +55,20 @@ func (c *Computer) applyHeld(ctx context.Context, role choir.Role, s step, dryRu
 		return Applied{}, err
 	}
 	now, client, a, err := c.merge(ctx, s)
-	if err != nil || dryRun || len(a.Changes) == 0 {
+	if err != nil || len(a.Changes) == 0 {
 		return a, err
+	}
+	if dryRun {
+		a.Terminals = len(c.roles.Terminals().List())
+		return a, nil
 	}
 	ended, release := c.roles.Terminals().Stop(s.why, s.words)
 	defer release()
 	if ended > 0 {
 		// What was written in them to the last moment counts too.
-		if now, client, a, err = c.merge(ctx, s); err != nil || len(a.Changes) == 0 {
+		now, client, a, err = c.merge(ctx, s)
+		a.Terminals = ended
+		if err != nil || len(a.Changes) == 0 {
 			return a, err
 		}
 	}
