@@ -26,6 +26,10 @@ test("a login link works once, and where no session is none is offered to go on 
     await other.page.getByRole("heading", { name: "You are not logged in" }).waitFor();
     assert.match(await other.page.getByRole("alert").innerText(), /used already.*choir up --link/s);
     assert.equal(await onward(other.page).count(), 0, "a session is offered where there is none");
+    const broken = await other.page
+      .locator("code")
+      .evaluateAll((codes) => codes.filter((code) => code.getClientRects().length > 1).map((code) => code.textContent));
+    assert.deepEqual(broken, [], "a command is broken over two lines");
   } finally {
     await other.close();
   }
