@@ -81,6 +81,7 @@ func newRootCommand(a *app) *cobra.Command {
 	root.AddCommand(newUpCommand(a), newDoctorCommand(a), newRepoCommand(a), newPromptCommand(a), newTaskCommand(a),
 		newRunCommand(a), newLogCommand(a), newTimelineCommand(a), newCheckpointCommand(a), newRewindCommand(a), newTrashCommand(a), newUndoCommand(a),
 		withOther(a, newDiffCommand(a)), newComputersCommand(a), newForkCommand(a), newTakeCommand(a), newExportCommand(a), newImportCommand(a), newDemoCommand(a), newBenchCommand(a), newMetricsCommand(a), newVersionCommand(a))
+	checkArguments(root)
 	return root
 }
 
@@ -103,7 +104,7 @@ func (a *app) report(err error) int {
 	case errors.As(err, &p):
 		e = &choir.Error{Code: p.Code, Path: p.Field, Msg: p.Detail, Remedy: p.Remedy}
 	case errors.As(err, &e):
-	case strings.HasPrefix(err.Error(), "unknown command"), strings.HasPrefix(err.Error(), "invalid argument"), strings.Contains(err.Error(), "arg(s)"):
+	case strings.HasPrefix(err.Error(), "unknown command"), strings.HasPrefix(err.Error(), "invalid argument"):
 		e = choir.E("", choir.CodeInvalid, "%v", err).WithRemedy("choir --help")
 	default:
 		e = choir.E("", choir.CodeInternal, "%v", err)

@@ -16,7 +16,7 @@ func newBenchCommand(a *app) *cobra.Command {
 		Use: "bench NAME...", Short: "Measure this machine beside the peers", ValidArgs: bench.Names(),
 		Long:    "Measure, each beside its peer in the same run, sample by sample in turn.\nWith --json one object a line. Exit code 0 when every target that was measured was met, 1 when one was missed.",
 		Example: "  choir bench append --json\n  choir bench tti append replay task snapshot checkpoint\n  choir bench desktop pty deliver --json   # in the repository, which drives the browser",
-		Args:    cobra.MatchAll(cobra.MinimumNArgs(1), cobra.OnlyValidArgs),
+		Args:    cobra.OnlyValidArgs,
 		RunE:    func(c *cobra.Command, args []string) error { return runBench(c.Context(), a, args, dir, events, quick) },
 	}
 	c.Flags().BoolVar(&quick, "quick", false, "few samples, to see that it runs")

@@ -8,8 +8,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/spf13/cobra"
 
 	"choiros/internal/choir"
 	"choiros/internal/control/api"
@@ -36,8 +39,8 @@ func TestTheCommandLineRefuses(t *testing.T) {
 		{"an unknown verb of repo", []string{"repo", "fly"}, 2, choir.CodeInvalid, "unknown command"},
 		{"an unknown flag", []string{"log", "--loud"}, 2, choir.CodeInvalid, "unknown flag"},
 		{"a flag of another kind", []string{"log", "--after", "x"}, 2, choir.CodeInvalid, "invalid argument"},
-		{"too few words", []string{"prompt"}, 2, choir.CodeInvalid, "arg"},
-		{"too many words", []string{"doctor", "x"}, 2, choir.CodeInvalid, ""},
+		{"too many words", []string{"doctor", "x"}, 2, choir.CodeInvalid, "choir doctor takes no argument"},
+		{"a comparison of computers at an event", []string{"diff", "40", "--with", "x"}, 2, choir.CodeInvalid, "takes no event"},
 		{"a long prompt", []string{"prompt", strings.Repeat("x", 20_001)}, 2, choir.CodeTooLarge, "text"},
 		{"an empty prompt", []string{"prompt", ""}, 2, choir.CodeInvalid, "text"},
 		{"a project that is not there", []string{"prompt", "--repo", "nowhere", "x"}, 1, choir.CodeNotFound, "nowhere"},
@@ -49,7 +52,7 @@ func TestTheCommandLineRefuses(t *testing.T) {
 		{"a task file that is not there", []string{"task", "/nowhere.json"}, 1, choir.CodeNotFound, "/nowhere.json"},
 		{"an event that is none", []string{"diff", "x"}, 2, choir.CodeInvalid, "EVENT"},
 		{"the future", []string{"diff", "999999"}, 1, choir.CodeNotFound, "999999"},
-		{"rewind to nowhere", []string{"rewind"}, 2, choir.CodeInvalid, ""},
+		{"rewind to nowhere", []string{"rewind"}, 2, choir.CodeInvalid, "is missing"},
 		{"an unknown checkpoint", []string{"rewind", "--checkpoint", nobody}, 1, choir.CodeNotFound, ""},
 		{"an unknown benchmark", []string{"bench", "fly"}, 2, choir.CodeInvalid, ""},
 	} {
@@ -73,6 +76,55 @@ func TestTheCommandLineRefuses(t *testing.T) {
 			other.in(t).refuses(t, 2, choir.CodeInvalid, reason, "doctor")
 		}
 	})
+}
+
+// TestEveryVerbSaysWhatIsMissing: choir diff and choir prompt alone were answered in the
+// words of the library that reads the command line. A verb whose argument is empty
+// here needs none.
+func TestEveryVerbSaysWhatIsMissing(t *testing.T) {
+	verbs := map[string]string{
+		"prompt": "TEXT", "task": "FILE", "undo": "RUN|TASK|CALL", "diff": "FROM", "rewind": "EVENT", "fork": "--name", "take": "--from",
+		"timeline show": "EVENT", "timeline ls": "EVENT", "timeline cat": "EVENT", "timeline cat 40": "FILE", "repo add": "PATH", "repo export": "NAME",
+		"trash restore": "ID", "trash drop": "ID", "export": "FILE", "import": "FILE", "bench": "NAME",
+		"up": "", "doctor": "", "repo": "", "repo list": "", "run": "", "log": "", "timeline": "", "timeline gc": "", "checkpoint": "",
+		"trash": "", "computers": "", "demo": "", "metrics": "", "metrics token": "", "version": "",
+	}
+	var all func(c *cobra.Command)
+	all = func(c *cobra.Command) {
+		for _, sub := range c.Commands() {
+			all(sub)
+			if _, verb, _ := strings.Cut(sub.CommandPath(), " "); !has(verbs, verb) {
+				t.Errorf("choir %s is not tried", verb)
+			}
+		}
+	}
+	all(newRootCommand(newApp()))
+	for verb, argument := range verbs {
+		if argument == "" {
+			continue
+		}
+		for _, json := range []bool{false, true} {
+			var out, said strings.Builder
+			a := &app{console: newConsole(&out, &said), env: func(string) string { return "" }}
+			args := append(strings.Fields(verb), "--data", t.TempDir())
+			if json {
+				args = append(args, "--json")
+			}
+			if code := execute(t.Context(), args, a); code != 2 {
+				t.Errorf("choir %s ends with %d", verb, code)
+			}
+			path := "choir " + strings.TrimSuffix(verb, " 40")
+			what := regexp.MustCompile("^choir: " + regexp.QuoteMeta(argument) + " is missing: [a-z].+\n  for example: .*" + path + " .+\n$")
+			if !what.MatchString(said.String()) || strings.Contains(said.String(), "arg(s)") || json == (out.Len() == 0) {
+				t.Errorf("choir %s says %q and prints %q", verb, said.String(), out.String())
+			}
+		}
+	}
+}
+
+func has(verbs map[string]string, verb string) bool {
+	_, known := verbs[verb]
+	return known
 }
 
 // in is the same machine in the hands of a part of the test.

@@ -18,7 +18,7 @@ import (
 
 func newExportCommand(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use: "export FILE", Short: "Write the whole computer into one file", Args: cobra.ExactArgs(1),
+		Use: "export FILE", Short: "Write the whole computer into one file",
 		Long: "Write the whole computer, its log, files and history, into one file with the hash of each part.\n" +
 			"It works while the computer runs, and without choir running. Files that look like keys are left out.\n" +
 			"FILE may be - for standard output.",

@@ -5,20 +5,19 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"choiros/internal/choir"
 	"choiros/internal/control/api"
 )
 
 func newForkCommand(a *app) *cobra.Command {
 	var req api.ForkRequest
 	c := &cobra.Command{
-		Use: "fork [EVENT]", Short: "Make a second computer of a moment", Args: cobra.MaximumNArgs(1),
+		Use: "fork [EVENT]", Short: "Make a second computer of a moment",
 		Long: "Make a second computer that begins with this one's past up to an event, by default up to now.\n" +
 			"Both go on from there by themselves. Files that look like keys stay in the first.",
 		Example: "  choir fork --name experiment\n  choir fork 120 --name before --dry-run\n  choir diff --with experiment\n  choir take --from experiment",
 		RunE: func(c *cobra.Command, args []string) (err error) {
 			if req.Name == "" {
-				return choir.Invalid("--name", "is required: what is the new computer called?")
+				return missing(c, "--name")
 			}
 			if len(args) == 1 {
 				if req.Event, err = parseSeq(args[0]); err != nil {

@@ -16,7 +16,7 @@ import (
 func newImportCommand(a *app) *cobra.Command {
 	var name string
 	c := &cobra.Command{
-		Use: "import FILE", Short: "Make a computer of an exported file", Args: cobra.ExactArgs(1),
+		Use: "import FILE", Short: "Make a computer of an exported file",
 		Long: "Make a computer of a file that choir export wrote, beside those that are there.\n" +
 			"Everything in the file is verified first; a file that is damaged anywhere makes nothing.\n" +
 			"FILE may be - for standard input.",

@@ -35,6 +35,33 @@ func (m *machine) sql(script string) {
 	}
 }
 
+// TestADamagedCopyIsNamedAndRepaired damages rows that a verb reads, one verb after the
+// other, with no choir running: the verb names the one command that helps, and after
+// that command it prints what it had printed.
+func TestADamagedCopyIsNamedAndRepaired(t *testing.T) {
+	m := newMachine(t, "")
+	m.must("checkpoint", "-m", "something to look at")
+	m.run("prompt", "what no model answers")
+	for verb, script := range map[string]string{
+		"timeline": "UPDATE marks SET value = '{'",
+		"run":      "UPDATE runs SET value = '{'",
+		"log":      "UPDATE mark_trail SET value = '{'", // read by appends alone
+	} {
+		before := m.must(verb)
+		m.sql(script)
+		r := m.run(verb)
+		named := r.code == 1 && strings.Contains(r.errOut, "choir log --repair") && !strings.Contains(r.errOut, "in a moment")
+		if reads := verb != "log"; named != reads || !reads && r.out != before {
+			t.Errorf("choir %s: exit code %d\n%s%s", verb, r.code, r.out, r.errOut)
+		}
+		m.must("log", "--repair")
+		if after := m.must(verb); !strings.Contains(after, strings.TrimSpace(before)) {
+			t.Errorf("choir %s printed\n%s\nand after the repair\n%s", verb, before, after)
+		}
+		m.must("log", "--verify")
+	}
+}
+
 // TestADamagedLogIsListedWhole damages one copy with no choir running: the log
 // is listed whole and said to be damaged, --verify names what and where and
 // changes nothing, --repair restores it. Then both copies.

@@ -20,7 +20,7 @@ import (
 func newPromptCommand(a *app) *cobra.Command {
 	var repo, after string
 	c := &cobra.Command{
-		Use: "prompt TEXT...", Short: "Ask for something and follow the run to its end", Args: cobra.MinimumNArgs(1),
+		Use: "prompt TEXT...", Short: "Ask for something and follow the run to its end",
 		Example: "  choir prompt \"write a haiku about logs into haiku.md\"\n  choir prompt --repo hello \"make the tests pass\"\n  choir prompt --after RUN \"shorter, please\"",
 		RunE: func(c *cobra.Command, args []string) error {
 			return a.withComputer(c.Context(), func(ctx context.Context, cl *client) error {
@@ -198,7 +198,7 @@ func newRunCommand(a *app) *cobra.Command {
 	var answer, steer string
 	var cancel bool
 	c := &cobra.Command{
-		Use: "run [ID]", Short: "List runs, or show, stop, steer or answer one", Args: cobra.MaximumNArgs(1),
+		Use: "run [ID]", Short: "List runs, or show, stop, steer or answer one",
 		Example: "  choir run\n  choir run ID --answer \"yes, both\"\n  choir run ID --cancel",
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 && (answer != "" || steer != "" || cancel) {
@@ -341,7 +341,7 @@ func words(all ...string) string {
 
 func newTaskCommand(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use: "task FILE", Short: "Submit a DirectorTask and print its result", Args: cobra.ExactArgs(1),
+		Use: "task FILE", Short: "Submit a DirectorTask and print its result",
 		Long:    "Submit a DirectorTask (see docs/CONTRACTS.md) from a JSON file, or from standard input with -,\nwait for its AssociateResult and print it. version, task_id and run_id may be left out.\nPrograms that the task starts may call a model only when it has a model_budget, such as {\"cost_usd\": 1}, {\"calls\": 20} or {\"tokens\": 100000}.",
 		Example: "  echo '{\"kind\":\"run\",\"instruction\":\"list\",\"commands\":[{\"argv\":[\"ls\",\"-la\"]}]}' | choir task -",
 		RunE: func(c *cobra.Command, args []string) error {

@@ -22,7 +22,7 @@ func newRepoCommand(a *app) *cobra.Command {
 	}
 	var name, format, output string
 	add := &cobra.Command{
-		Use: "add PATH", Short: "Copy a project, with its history, into the computer", Args: cobra.ExactArgs(1),
+		Use: "add PATH", Short: "Copy a project, with its history, into the computer",
 		Example: "  choir repo add ~/src/hello\n  choir repo add . --name hello",
 		RunE: func(c *cobra.Command, args []string) error {
 			if isURL(args[0]) {
@@ -40,7 +40,7 @@ func newRepoCommand(a *app) *cobra.Command {
 		},
 	}
 	export := &cobra.Command{
-		Use: "export NAME", Short: "Write the work on a project as a branch you can pull, or as patches", Args: cobra.ExactArgs(1),
+		Use: "export NAME", Short: "Write the work on a project as a branch you can pull, or as patches",
 		Example: "  choir repo export hello -o hello.bundle   # then: git pull hello.bundle HEAD\n  choir repo export hello --format patch -o hello.patch   # then: git am hello.patch",
 		RunE: func(c *cobra.Command, args []string) error {
 			return a.withComputer(c.Context(), func(ctx context.Context, cl *client) error {

@@ -3,8 +3,10 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"io"
 	"net/http"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -107,6 +109,23 @@ func TestWhatWasRevokedStaysRevoked(t *testing.T) {
 	stays("the import", o.of(came.ID).c)
 }
 
+// aloneOnItsLine is a login link that can be copied by its line.
+var aloneOnItsLine = regexp.MustCompile(`(?m)^http://\S+/login#\S+$`)
+
+// TestTheLinkOfAStartStandsAloneOnItsLine: it was indented, so that marking its line
+// marked what is not of it.
+func TestTheLinkOfAStartStandsAloneOnItsLine(t *testing.T) {
+	const login = "http://choir.localhost:8080/login#secret"
+	for _, link := range []string{login, ""} {
+		var out strings.Builder
+		a := &app{console: newConsole(&out, io.Discard)}
+		a.printAddress("http://choir.localhost:8080", link, api.ModelState{Message: "No model is connected."})
+		if got := aloneOnItsLine.FindString(out.String()); got != link {
+			t.Errorf("the link %q is printed as\n%s", link, out.String())
+		}
+	}
+}
+
 // TestAStartPrintsALinkOnlyWhenNobodyIsLoggedIn: each start printed one, and
 // whoever read the journal had the owner's session.
 func TestAStartPrintsALinkOnlyWhenNobodyIsLoggedIn(t *testing.T) {
@@ -125,8 +144,12 @@ func TestAStartPrintsALinkOnlyWhenNobodyIsLoggedIn(t *testing.T) {
 	if v.ask(http.MethodGet, "/api/computers", nil).StatusCode != http.StatusOK {
 		t.Errorf("the session did not stay")
 	}
-	if link := m.must("up", "--link"); !strings.Contains(link, "/login#") {
+	if link := m.must("up", "--link"); !aloneOnItsLine.MatchString(link) || strings.Count(link, "\n") != 1 {
 		t.Errorf("asked for a link it prints %q", link)
+	}
+	var link struct{ Login string }
+	if err := json.Unmarshal([]byte(m.must("up", "--link", "--json")), &link); err != nil || !aloneOnItsLine.MatchString(link.Login) {
+		t.Errorf("asked for a link as JSON it prints %q: %v", link.Login, err)
 	}
 	if got := v.ask(http.MethodPost, "/auth/logout", nil).StatusCode; got != http.StatusNoContent {
 		t.Fatalf("the logout was answered with %d", got)

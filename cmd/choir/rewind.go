@@ -21,7 +21,7 @@ func newRewindCommand(a *app) *cobra.Command {
 	var checkpoint string
 	var dry, cancel bool
 	c := &cobra.Command{
-		Use: "rewind [EVENT]", Short: "Put the whole computer back to an earlier moment", Args: cobra.MaximumNArgs(1),
+		Use: "rewind [EVENT]", Short: "Put the whole computer back to an earlier moment",
 		Long:    "Put files, documents, windows, theme and settings back to what they were after an event or\nat a checkpoint. Runs at work are stopped first. Grants, budgets, runs and checkpoints stay.\nIt is a step forward: what happened in between stays in the log, and a rewind can be rewound.\nWhat no moment holds, because it is too large or too much, stays where it is and is named;\nwhat of it is in the way is moved to the trash, and comes back when the rewind is rewound.\nA rewind of a large workspace says how far it is; ctrl-C or --cancel stops it, and then\nthe workspace is as it was before.",
 		Example: "  choir timeline\n  choir rewind 120 --dry-run\n  choir rewind --checkpoint ID\n  choir rewind --cancel",
 		RunE: func(c *cobra.Command, args []string) error {
@@ -32,6 +32,9 @@ func newRewindCommand(a *app) *cobra.Command {
 					return err
 				}
 				req.ToSeq = seq
+			}
+			if !cancel && checkpoint == "" && len(args) == 0 {
+				return missing(c, "EVENT")
 			}
 			if cancel {
 				return a.withComputer(c.Context(), func(ctx context.Context, cl *client) error { return cancelRewind(ctx, a, cl) })
@@ -73,6 +76,7 @@ func runRewind(ctx context.Context, a *app, c *client, req api.RewindRequest) er
 	for _, run := range r.Stopped {
 		a.printf("%-9s run %s\n", "stopped", run)
 	}
+	a.printEnds(r.Ends, r.DryRun)
 	for _, l := range r.Left {
 		a.printf("%-9s %s (%s)\n", "left", l.Path, timeline.WhyLeft(l.Reason))
 	}
@@ -161,9 +165,21 @@ func (a *app) printChanges(files []computer.FileDiff) {
 	}
 }
 
+// printEnds says what a step ends besides; nothing when it ends nothing.
+func (a *app) printEnds(e api.Ends, dry bool) {
+	if e.Terminals == 0 {
+		return
+	}
+	verb := "ended"
+	if dry {
+		verb = "would end"
+	}
+	a.printf("%-9s %s, with what runs there\n", verb, timeline.Count(e.Terminals, "open terminal"))
+}
+
 func newDiffCommand(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use: "diff FROM [TO]", Short: "Compare the computer at two moments", Args: cobra.RangeArgs(1, 2),
+		Use: "diff FROM [TO]", Short: "Compare the computer at two moments",
 		Long:    "Compare the computer after event FROM with what it was after event TO, by default now:\nwhat happened between, the desktop, the documents, and the files.",
 		Example: "  choir diff 40\n  choir diff 40 80 --json",
 		RunE: func(c *cobra.Command, args []string) error {

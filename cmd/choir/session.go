@@ -10,6 +10,7 @@ import (
 
 	"choiros/internal/choir"
 	"choiros/internal/config"
+	"choiros/internal/control/api"
 	"choiros/internal/control/supervisor"
 )
 
@@ -64,7 +65,13 @@ func (a *app) reading(ctx context.Context, f func(context.Context, *client) erro
 	if choir.CodeOf(err) != choir.CodeUnavailable {
 		return err
 	}
-	return a.withReader(ctx, func(_ *supervisor.Reader, c *client) error { return f(ctx, c) })
+	err = a.withReader(ctx, func(_ *supervisor.Reader, c *client) error { return f(ctx, c) })
+	var p *api.Problem
+	if errors.As(err, &p) && p.Code == choir.CodeCorrupt && p.Field == "store.sqlite" {
+		// What only reads restores nothing, however often it is tried.
+		p.Remedy = "no choir is running here that would rebuild it from the journal; to do that: choir log --repair"
+	}
+	return err
 }
 
 // withReader runs f on the data folder, which no choir runs on.

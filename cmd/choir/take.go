@@ -15,13 +15,13 @@ func newTakeCommand(a *app) *cobra.Command {
 	var from string
 	var dry bool
 	c := &cobra.Command{
-		Use: "take --from COMPUTER [PATH...]", Short: "Take over what changed in another computer", Args: cobra.ArbitraryArgs,
+		Use: "take --from COMPUTER [PATH...]", Short: "Take over what changed in another computer",
 		Long: "Take over what changed in another computer since both had the same past: all of it, or some paths.\n" +
 			"What both changed differently is a conflict; then nothing is changed. Files that look like keys stay where they are.",
 		Example: "  choir diff --with experiment\n  choir take --from experiment --dry-run\n  choir take --from experiment workspace/hello",
 		RunE: func(c *cobra.Command, args []string) error {
 			if from == "" {
-				return choir.Invalid("--from", "is required: which computer are the changes in?")
+				return missing(c, "--from")
 			}
 			return a.withComputer(c.Context(), func(ctx context.Context, cl *client) error {
 				id, err := cl.find(ctx, from)
@@ -48,6 +48,7 @@ func runTake(ctx context.Context, a *app, c *client, req api.TakeRequest) error 
 		for _, f := range t.Files {
 			a.printf("%-9s %s\n", f.Change, f.Path)
 		}
+		a.printEnds(t.Ends, t.DryRun)
 	}
 	if len(t.Conflicts) > 0 {
 		for _, path := range t.Conflicts {
@@ -71,15 +72,18 @@ func runTake(ctx context.Context, a *app, c *client, req api.TakeRequest) error 
 // withOther lets the command that compares two moments compare two computers too.
 func withOther(a *app, c *cobra.Command) *cobra.Command {
 	var with string
-	moments, args := c.RunE, c.Args
+	moments := c.RunE
 	c.Flags().StringVar(&with, "with", "", "compare with the files of this computer, both as they are now")
 	c.Use = "diff [FROM [TO]]"
 	c.Example += "\n  choir diff --with experiment"
 	c.Args = func(c *cobra.Command, given []string) error {
-		if with != "" {
-			return cobra.NoArgs(c, given)
+		switch {
+		case with == "" && len(given) == 0:
+			return missing(c, "FROM")
+		case with != "" && len(given) > 0:
+			return choir.Invalid("--with", "compares both computers as they are now, so it takes no event").WithRemedy("for example: choir diff --with experiment")
 		}
-		return args(c, given)
+		return nil
 	}
 	c.RunE = func(c *cobra.Command, given []string) error {
 		if with == "" {

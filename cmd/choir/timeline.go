@@ -23,7 +23,7 @@ func newTimelineCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use: "timeline", Short: "List the moments you can go back to, or look at one", Args: cobra.NoArgs,
 		Long:    "List the moments you can go back to, newest first, or look at one of them without going there.",
-		Example: "  choir timeline\n  choir timeline show 120\n  choir timeline cat 120 workspace/hello/main.go\n  choir rewind 120 --dry-run",
+		Example: "  choir timeline\n  choir timeline show 120\n  choir timeline ls 120 workspace/hello\n  choir timeline cat 120 workspace/hello/main.go\n  choir rewind 120 --dry-run",
 		RunE: func(c *cobra.Command, _ []string) error {
 			return a.reading(c.Context(), func(ctx context.Context, cl *client) error { return runTimeline(ctx, a, cl, limit, before) })
 		},
@@ -31,17 +31,17 @@ func newTimelineCommand(a *app) *cobra.Command {
 	c.Flags().IntVar(&limit, "limit", 50, "how many, at most 1000")
 	c.Flags().Uint64Var(&before, "before", 0, "only what came before this event")
 	c.AddCommand(
-		a.lookCommand("show EVENT", "Describe the computer as it was after an event", 1, runMoment),
-		a.lookCommand("ls EVENT [FOLDER]", "List a folder as it was after an event", 2, runFolder),
-		a.lookCommand("cat EVENT FILE", "Print a file as it was after an event", 2, runCat),
+		a.lookCommand("show EVENT", "Describe the computer as it was after an event", runMoment),
+		a.lookCommand("ls EVENT [FOLDER]", "List a folder as it was after an event", runFolder),
+		a.lookCommand("cat EVENT FILE", "Print a file as it was after an event", runCat),
 		newCollectCommand(a),
 	)
 	return c
 }
 
 // lookCommand looks at one moment, also when no choir runs.
-func (a *app) lookCommand(use, short string, args int, run func(context.Context, *app, *client, uint64, string) error) *cobra.Command {
-	return &cobra.Command{Use: use, Short: short, Args: cobra.RangeArgs(1, args), RunE: func(c *cobra.Command, args []string) error {
+func (a *app) lookCommand(use, short string, run func(context.Context, *app, *client, uint64, string) error) *cobra.Command {
+	return &cobra.Command{Use: use, Short: short, RunE: func(c *cobra.Command, args []string) error {
 		seq, err := parseSeq(args[0])
 		if err != nil {
 			return err

@@ -132,6 +132,14 @@ func (m *machine) lookAt(c *client, mark computer.Mark) {
 	}
 }
 
+// openTerminal opens a terminal in the sandbox.
+func (o *office) openTerminal(t *testing.T) {
+	t.Helper()
+	if err := o.c.post(t.Context(), o.c.path("/terminals"), api.TerminalRequest{}, nil); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // TestTasksCanBeUndone: scenario 20's smaller sister, and 21's withheld files.
 func TestTasksCanBeUndone(t *testing.T) {
 	o := openOffice(t)
@@ -142,10 +150,21 @@ func TestTasksCanBeUndone(t *testing.T) {
 		t.Errorf("the timeline shows\n%s", out)
 	}
 	before := o.tree()
-	if out := o.must("undo", string(first.TaskID), "--dry-run"); !strings.Contains(out, "workspace/app/b.txt") {
+	if out := o.must("undo", string(first.TaskID), "--dry-run"); !strings.Contains(out, "workspace/app/b.txt") || strings.Contains(out, "terminal") {
 		t.Errorf("a dry run says %s", out)
 	}
 	sameTree(t, before, o.tree())
+	o.openTerminal(t)
+	all := o.c.log(t)
+	back := fmt.Sprint(all[len(all)-1].Seq)
+	for _, args := range [][]string{{"undo", string(first.TaskID)}, {"rewind", back}} {
+		if out := o.must(append(args, "--dry-run")...); !strings.Contains(out, "would end 1 open terminal, with what runs there") {
+			t.Errorf("a dry run of %s says %s", args[0], out)
+		}
+	}
+	if out := o.must("rewind", back); !strings.Contains(out, "ended     1 open terminal, with what runs there") {
+		t.Errorf("a rewind says %s", out)
+	}
 	var u api.Undone
 	o.decode(o.must("undo", string(first.TaskID), "--json"), &u)
 	if got := o.must("timeline", "cat", fmt.Sprint(u.Seq), "workspace/app/a.txt"); got != "1\n2\n3\n4\n5\nsix\n7\n" {

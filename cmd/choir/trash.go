@@ -26,7 +26,7 @@ func newTrashCommand(a *app) *cobra.Command {
 
 func newTrashRestoreCommand(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use: "restore ID [PATH]", Short: "Move an item to where it was, or to another path", Args: cobra.RangeArgs(1, 2),
+		Use: "restore ID [PATH]", Short: "Move an item to where it was, or to another path",
 		RunE: func(c *cobra.Command, args []string) error {
 			var req api.RestoreRequest
 			if len(args) == 2 {
@@ -51,11 +51,14 @@ func newTrashRestoreCommand(a *app) *cobra.Command {
 func newTrashDropCommand(a *app) *cobra.Command {
 	var all bool
 	c := &cobra.Command{
-		Use: "drop [ID]", Short: "Remove an item, or all, for good", Args: cobra.MaximumNArgs(1),
+		Use: "drop [ID]", Short: "Remove an item, or all, for good",
 		Long: "Remove an item of the trash, or all with --all, for good. The timeline still has it,\nbut for what no moment holds. What is large is removed in the background.",
 		RunE: func(c *cobra.Command, args []string) error {
-			if all == (len(args) == 1) {
-				return choir.Invalid("ID", "give the id of an item, or --all").WithRemedy("choir trash lists the items")
+			switch {
+			case !all && len(args) == 0:
+				return missing(c, "ID")
+			case all && len(args) == 1:
+				return choir.Invalid("--all", "removes everything in the trash, so it takes no ID").WithRemedy("for one item alone: choir trash drop %s", args[0])
 			}
 			query := ""
 			if len(args) == 1 {

@@ -14,7 +14,7 @@ import (
 func newUndoCommand(a *app) *cobra.Command {
 	var dry bool
 	c := &cobra.Command{
-		Use: "undo RUN|TASK|CALL", Short: "Take one action back and keep what came after", Args: cobra.ExactArgs(1),
+		Use: "undo RUN|TASK|CALL", Short: "Take one action back and keep what came after",
 		Long: "Take back what one run, one task or one tool call changed in the files, and keep what came after.\n" +
 			"Where something later depends on it, the paths are listed and nothing is changed.\n" +
 			"It is a step forward: it can be rewound.",
@@ -44,6 +44,7 @@ func runUndo(ctx context.Context, a *app, c *client, req api.UndoRequest) error 
 		return nil
 	}
 	a.printChanges(u.Files)
+	a.printEnds(u.Ends, req.DryRun)
 	switch {
 	case req.DryRun:
 		a.printf("%s would change; nothing was touched.\n", timeline.Count(len(u.Files), "path"))

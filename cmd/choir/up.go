@@ -231,11 +231,26 @@ func (a *app) printAddress(origin, login string, m api.ModelState) {
 		}{origin, login})
 		return
 	}
-	how := lines("You are logged in. For another browser: choir up --link")
-	if login != "" {
-		how = lines("Open this link within 15 minutes to log in; it works once:\n  " + login)
+	a.printf("ChoirOS %s is up at %s\n\n", version, origin)
+	if login == "" {
+		a.printf("  You are logged in. For another browser: choir up --link\n")
+	} else {
+		a.printf("  Open this link within 15 minutes to log in; it works once:\n\n")
+		a.printLink(login)
 	}
-	a.printf("ChoirOS %s is up at %s\n\n  %s\n\n  %s\n  Stop it with Ctrl+C.\n", version, origin, how, lines(m.Message))
+	a.printf("\n  %s\n  Stop it with Ctrl+C.\n", lines(m.Message))
+}
+
+// printLink prints a login link alone, from the beginning of its line to the end: a
+// terminal marks it whole with three presses, and a script reads it as it is.
+func (a *app) printLink(login string) {
+	if a.json {
+		a.printJSON(struct {
+			Login string `json:"login"`
+		}{login})
+		return
+	}
+	a.printf("%s\n", login)
 }
 
 func runLink(ctx context.Context, a *app) error {
@@ -255,6 +270,6 @@ func runLink(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	a.printf("http://%s/login#%s\n", net.JoinHostPort(cfg.Listen.Shell, port), link.Token)
+	a.printLink("http://" + net.JoinHostPort(cfg.Listen.Shell, port) + "/login#" + link.Token)
 	return nil
 }

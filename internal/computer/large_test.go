@@ -5,6 +5,8 @@ import (
 	"os"
 	"testing"
 	"time"
+
+	"choiros/internal/choir"
 )
 
 // largeTrees makes these tests as large as the limits that are promised; the
@@ -19,6 +21,19 @@ func sized(quick, promised int) int {
 	return quick
 }
 
+// checkpointed makes a checkpoint, however long that takes: Checkpoint tells a person
+// after two minutes that it goes on.
+func (l *lab) checkpointed(subject string) {
+	l.t.Helper()
+	task := must(l.Tasks().NewTask(choir.DirectorTask{
+		Kind: choir.TaskGit, GitAction: choir.GitCheckpoint, GitArgs: []string{subject}, Instruction: "Make a checkpoint.",
+	}))(l.t)
+	must(l.Tasks().Submit(l.within(), choir.RoleShell, task))(l.t)
+	if took := must(l.Tasks().Wait(l.within(), task.TaskID))(l.t); took.Checkpoint == nil {
+		l.t.Fatalf("no checkpoint: %s %s", took.Code, took.Summary)
+	}
+}
+
 // TestManyFilesGoBack spoils a tree of 200,000 files (fewer without the
 // variable) and goes back.
 func TestManyFilesGoBack(t *testing.T) {
@@ -26,10 +41,7 @@ func TestManyFilesGoBack(t *testing.T) {
 	l.wait = 20 * time.Minute
 	files := sized(3_000, 200_000)
 	l.sh(fmt.Sprintf(`mkdir -p many; cd many; i=0; while [ $i -lt %d ]; do mkdir $i; cd $i; seq -f "%%05g" %d | xargs touch; for f in *; do echo $i/$f > $f; done; cd ..; i=$((i+1)); done`, files/500, 500))
-	took := must(l.Tasks().Checkpoint(l.within(), "shell", "", "many files"))(t)
-	if took.Checkpoint == nil {
-		t.Fatalf("no checkpoint: %s %s", took.Code, took.Summary)
-	}
+	l.checkpointed("many files")
 	then, _ := l.store.Head()
 	before := l.treeHash()
 	l.sh(`cd many; rm -r 1 3; mv 5 moved; for d in 0 2 4; do echo spoiled > $d/00007; chmod 600 $d/00008; done; echo new > new`)
@@ -51,10 +63,7 @@ func TestALargeFileGoesBack(t *testing.T) {
 	l.wait = 20 * time.Minute
 	mib := sized(16, 2048)
 	l.sh(fmt.Sprintf(`head -c %dM /dev/urandom > large`, mib))
-	took := must(l.Tasks().Checkpoint(l.within(), "shell", "", "a large file"))(t)
-	if took.Checkpoint == nil {
-		t.Fatalf("no checkpoint: %s %s", took.Code, took.Summary)
-	}
+	l.checkpointed("a large file")
 	then, _ := l.store.Head()
 	before := l.treeHash()
 	l.sh(fmt.Sprintf(`printf X | dd of=large bs=1 seek=%d conv=notrunc 2>/dev/null`, mib<<19))

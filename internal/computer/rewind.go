@@ -55,9 +55,10 @@ func (c *Computer) Diff(ctx context.Context, from, to uint64) (workspace.Differe
 // Rewound says what a rewind did, or would do.
 type Rewound struct {
 	workspace.Difference
-	ToSeq   uint64     // the moment, which is never in the middle of one change
-	Stopped []choir.ID // runs that are stopped first
-	Receipt choir.Receipt
+	ToSeq     uint64     // the moment, which is never in the middle of one change
+	Stopped   []choir.ID // runs that are stopped first
+	Terminals int        // that it ends
+	Receipt   choir.Receipt
 	// Lacking are paths of then that did not come along when the computer was
 	// forked or imported.
 	Lacking []string
@@ -97,9 +98,12 @@ func (c *Computer) Rewind(ctx context.Context, role choir.Role, seq uint64, dryR
 		return r, err
 	}
 	defer unlock()
-	if !dryRun {
+	if dryRun {
+		r.Terminals = c.roles.Terminals().Count()
+	} else {
 		// What runs behind them knows a workspace that is about to be another.
-		_, release := c.roles.Terminals().Stop(choir.TerminalRewind, "The computer goes back to an earlier moment; this terminal has ended.")
+		var release func()
+		r.Terminals, release = c.roles.Terminals().Stop(choir.TerminalRewind, "The computer goes back to an earlier moment; this terminal has ended.")
 		defer release()
 	}
 	return c.rewind(ctx, role, r, dryRun)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"choiros/internal/choir"
+	"choiros/internal/computer/treemerge"
 	"choiros/internal/computer/rolehost"
 	"choiros/internal/computer/terminals"
 	"choiros/internal/guest"
@@ -223,6 +224,9 @@ func TestARewindTellsAndEndsTerminals(t *testing.T) {
 	if len(l.Roles().Terminals().List()) != 1 || len(dry.Changes) == 0 {
 		t.Errorf("a dry run ended it")
 	}
+	if dry.Terminals != 1 {
+		t.Errorf("the dry run says that %d terminals end", dry.Terminals)
+	}
 	rewound(t, l, then)
 	if now := l.root(); now != before {
 		t.Errorf("the workspace is %s, it was %s: %s", now, before, l.sh("find . -type f"))
@@ -243,10 +247,21 @@ func TestAnUndoEndsTerminals(t *testing.T) {
 	if r := l.result(task); r.Status != choir.StatusOK {
 		t.Fatalf("%s %s", r.Code, r.Summary)
 	}
+	undo := func(dry bool) treemerge.Applied {
+		return must(l.Undo(l.within(), choir.RoleCLI, task.TaskID, dry))(t)
+	}
+	if n := undo(true).Terminals; n != 0 {
+		t.Errorf("without a terminal, %d are said to end", n)
+	}
 	tt := l.terminal(rolehost.NewTerminal{})
 	tt.typed("echo mine > mine; echo up=$((40+2))\n")
 	tt.shows("up=42")
-	must(l.Undo(l.within(), choir.RoleCLI, task.TaskID, false))(t)
+	if n := undo(true).Terminals; n != 1 || len(l.Roles().Terminals().List()) != 1 {
+		t.Errorf("the dry run says that %d terminals end", n)
+	}
+	if n := undo(false).Terminals; n != 1 {
+		t.Errorf("the undo says that %d terminals ended", n)
+	}
 	if end := tt.ends(); end.Reason != choir.TerminalUndo {
 		t.Errorf("%+v", end)
 	}

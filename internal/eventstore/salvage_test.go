@@ -214,6 +214,34 @@ func TestWhatAReadMeetsIsMended(t *testing.T) {
 	}
 }
 
+// TestWhatAnAppendMeetsDuringAVerificationIsMended damages a row that appends need and
+// that SQLite's own check does not see, and appends once a verification has compared
+// the events: the verification was refused for it, in place of mending it.
+func TestWhatAnAppendMeetsDuringAVerificationIsMended(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	dir, _, _ := closedLog(t)
+	sqlIn(t, dir, "UPDATE mark_trail SET value = '{'")
+	s := open(t, dir)
+	appended := false
+	report, err := s.Verify(ctx, func(done, total uint64) {
+		if done < total || appended {
+			return
+		}
+		appended = true
+		add(t, s, "", "", choir.SnapshotTaken{Snapshot: choir.DigestOf(nil), Reason: "created"})
+		if _, err := s.Runs(ctx, 1, 0); choir.CodeOf(err) != choir.CodeCorrupt {
+			t.Errorf("the append met no damage: %v", err)
+		}
+	})
+	if err != nil || len(report.Repaired) != 1 || report.Repaired[0].Copy != "sqlite" || len(report.Holes) > 0 {
+		t.Fatalf("%+v %v", report, err)
+	}
+	if _, err := s.Runs(ctx, 1, 0); err != nil || !appended {
+		t.Errorf("after the verification: %v", err)
+	}
+}
+
 // TestNewIdsNeedNoQuestion: in a log of any length an id that is newer than all
 // is known to be new, and an old one is found.
 func TestNewIdsNeedNoQuestion(t *testing.T) {

@@ -42,7 +42,14 @@ func (s *Store) Verify(ctx context.Context, progress func(done, total uint64)) (
 	if len(report.Holes) > 0 {
 		return report, nil // a damaged copy may be needed yet
 	}
-	return report, s.mendAnswers(ctx, &report)
+	remade := s.applier.timesRemade()
+	err = s.mendAnswers(ctx, &report)
+	if choir.CodeOf(err) == choir.CodeCorrupt {
+		// An append met a row that the check of the file does not see.
+		damaged := findings{file: true, remade: remade}
+		err = s.barrier.Alone(ctx, recovery.Repair, func(ctx context.Context) error { return s.mend(ctx, damaged, &report) })
+	}
+	return report, err
 }
 
 // findings are what a verification saw while appends and other repairs went on.

@@ -50,6 +50,9 @@ func sayRun(p choir.Payload) string {
 	case *choir.ToastShown:
 		return "says: " + Line(p.Text)
 	case *choir.RunFinished:
+		if p.Said != "" {
+			return "finished: " + string(p.Outcome) + "; the model said, unchecked: " + Line(p.Said)
+		}
 		return "finished: " + string(p.Outcome)
 	case *choir.RunDismissed:
 		return "you put its card away"
@@ -63,6 +66,11 @@ func sayWork(p choir.Payload) string {
 	switch p := p.(type) {
 	case *choir.TaskDispatched:
 		return fmt.Sprintf("task %s: %s", p.Task.Kind, Line(p.Task.Instruction))
+	case *choir.TaskProgressed:
+		if p.Request != "" {
+			return fmt.Sprintf("the Associate asks (%s): %s", p.Request, Line(p.Text))
+		}
+		return "the Associate says: " + Line(p.Text)
 	case *choir.TaskReturned:
 		return "task " + returned(&p.Result)
 	case *choir.TaskJudged:

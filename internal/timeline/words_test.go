@@ -10,16 +10,20 @@ import (
 
 func TestSentencesForPeople(t *testing.T) {
 	for want, p := range map[string]choir.Payload{
-		"you asked: make it work":     choir.PromptSubmitted{Text: "make\n  it work"},
-		"you stopped it: a rewind":    choir.RunCancelRequested{Reason: "a rewind"},
-		"you stopped it":              choir.RunCancelRequested{},
-		"wrote a.txt and 1 more":      choir.FileWritten{Snapshot: choir.DigestOf(nil), Files: []choir.FileState{{Path: "a.txt", Kind: "dir"}, {Path: "b", Kind: "dir"}}},
-		"removed a.txt":               choir.FileRemoved{Snapshot: choir.DigestOf(nil), Paths: []string{"a.txt"}},
-		"rewound to event 7: 3 paths": choir.TimelineRewound{ToSeq: 7, Files: 3, Snapshot: choir.DigestOf(nil), Before: choir.DigestOf(nil)},
-		"tool bash go test":           choir.ToolCalled{Call: "00000000-0000-7000-8000-000000000001", Tool: "bash", Input: choir.ToolInput{Command: "go test"}},
-		"window opened: files: home":  choir.WindowOpened{Window: "00000000-0000-7000-8000-000000000001", App: "files", Title: "home", Bounds: choir.Rect{Width: 1, Height: 1}},
-		"":                            choir.WindowFocused{Window: "00000000-0000-7000-8000-000000000001"},
-		"you asked: " + strings.Repeat("ü", 117) + "...": choir.PromptSubmitted{Text: strings.Repeat("ü", 121)},
+		"you asked: make it work":                                    choir.PromptSubmitted{Text: "make\n  it work"},
+		"you stopped it: a rewind":                                   choir.RunCancelRequested{Reason: "a rewind"},
+		"you stopped it":                                             choir.RunCancelRequested{},
+		"wrote a.txt and 1 more":                                     choir.FileWritten{Snapshot: choir.DigestOf(nil), Files: []choir.FileState{{Path: "a.txt", Kind: "dir"}, {Path: "b", Kind: "dir"}}},
+		"removed a.txt":                                              choir.FileRemoved{Snapshot: choir.DigestOf(nil), Paths: []string{"a.txt"}},
+		"rewound to event 7: 3 paths":                                choir.TimelineRewound{ToSeq: 7, Files: 3, Snapshot: choir.DigestOf(nil), Before: choir.DigestOf(nil)},
+		"tool bash go test":                                          choir.ToolCalled{Call: "00000000-0000-7000-8000-000000000001", Tool: "bash", Input: choir.ToolInput{Command: "go test"}},
+		"window opened: files: home":                                 choir.WindowOpened{Window: "00000000-0000-7000-8000-000000000001", App: "files", Title: "home", Bounds: choir.Rect{Width: 1, Height: 1}},
+		"the Associate says: I look first, then I write.":            choir.TaskProgressed{Kind: "progress", Text: "I look first,\n then I write."},
+		"the Associate asks (approval): May I?":                      choir.TaskProgressed{Kind: "request", Request: "approval", Text: "May I?"},
+		"finished: failed; the model said, unchecked: I cannot. Or?": choir.RunFinished{Outcome: choir.OutcomeFailed, Said: "I cannot.\nOr?"},
+		"finished: done":                                             choir.RunFinished{Outcome: choir.OutcomeDone},
+		"":                                                           choir.WindowFocused{Window: "00000000-0000-7000-8000-000000000001"},
+		"you asked: " + strings.Repeat("ü", 117) + "...":             choir.PromptSubmitted{Text: strings.Repeat("ü", 121)},
 	} {
 		raw, err := json.Marshal(p)
 		if err != nil {

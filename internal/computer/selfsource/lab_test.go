@@ -56,6 +56,8 @@ type noTerminals struct{}
 
 func (noTerminals) Stop(choir.TerminalReason, string) (int, func()) { return 0, func() {} }
 
+func (noTerminals) Count() int { return 0 }
+
 // now finds the source as the log knows it.
 func (l *lab) now() state {
 	l.T.Helper()

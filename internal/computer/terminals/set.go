@@ -106,6 +106,13 @@ func (s *Set) List() []Info {
 	return out
 }
 
+// Count returns how many terminals are open.
+func (s *Set) Count() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.all)
+}
+
 func (s *Set) now() []*Terminal {
 	s.mu.Lock()
 	defer s.mu.Unlock()

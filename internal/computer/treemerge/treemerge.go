@@ -38,6 +38,8 @@ type Workspace interface {
 type Terminals interface {
 	// Stop ends all and lets none be opened until release; see terminals.Set.Stop.
 	Stop(why choir.TerminalReason, words string) (ended int, release func())
+	// Count returns how many are open.
+	Count() int
 }
 
 // Merger merges changes into one workspace. Its methods may be called at once.
@@ -76,6 +78,7 @@ type Applied struct {
 	// Conflicts are paths that were changed on both sides; with one, nothing was
 	// done.
 	Conflicts []timeline.Conflict
+	Terminals int           // that it ends
 	Receipt   choir.Receipt // none when there was nothing to do
 	BackSeq   uint64        // the moment just before, to rewind to
 }
@@ -98,14 +101,20 @@ func (m *Merger) ApplyHeld(ctx context.Context, role choir.Role, s Step, dryRun 
 		return Applied{}, err
 	}
 	now, client, a, err := m.plan(ctx, s)
-	if err != nil || dryRun || len(a.Changes) == 0 {
+	if err != nil || len(a.Changes) == 0 {
 		return a, err
+	}
+	if dryRun {
+		a.Terminals = m.terminals.Count()
+		return a, nil
 	}
 	ended, release := m.terminals.Stop(s.Terminal, s.Words)
 	defer release()
 	if ended > 0 {
 		// What was written in them to the last moment counts too.
-		if now, client, a, err = m.plan(ctx, s); err != nil || len(a.Changes) == 0 {
+		now, client, a, err = m.plan(ctx, s)
+		a.Terminals = ended
+		if err != nil || len(a.Changes) == 0 {
 			return a, err
 		}
 	}

@@ -28,6 +28,13 @@ func (f *terminals) Stop(why choir.TerminalReason, _ string) (int, func()) {
 	return ended, func() { f.released = true }
 }
 
+func (f *terminals) Count() int {
+	if f.last == nil {
+		return 0
+	}
+	return 1
+}
+
 // lab is a Merger on a workspace with two files, of which the last undone change is
 // known.
 type lab struct {

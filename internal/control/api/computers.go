@@ -61,6 +61,7 @@ type Taken struct {
 	Conflicts []string `json:"conflicts" doc:"Paths that both changed differently; when there are any, nothing was changed."`
 	Seq       uint64   `json:"seq,omitempty" doc:"Event of the take."`
 	DryRun    bool     `json:"dry_run,omitempty"`
+	Ends
 }
 
 // computers registers what makes computers and what goes between them.
@@ -127,7 +128,7 @@ func (a *API) take(ctx context.Context, r *struct {
 		return nil, err
 	}
 	t, err := c.Take(ctx, p.Role, from, r.Body.Paths, r.Body.DryRun)
-	out := Taken{DryRun: r.Body.DryRun, Seq: t.Receipt.Seq, Conflicts: []string{}}
+	out := Taken{DryRun: r.Body.DryRun, Seq: t.Receipt.Seq, Conflicts: []string{}, Ends: Ends{t.Terminals}}
 	for _, one := range t.Conflicts {
 		out.Conflicts = append(out.Conflicts, one.Path)
 	}

@@ -41,6 +41,7 @@ type Rewound struct {
 	Left    []choir.LeftPath  `json:"left,omitempty" doc:"Paths that no snapshot holds, with the reason: they stay as they are."`
 	Aside   []workspace.Aside `json:"aside,omitempty" doc:"Paths that no snapshot holds and that were in the way: they were moved to the trash, and going back to before the rewind gives them back."`
 	Back    []workspace.Aside `json:"back,omitempty" doc:"Paths that lay in the trash and were given back."`
+	Ends
 }
 
 // RewindState says how the rewind stands that was asked for last.
@@ -152,7 +153,7 @@ const rewindPatience = 1500 * time.Millisecond
 
 func viewRewound(ctx context.Context, c *computer.Computer, d computer.Rewound, dry bool) (Rewound, error) {
 	v, err := viewDiff(ctx, c, d.Difference)
-	return Rewound{DiffView: v, Seq: d.Receipt.Seq, ToSeq: d.ToSeq, DryRun: dry, Stopped: d.Stopped, Left: d.Left, Aside: d.Aside, Back: d.Back}, err
+	return Rewound{DiffView: v, Seq: d.Receipt.Seq, ToSeq: d.ToSeq, DryRun: dry, Stopped: d.Stopped, Left: d.Left, Aside: d.Aside, Back: d.Back, Ends: Ends{d.Terminals}}, err
 }
 
 func (a *API) rewindState(ctx context.Context, r *In) (*body[RewindState], error) {

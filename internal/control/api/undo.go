@@ -26,6 +26,13 @@ type Undone struct {
 	Seq     uint64   `json:"seq,omitempty" doc:"Event of the undo."`
 	BackSeq uint64   `json:"back_seq,omitempty" doc:"Go back to this event to have it again."`
 	DryRun  bool     `json:"dry_run,omitempty"`
+	Ends
+}
+
+// Ends is what a step forward in the workspace ends besides: programs in a terminal
+// know a workspace that is about to be another.
+type Ends struct {
+	Terminals int `json:"terminals,omitempty" doc:"Terminals that are open and end with it."`
 }
 
 // PathConflict is a path that was changed on both sides; a side is absent where
@@ -51,7 +58,7 @@ func (a *API) undo(h huma.API) {
 			if err != nil {
 				return nil, conflictProblem(err, u.Conflicts)
 			}
-			out := Undone{Of: r.Body.Of, Seq: u.Receipt.Seq, BackSeq: u.BackSeq, DryRun: r.Body.DryRun}
+			out := Undone{Of: r.Body.Of, Seq: u.Receipt.Seq, BackSeq: u.BackSeq, DryRun: r.Body.DryRun, Ends: Ends{u.Terminals}}
 			out.DiffView, err = viewDiff(ctx, c, u.Difference)
 			return answer(out, err)
 		})

@@ -218,6 +218,8 @@ export interface Rewound extends DiffView {
   dry_run?: boolean;
   /** Runs that are stopped first. */
   stopped?: ID[];
+  /** Terminals that are open and end with it. */
+  terminals?: number;
   /** It takes longer than a caller waits, and goes on. */
   pending?: boolean;
   /** Paths that no snapshot holds, which stay as they are. */
@@ -236,6 +238,8 @@ export interface Undone extends DiffView {
   seq?: number;
   /** Where to go back to so as to have it again. */
   back_seq?: number;
+  /** Terminals that are open and end with it. */
+  terminals?: number;
 }
 
 /** A computer that was forked. */

@@ -116,9 +116,15 @@ test("what a run changed is listed, opened, compared, and taken back by one pres
   await files.getByRole("button", { name: "Open", exact: true }).click();
   await desk().locator(".window").getByText("noted").first().waitFor();
   await closeAll(it.page);
-  await card().getByRole("button", { name: "Undo this" }).click();
   const dialog = it.page.getByRole("dialog", { name: "Take this back" });
+  const ends = dialog.getByText("1 terminal is open and will end, with what runs in it.");
+  await card().getByRole("button", { name: "Undo this" }).click();
   await dialog.getByText("note.md").first().waitFor();
+  assert.equal(await ends.count(), 0, "a terminal is said to end, and none is open");
+  await dialog.getByRole("button", { name: "Cancel" }).click();
+  assert.equal((await post("/terminals", {})).status, 201);
+  await card().getByRole("button", { name: "Undo this" }).click();
+  await ends.waitFor();
   assert.equal(await it.page.locator("iframe").count(), 0, "the desktop is in the page that asks");
   await dialog.getByRole("button", { name: "Take it back" }).click();
   await it.page.locator("[data-sonner-toast]").getByText("Taken back: 1 file changed").waitFor();

@@ -17,14 +17,33 @@ test("the login token leaves the address", { skip }, async () => {
   assert.equal(new URL(it.page.url()).pathname, "/runs");
 });
 
-test("a login link works once", { skip }, async () => {
+const onward = (page) => page.getByRole("link", { name: "Go on with the session of this browser" });
+
+test("a login link works once, and where no session is none is offered to go on with", { skip }, async () => {
   const other = await openBrowser();
   try {
     await other.page.goto(it.choir.login);
-    await other.page.getByRole("alert").waitFor();
+    await other.page.getByRole("heading", { name: "You are not logged in" }).waitFor();
     assert.match(await other.page.getByRole("alert").innerText(), /used already.*choir up --link/s);
+    assert.equal(await onward(other.page).count(), 0, "a session is offered where there is none");
+    const broken = await other.page
+      .locator("code")
+      .evaluateAll((codes) => codes.filter((code) => code.getClientRects().length > 1).map((code) => code.textContent));
+    assert.deepEqual(broken, [], "a command is broken over two lines");
   } finally {
     await other.close();
+  }
+});
+
+test("a link used already leads a browser on that is logged in", { skip }, async () => {
+  const second = await it.context.newPage();
+  try {
+    await second.goto(it.choir.login);
+    await second.getByRole("heading", { name: "You are logged in already" }).waitFor();
+    await onward(second).click();
+    await desktopOf(second).locator("#prompt").waitFor();
+  } finally {
+    await second.close();
   }
 });
 

@@ -138,12 +138,20 @@ test("a model is connected by hand, and its key is nowhere but in its file", { s
   assert.deepEqual(await holding(choir.data, key), [], "a failed test kept the key");
 
   await form().getByLabel("Address").fill(model.url);
+  await page.setViewportSize({ width: 1200, height: 500 });
   await form().getByRole("button", { name: "Test and connect" }).click();
   await form()
     .getByRole("status")
     .getByText(/answered in .* s/)
     .waitFor();
   await page.getByRole("definition").filter({ hasText: "scripted-1" }).first().waitFor();
+  // The success is read out and in sight, on a page that what was connected made longer.
+  await page.waitForFunction(() => {
+    const told = document.activeElement;
+    const { top, bottom } = told.getBoundingClientRect();
+    return told.role === "status" && top >= 0 && bottom <= innerHeight;
+  });
+  await page.setViewportSize(size);
   await inspect(page, "settings-connected", size);
   assert.equal(await form().getByLabel("Key").inputValue(), "", "the key is still in the page");
   assert.ok(model.keys.has(`Bearer ${key}`));

@@ -1,11 +1,12 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { capital } from "#base/domain/problem.ts";
+import type { Rewound } from "#base/domain/views.ts";
 import { Button } from "#base/kit/Button.tsx";
 import { Dialog } from "#base/kit/Dialog.tsx";
 import { notifyProblem } from "#base/kit/notify.ts";
 import { unawaited } from "#base/kit/unawaited.ts";
-import { count } from "../domain/sentence";
+import { count, terminalsEnd } from "../domain/sentence";
 import { Files } from "../kit/DiffFiles";
 import { useSession } from "../session/session";
 import { useStore } from "../state/store";
@@ -60,7 +61,7 @@ export function GoBack({
         {!data && !error && <p className="side-none">Looking what would change…</p>}
         {data && (
           <>
-            <Effects files={data.files.length} more={data.cut} stopped={data.stopped ?? []} seq={seq} />
+            <Effects would={data} seq={seq} />
             <Files difference={data} folded none="" />
           </>
         )}
@@ -76,17 +77,7 @@ export function GoBack({
 }
 
 /** What will be different, in a few lines. */
-function Effects({
-  files,
-  more,
-  stopped,
-  seq,
-}: {
-  files: number;
-  more: boolean | undefined;
-  stopped: readonly string[];
-  seq: number;
-}) {
+function Effects({ would, seq }: { would: Rewound; seq: number }) {
   const session = useSession();
   const runs = useStore((s) => s.runs);
   const head = useStore((s) => s.marksHead);
@@ -95,13 +86,14 @@ function Effects({
     queryKey: ["diff", 0, seq, head],
     queryFn: () => session.api.moments.diff(0, seq),
   });
+  const ends = terminalsEnd(would.terminals);
   const prompt = (id: string) => runs.find((r) => r.id === id)?.prompt.split("\n")[0] ?? id;
   return (
     <ul className="effects">
       <li>
-        {files === 0
+        {would.files.length === 0
           ? "No file of yours will change."
-          : `${more ? "More than " : ""}${count(files, "file")} will change.`}
+          : `${would.cut ? "More than " : ""}${count(would.files.length, "file")} will change.`}
       </li>
       {way?.documents.map((d) => (
         <li key={d.id}>
@@ -113,7 +105,8 @@ function Effects({
         <li key={i}>{capital(words)}</li>
       ))}
       <li>Permissions, costs and the record of runs stay as they are.</li>
-      {stopped.map((id) => (
+      {ends && <li className="effects-stop">{ends}</li>}
+      {would.stopped?.map((id) => (
         <li key={id} className="effects-stop">
           This run is at work and will be stopped: {prompt(id)}
         </li>

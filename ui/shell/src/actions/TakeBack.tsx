@@ -7,7 +7,7 @@ import { Dialog } from "#base/kit/Dialog.tsx";
 import { notifyProblem } from "#base/kit/notify.ts";
 import { unawaited } from "#base/kit/unawaited.ts";
 import type { Route } from "../domain/route";
-import { count } from "../domain/sentence";
+import { count, terminalsEnd } from "../domain/sentence";
 import { Files } from "../kit/DiffFiles";
 import { useSession } from "../session/session";
 import "../kit/confirm.css";
@@ -37,6 +37,7 @@ export function TakeBack({ of, title, then, onClose }: Props) {
     retry: false,
   });
   const conflicts = conflictsOf(met ?? error);
+  const ends = terminalsEnd(data?.terminals);
   const read = useRead(data !== undefined);
   const take = async () => {
     setBusy(true);
@@ -65,6 +66,11 @@ export function TakeBack({ of, title, then, onClose }: Props) {
         )}
         {!data && !error && <p className="side-none">Looking what would change…</p>}
         {conflicts.length > 0 && <Conflicts paths={conflicts} />}
+        {ends && conflicts.length === 0 && (
+          <ul className="effects">
+            <li className="effects-stop">{ends}</li>
+          </ul>
+        )}
         {data && conflicts.length === 0 && <Files difference={data} none="Nothing of it is left to take back." />}
       </div>
       <footer className="confirm-foot">

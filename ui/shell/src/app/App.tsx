@@ -9,7 +9,7 @@ import { readComputer } from "../domain/route";
 import { dropFrame } from "../frame/early";
 import { Session, SessionContext } from "../session/session";
 import { useStore } from "../state/store";
-import { listComputers } from "../transport/api";
+import { isLoggedIn, listComputers } from "../transport/api";
 import { type Arrival, chosenOf } from "../transport/arrival";
 import { Desk } from "./Desk";
 import "#base/kit/toast.css";
@@ -24,7 +24,7 @@ const ABOVE = { bottom: 84, right: 16 };
 
 type Stage =
   | { is: "opening" }
-  | { is: "login"; unkept?: boolean; refused?: unknown }
+  | { is: "login"; unkept?: boolean; refused?: unknown; loggedIn?: boolean }
   | { is: "failed"; why: string }
   | { is: "open"; session: Session };
 
@@ -44,7 +44,8 @@ export function App({ arrival }: { arrival: Arrival }) {
       if (justLoggedIn) useStore.getState().setRoute({ page: "desktop" });
       openSession(computers, fail).then(setStage, fail);
     };
-    if (login) login.then(showSession, (refused) => setStage({ is: "login", refused }));
+    const showRefused = async (refused: unknown) => setStage({ is: "login", refused, loggedIn: await isLoggedIn() });
+    if (login) login.then(showSession, showRefused);
     else showSession();
   }, []);
   useEffect(() => open(arrival), [open, arrival]);
@@ -66,7 +67,7 @@ export function App({ arrival }: { arrival: Arrival }) {
       )}
       {stage.is === "login" && (
         <Suspense>
-          <Login unkept={stage.unkept} refused={stage.refused} />
+          <Login unkept={stage.unkept} refused={stage.refused} loggedIn={stage.loggedIn} />
         </Suspense>
       )}
       {stage.is === "failed" && <Failed why={stage.why} onRetry={again} />}

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import type { Event } from "#base/domain/contracts.ts";
 import { event } from "#base/domain/testing.ts";
-import { sentenceOf, toolWords } from "./sentence";
+import { sentenceOf, terminalsEnd, toolWords } from "./sentence";
 
 it("says what happened, shortened", () => {
   expect(sentenceOf(event(1, "prompt.submitted", { text: `a\n${"b".repeat(300)}` }))).toHaveLength(
@@ -22,4 +22,13 @@ it("names a type it does not know", () => {
 it("tells tools apart", () => {
   expect(toolWords("bash", { command: "make test" })).toBe("ran make test");
   expect(toolWords("new_tool", {})).toBe("used new_tool");
+});
+
+it("says that open terminals will end, and nothing when none is open", () => {
+  expect([undefined, 0, 1, 2].map((open) => terminalsEnd(open))).toEqual([
+    undefined,
+    undefined,
+    "1 terminal is open and will end, with what runs in it.",
+    "2 terminals are open and will end, with what runs in them.",
+  ]);
 });

@@ -126,6 +126,14 @@ export function count(n: number, noun: string): string {
   return `${n.toLocaleString("en")} ${noun}${n === 1 ? "" : "s"}`;
 }
 
+/** What becomes of open terminals when the workspace becomes another; undefined when none is open. */
+export function terminalsEnd(open = 0): string | undefined {
+  if (open === 0) return undefined;
+  return open === 1
+    ? "1 terminal is open and will end, with what runs in it."
+    : `${count(open, "terminal")} are open and will end, with what runs in them.`;
+}
+
 function clip(text: string): string {
   const line = text.replace(/\s+/g, " ").trim();
   return line.length > 160 ? `${line.slice(0, 159)}…` : line;

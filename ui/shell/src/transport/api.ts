@@ -22,6 +22,16 @@ export function listComputers(): Promise<Computer[]> {
   return list("/api/computers", AbortSignal.timeout(PATIENCE_MS));
 }
 
+/** Whether this browser has a session; false when nobody can say. */
+export async function isLoggedIn(): Promise<boolean> {
+  try {
+    await listComputers();
+    return true;
+  } catch {
+    return false; // then nothing is offered that needs one
+  }
+}
+
 /** How often a rewind is looked at that takes long. */
 const REWIND_LOOK_MS = 500;
 

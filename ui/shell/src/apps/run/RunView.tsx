@@ -9,6 +9,7 @@ import { Changes } from "./Changes";
 import { Document } from "./Document";
 import { QuestionCard } from "./QuestionCard";
 import { RunBar } from "./RunBar";
+import { Said } from "./Said";
 import "./run.css";
 
 /** One run: its document as it fills in, and the changes it made. */
@@ -42,7 +43,7 @@ export function RunView({ run }: { run: ID }) {
         {(tab === "changes" || story.document) && <h1 className="visually-hidden">{story.prompt}</h1>}
         <Questions story={story} />
         {tab === "document" ? <Document story={story} /> : <Changes story={story} />}
-        <Live story={story} />
+        <Said story={story} />
       </div>
       <Undo story={story} />
     </div>
@@ -65,20 +66,4 @@ function Questions({ story }: { story: Story }) {
   return story.questions
     .filter((q) => q.answer === undefined)
     .map((q) => <QuestionCard key={q.question.id} run={story.run} question={q.question} />);
-}
-
-const speakers: Record<string, string> = { director: "The Director, live", associate: "The Associate, live" };
-
-/** What is being said right now; the log has it once it is whole. */
-function Live({ story }: { story: Story }) {
-  const live = useStore((s) => s.live[story.run]);
-  if (story.finished) return null;
-  return Object.entries(live ?? {})
-    .filter(([, text]) => text.trim() !== "")
-    .map(([role, text]) => (
-      <figure key={role} className="run-live">
-        <figcaption>{speakers[role] ?? role}</figcaption>
-        <p>{text.slice(-1200)}</p>
-      </figure>
-    ));
 }

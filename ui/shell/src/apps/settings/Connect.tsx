@@ -102,7 +102,7 @@ export function Connect({ settings, onConnected }: { settings: Settings; onConne
         )}
         <small>A test asks the model for a few tokens. When it answers, it is in force at once.</small>
       </div>
-      {!priceless && <Told outcome={outcome} />}
+      {!priceless && <Told outcome={outcome} settings={settings} />}
     </form>
   );
 }
@@ -113,27 +113,36 @@ function words(failed: unknown): string {
   return `${title}${remedy ? `. ${remedy}` : ""}. Nothing was changed.`;
 }
 
-function Told({ outcome }: { outcome: Outcome | undefined }) {
-  const alert = useRef<HTMLParagraphElement>(null);
-  // It stands below the form, which may be taller than the page.
+/** What became of the press, below its button; it takes the focus, which the button lost. */
+function Told({ outcome, settings }: { outcome: Outcome | undefined; settings: Settings }) {
+  const told = useRef<HTMLParagraphElement>(null);
+  // The form may be taller than the page.
   useEffect(() => {
-    if (outcome && "failed" in outcome) alert.current?.focus();
+    if (outcome) told.current?.focus();
   }, [outcome]);
+  // What was connected is listed above the form, and moves it.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: other settings are another length of the page
+  useEffect(() => {
+    if (document.activeElement === told.current) told.current?.scrollIntoView({ block: "nearest" });
+  }, [settings]);
   if (!outcome) return null;
-  if ("failed" in outcome)
-    return (
-      <p ref={alert} className="connect-told connect-failed" role="alert" tabIndex={-1}>
-        <CircleAlert size={16} aria-hidden />
-        <span>{words(outcome.failed)}</span>
-      </p>
-    );
+  const failed = "failed" in outcome;
+  const Mark = failed ? CircleAlert : CircleCheck;
   return (
-    <p className="connect-told connect-done" role="status">
-      <CircleCheck size={16} aria-hidden />
-      <span>
-        {outcome.tested ? testWords(outcome.done) : "Connected without a test."} {outcome.done.settings.models.message}{" "}
-        Runs that are at work use it from their next call on.
-      </span>
+    <p
+      ref={told}
+      className={`connect-told ${failed ? "connect-failed" : "connect-done"}`}
+      role={failed ? "alert" : "status"}
+      tabIndex={-1}
+    >
+      <Mark size={16} aria-hidden />
+      <span>{failed ? words(outcome.failed) : doneWords(outcome)}</span>
     </p>
   );
+}
+
+/** What was tested and is in force, in sentences. */
+function doneWords({ done, tested }: { done: Connected; tested: boolean }): string {
+  const test = tested ? testWords(done) : "Connected without a test.";
+  return `${test} ${done.settings.models.message} Runs that are at work use it from their next call on.`;
 }

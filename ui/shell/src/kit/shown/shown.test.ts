@@ -3,12 +3,14 @@ import { createElement, type FunctionComponent } from "react";
 import { renderToStaticMarkup } from "react-dom/server";
 import { toast } from "sonner";
 import { describe, expect, it } from "vitest";
+import { emptyStory } from "#base/domain/story.ts";
 import type { Mark, Run } from "#base/domain/views.ts";
 import { Badge } from "#base/kit/Badge.tsx";
 import { DiffView } from "#base/kit/DiffView.tsx";
 import MarkdownRendered from "#base/kit/MarkdownRendered.tsx";
 import { notifyAnswer, notifyProblem, showMessages } from "#base/kit/notify.ts";
 import { QuestionCard } from "../../apps/run/QuestionCard";
+import { Said } from "../../apps/run/Said";
 import { RunList } from "../../apps/runs/RunList";
 import { MarkRow } from "../../apps/timeline/MarkRow";
 import { TaskCard } from "../../apps/work/TaskCard";
@@ -51,6 +53,11 @@ describe("a name of a guest with all of them", () => {
   it.each([
     ["a question", () => draw(QuestionCard, { run: "r", question: { id: "q", text: NAME, choices: [NAME] } })],
     ["a task", () => draw(TaskCard, { task })],
+    ["what the Associate said last", () => draw(Said, { story: { ...emptyStory("r"), tasks: [task] } })],
+    [
+      "what a model said unchecked",
+      () => draw(Said, { story: { ...emptyStory("r"), finished: { outcome: "failed", answer: "", said: NAME } } }),
+    ],
     ["the timeline", () => draw(MarkRow, { mark, inRun: false, chosen: false, marks: [mark] })],
     [
       "a document",
@@ -65,6 +72,15 @@ describe("a name of a guest with all of them", () => {
     const html = drawn();
     expect(html).not.toMatch(bad);
     expect(html).toContain("\\u202eexe.");
+  });
+
+  it("is said no longer than people read, and no more once its task has returned", () => {
+    const drawn = (state: string, text: string) =>
+      draw(Said, {
+        story: { ...emptyStory("r"), tasks: [{ ...task, state, notes: [{ at, text, kind: "progress" }] }] } as never,
+      });
+    expect(drawn("started", "w".repeat(9000)).match(/w+/g)?.toSorted().at(-1)).toHaveLength(1200);
+    expect(drawn("returned", "words")).toBe("");
   });
 
   it("is seen whole", () => expect(draw(TaskCard, { task })).toContain(SHOWN));

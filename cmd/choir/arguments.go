@@ -1,0 +1,107 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"choiros/internal/choir"
+)
+
+// meanings says what each argument is that a verb cannot do without, by the verb and the
+// argument's name in its usage line.
+var meanings = map[string]string{
+	"prompt TEXT":         "what you ask for",
+	"task FILE":           "the JSON file of the task, or - for standard input",
+	"undo RUN|TASK|CALL":  "what is to be taken back; choir timeline lists the ids",
+	"diff FROM":           "the number of the event to compare from; choir timeline lists them",
+	"rewind EVENT":        "the number of the event to go back to; choir timeline lists them",
+	"timeline show EVENT": "the number of the event to look at; choir timeline lists them",
+	"timeline ls EVENT":   "the number of the event to look at; choir timeline lists them",
+	"timeline cat EVENT":  "the number of the event to look at; choir timeline lists them",
+	"timeline cat FILE":   "the path of the file to print; choir timeline ls lists them",
+	"repo add PATH":       "the folder of the project",
+	"repo export NAME":    "the project; choir repo list lists them",
+	"trash restore ID":    "the item to move; choir trash lists them",
+	"trash drop ID":       "the item to remove, or --all; choir trash lists them",
+	"export FILE":         "the file to write, or - for standard output",
+	"import FILE":         "the file that choir export wrote, or - for standard input",
+	"bench NAME":          "what to measure, or several; choir bench --help lists them",
+	"fork --name":         "what the new computer is called",
+	"take --from":         "the computer that the changes are in; choir computers lists them",
+}
+
+// checkArguments has every verb below root say in its own words which argument is
+// missing or too many, as its usage line has them; what else a verb checks of them
+// comes after that.
+func checkArguments(root *cobra.Command) {
+	for _, c := range root.Commands() {
+		checkArguments(c)
+		check := c.Args
+		c.Args = func(c *cobra.Command, args []string) error {
+			required, most := argumentsOf(c)
+			switch {
+			case len(args) < len(required):
+				return missing(c, required[len(args)])
+			case most >= 0 && len(args) > most && !c.HasSubCommands():
+				return choir.Invalid("", "%s takes %s, and %q is one too many", c.CommandPath(), atMost(most), args[most]).
+					WithRemedy("the usage is: %s", c.UseLine())
+			case check == nil:
+				return nil
+			}
+			return check(c, args)
+		}
+	}
+}
+
+// argumentsOf reads the arguments that a verb's usage line requires, and how many it
+// takes at most; -1 for any number.
+func argumentsOf(c *cobra.Command) (required []string, most int) {
+	endless := false
+	words := strings.Fields(c.Use)[1:]
+	for i := 0; i < len(words); i++ {
+		word := words[i]
+		if strings.HasPrefix(word, "--") {
+			i++ // the flag's value
+			continue
+		}
+		name, many := strings.CutSuffix(strings.Trim(word, "[]"), "...")
+		endless = endless || many
+		if most++; !strings.HasPrefix(word, "[") {
+			required = append(required, name)
+		}
+	}
+	if endless {
+		most = -1
+	}
+	return required, most
+}
+
+// missing refuses a verb that an argument, or a flag, was not given to.
+func missing(c *cobra.Command, argument string) *choir.Error {
+	_, verb, _ := strings.Cut(c.CommandPath(), " ")
+	return choir.Invalid(argument, "is missing: %s", meanings[verb+" "+argument]).WithRemedy("for example: %s", exampleOf(c))
+}
+
+// exampleOf is the first example of a verb in its help, or its parent's.
+func exampleOf(c *cobra.Command) string {
+	for from := c; from != nil; from = from.Parent() {
+		for line := range strings.Lines(from.Example) {
+			if at := strings.Index(line, c.CommandPath()+" "); at >= 0 {
+				return strings.TrimSpace(line)
+			}
+		}
+	}
+	return c.UseLine()
+}
+
+func atMost(n int) string {
+	switch n {
+	case 0:
+		return "no argument"
+	case 1:
+		return "one argument"
+	}
+	return fmt.Sprintf("%d arguments", n)
+}
