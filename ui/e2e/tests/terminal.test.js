@@ -249,3 +249,10 @@ test("fifty terminals, opened and closed, leave nothing", { skip }, async () => 
   const tty = await openTerminal(it.page);
   await run(it.page, tty, "echo shells=$(pgrep -c -x bash)", "shells=1");
 });
+
+test("a terminal whose computer stops has ended, though nobody can be asked which there are", { skip }, async () => {
+  await fresh();
+  const { win } = await openTerminal(it.page);
+  await it.choir.stop();
+  await win.getByText("This terminal has ended").waitFor();
+});

@@ -135,7 +135,7 @@ function Terminals() {
       </div>
       {failure !== undefined ? (
         <Trouble error={failure} onAgain={() => unawaited(begin())} />
-      ) : active ? (
+      ) : active && !ends.has(active.terminal) ? (
         <Shell
           key={active.terminal}
           id={active.terminal}
@@ -176,7 +176,7 @@ function Ended({ end, onOpen }: { end: End | undefined; onOpen(): void }) {
     return t(end.reason === "lost" ? "ended" : end.reason);
   };
   return (
-    <Empty icon={<SquareTerminal size={38} strokeWidth={1.4} aria-hidden />} title={t(end ? "gone" : "none")}>
+    <Empty icon={<SquareTerminal size={38} strokeWidth={1.4} aria-hidden />} title={t("gone")}>
       <p>{why()}</p>
       <Button look="primary" onClick={onOpen}>
         {t("open")}
