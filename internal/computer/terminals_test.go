@@ -6,9 +6,9 @@ import (
 	"testing"
 
 	"choiros/internal/choir"
-	"choiros/internal/computer/treemerge"
 	"choiros/internal/computer/rolehost"
 	"choiros/internal/computer/terminals"
+	"choiros/internal/computer/treemerge"
 	"choiros/internal/guest"
 )
 
