@@ -249,6 +249,36 @@ func TestUseIsKeptOverACrash(t *testing.T) {
 	}
 }
 
+// TestAPageInItsPlaceGoesOnAfterACrash: the desktop's page was refused by the choir
+// that came after, until it was loaded again.
+func TestAPageInItsPlaceGoesOnAfterACrash(t *testing.T) {
+	l, clock, path := newLocal(t)
+	shell := httptest.NewRequest(http.MethodGet, "/", nil)
+	shell.AddCookie(login(t, l))
+	p, err := l.Check(shell)
+	if err != nil {
+		t.Fatal(err)
+	}
+	place := Place{Computer: "01900000-0000-7000-8000-000000000001"}
+	ticket, err := l.NewTicket(p, place)
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := httptest.NewRequest(http.MethodGet, "/", nil)
+	cookie, err := l.Enter(page, ticket, place)
+	if err != nil {
+		t.Fatal(err)
+	}
+	page.AddCookie(cookie)
+	again, err := NewLocal(path, clock.now) // nothing was saved in order
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := again.CheckPlace(page, place); err != nil {
+		t.Errorf("after a crash: %v", err)
+	}
+}
+
 func TestManyAtOnce(t *testing.T) {
 	l, _, path := newLocal(t)
 	var all sync.WaitGroup

@@ -77,27 +77,49 @@ func (l *Local) NewTicket(p Principal, place Place) (string, error) {
 // Enter trades a ticket for a session in its place, and is the cookie of it.
 // Where the request carries a good one already, that is kept.
 func (l *Local) Enter(r *http.Request, token string, place Place) (*http.Cookie, error) {
-	now, key := l.now(), hashOf(token)
+	secret, err := newToken()
+	if err != nil {
+		return nil, err
+	}
+	now := l.now()
+	shell, err := l.spendTicket(token, place, now)
+	if err != nil {
+		return nil, err
+	}
+	if c, err := r.Cookie(place.cookie()); err == nil && l.isFrom(shell, c.Value, place) {
+		return placeCookie(place, c.Value), nil
+	}
+	l.mu.Lock()
+	l.sessions[hashOf(secret)] = session{Started: now, Seen: now, Of: shell, Place: place}
+	l.prune(now)
+	l.mu.Unlock()
+	// The page goes on after a crash. Where the disk is full it does not, and works
+	// until then; Save says so at the end.
+	_ = l.Save()
+	return placeCookie(place, secret), nil
+}
+
+// spendTicket uses up a ticket and returns the shell session that made it.
+func (l *Local) spendTicket(token string, place Place, now time.Time) (shell string, err error) {
+	key := hashOf(token)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	t, ok := l.tickets[key]
 	delete(l.tickets, key) // also one shown at the wrong door: somebody has it who should not
 	if !ok || now.After(t.until) || t.place != place || !l.lives(t.shell, now) {
-		return nil, choir.E("auth.enter", choir.CodeUnauthenticated, "this ticket was used already, is too old or is for another place").
+		return "", choir.E("auth.enter", choir.CodeUnauthenticated, "this ticket was used already, is too old or is for another place").
 			WithRemedy("reload the page, which gets a new one")
 	}
-	if c, err := r.Cookie(place.cookie()); err == nil {
-		if s, ok := l.sessions[hashOf(c.Value)]; ok && s.Place == place && s.Of == t.shell {
-			return placeCookie(place, c.Value), nil
-		}
-	}
-	secret, err := newToken()
-	if err != nil {
-		return nil, err
-	}
-	l.sessions[hashOf(secret)] = session{Started: now, Seen: now, Of: t.shell, Place: place}
-	l.prune(now)
-	return placeCookie(place, secret), nil
+	return t.shell, nil
+}
+
+// isFrom reports whether a secret is that of a session which a shell session let into
+// a place.
+func (l *Local) isFrom(shell, secret string, place Place) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	s, ok := l.sessions[hashOf(secret)]
+	return ok && s.Place == place && s.Of == shell
 }
 
 func placeCookie(place Place, secret string) *http.Cookie {

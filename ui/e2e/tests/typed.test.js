@@ -74,7 +74,16 @@ test("what is typed in Code survives a reload, another browser sees it, and a cr
   await isKept(before.length + 8 + 6 + 9);
   await it.choir.kill();
   await it.choir.again();
-  // What logged in lived in the choir that is gone.
+  // Both pages go on where they are, and where they are loaded anew.
+  for (const page of [it.page, it.second]) {
+    await page.bringToFront();
+    await editor(page).click();
+    await page.keyboard.press("ControlOrMeta+End");
+    await page.keyboard.type("!");
+    await isKept(before.length + 8 + 6 + 9 + 1);
+    await page.keyboard.press("Backspace");
+    await isKept(before.length + 8 + 6 + 9);
+  }
   for (const page of [it.page, it.second]) await page.goto(it.choir.address);
   await shows(it.page, "# second");
   assert.equal(await read(), before, "nothing of it is in the file");
