@@ -4,7 +4,8 @@ import { ago } from "../domain/time";
 
 /** How long ago something was; the exact moment on hover. */
 export function When({ time }: { time: string }) {
-  const said = useSyncExternalStore(ticker.subscribe, () => ago(time, ticker.now()));
+  const read = () => ago(time, ticker.now());
+  const said = useSyncExternalStore(ticker.subscribe, read, read);
   return (
     <time dateTime={time} title={new Date(time).toLocaleString()}>
       {said}
