@@ -122,6 +122,8 @@ test("what a run changed is listed, opened, compared, and taken back by one pres
   await dialog.getByText("note.md").first().waitFor();
   assert.equal(await ends.count(), 0, "a terminal is said to end, and none is open");
   await dialog.getByRole("button", { name: "Cancel" }).click();
+  // The desktop is loaded anew.
+  await prompt().waitFor();
   assert.equal((await post("/terminals", {})).status, 201);
   await card().getByRole("button", { name: "Undo this" }).click();
   await ends.waitFor();
