@@ -89,6 +89,21 @@ test("a run at work shows its steps and how long it takes, greets nobody, and is
     .getByText(/^\d+ s$/)
     .waitFor();
   assert.equal(await desk().getByText("What shall we do?", { exact: true }).count(), 0, "it greets meanwhile");
+  const size = it.page.viewportSize();
+  const stop = await it.page
+    .getByRole("region", { name: "Runs at work" })
+    .getByRole("button", { name: "Stop" })
+    .elementHandle();
+  for (const width of [1440, 1280, 1100, 920, 600, 390]) {
+    await it.page.setViewportSize({ width, height: 800 });
+    // Nothing of the bar lies over it.
+    await it.page.waitForFunction((button) => {
+      const { left, right, top, bottom } = button.getBoundingClientRect();
+      const hit = (x) => button.contains(document.elementFromPoint(x, (top + bottom) / 2));
+      return hit(left + 3) && hit(right - 3);
+    }, stop);
+  }
+  await it.page.setViewportSize(size);
   await card().getByRole("button", { name: "Stop", exact: true }).click();
   await desk()
     .locator(".card[data-state=cancelled]")
