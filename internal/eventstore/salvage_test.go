@@ -168,6 +168,13 @@ func TestADamagedCopyIsKeptWhileItIsNeeded(t *testing.T) {
 	}
 }
 
+// checkInBackground starts the check in the background, and gives what it restores.
+func checkInBackground(s *Store) <-chan choir.LogRepaired {
+	found := make(chan choir.LogRepaired)
+	s.Check(func(r choir.LogRepaired) { found <- r })
+	return found
+}
+
 // TestTheBackgroundFindsWhatOpeningDoesNot damages a row that no open looks at.
 func TestTheBackgroundFindsWhatOpeningDoesNot(t *testing.T) {
 	t.Parallel()
@@ -177,8 +184,7 @@ func TestTheBackgroundFindsWhatOpeningDoesNot(t *testing.T) {
 	if len(s.Repairs()) > 0 {
 		t.Fatal("the open sees it already")
 	}
-	found := make(chan choir.LogRepaired)
-	s.Check(func(r choir.LogRepaired) { found <- r })
+	found := checkInBackground(s)
 	if r := <-found; r.Copy != "sqlite" || r.From != 17 || r.To != 17 {
 		t.Errorf("%+v", r)
 	}
@@ -200,8 +206,7 @@ func TestWhatAReadMeetsIsMended(t *testing.T) {
 	dir, want, _ := closedLog(t)
 	sqlIn(t, dir, "UPDATE runs SET value = '{'")
 	s := open(t, dir)
-	found := make(chan choir.LogRepaired)
-	s.Check(func(r choir.LogRepaired) { found <- r })
+	found := checkInBackground(s)
 	<-s.checking.finished
 	if _, err := s.Runs(ctx, 10, 0); choir.CodeOf(err) != choir.CodeCorrupt {
 		t.Fatalf("a damaged row is read: %v", err)

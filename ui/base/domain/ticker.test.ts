@@ -6,7 +6,7 @@ function lab() {
   const timers = new Set<() => void>();
   const watchers = new Set<() => void>();
   const page = { time: 1e12, seen: true };
-  const keep = (set: Set<() => void>, then: () => void) => {
+  const addListener = (set: Set<() => void>, then: () => void) => {
     set.add(then);
     return () => {
       set.delete(then);
@@ -15,8 +15,8 @@ function lab() {
   const ticker = new Ticker({
     now: () => page.time,
     isSeen: () => page.seen,
-    every: (_, then) => keep(timers, then),
-    onSeen: (then) => keep(watchers, then),
+    every: (_, then) => addListener(timers, then),
+    onSeen: (then) => addListener(watchers, then),
   });
   return {
     ticker,
@@ -38,20 +38,20 @@ describe("the time that ages are said by", () => {
   it("moves on for all who show it, by one timer", () => {
     const { ticker, timers, pass } = lab();
     const told: string[] = [];
-    const begin = ticker.now();
+    const beganAt = ticker.now();
     ticker.subscribe(() => told.push("a"));
     ticker.subscribe(() => told.push("b"));
     expect(timers.size).toBe(1);
     pass(TICK_MS);
     expect(told).toEqual(["a", "b"]);
-    expect(ticker.now()).toBe(begin + TICK_MS);
+    expect(ticker.now()).toBe(beganAt + TICK_MS);
   });
 
   it("stays the same between two ticks, and is of now for whoever comes later", () => {
     const { ticker, page } = lab();
-    const begin = ticker.now();
+    const beganAt = ticker.now();
     page.time += TICK_MS - 1;
-    expect(ticker.now()).toBe(begin);
+    expect(ticker.now()).toBe(beganAt);
     page.time += 60 * TICK_MS;
     expect(ticker.now()).toBe(page.time);
   });
@@ -69,10 +69,10 @@ describe("the time that ages are said by", () => {
 
   it("rests once nothing shows it", () => {
     const { ticker, timers, watchers } = lab();
-    const leave = [ticker.subscribe(() => undefined), ticker.subscribe(() => undefined)];
-    leave[0]?.();
+    const unsubscribes = [ticker.subscribe(() => undefined), ticker.subscribe(() => undefined)];
+    unsubscribes[0]?.();
     expect(timers.size).toBe(1);
-    leave[1]?.();
+    unsubscribes[1]?.();
     expect([timers.size, watchers.size]).toEqual([0, 0]);
   });
 });
