@@ -79,12 +79,12 @@ func (c caller) try(ctx context.Context, req model.Request, on func(model.Delta)
 // tryOnce makes a try of a call, or takes its answer from the log. An error with inLog
 // is one of reading the log.
 func (c caller) tryOnce(ctx context.Context, n int, req model.Request, on func(model.Delta)) (resp model.Response, inLog bool, err error) {
-	id, past := c.callOf(n)
+	id, past := c.tryID(n)
 	switch {
 	case past != nil && past.failed != nil:
 		return resp, false, past.failed
 	case past != nil:
-		if resp, err = c.recall(ctx, past, req); choir.CodeOf(err) != choir.CodeNotFound {
+		if resp, err = c.answerFromLog(ctx, past, req); choir.CodeOf(err) != choir.CodeNotFound {
 			return resp, true, err
 		}
 	}

@@ -23,10 +23,10 @@ type pastCall struct {
 
 func (p *pastCall) ended() bool { return p.response != "" || p.failed != nil }
 
-// begin and end take up an attempt of a model call; the caller holds the lock.
-func (r *record) begin(p *choir.ModelCalled) { r.called[p.Call] = &pastCall{request: p.Request} }
+// addCall and endCall take up an attempt of a model call; the caller holds the lock.
+func (r *record) addCall(p *choir.ModelCalled) { r.called[p.Call] = &pastCall{request: p.Request} }
 
-func (r *record) end(p *choir.ModelReturned) {
+func (r *record) endCall(p *choir.ModelReturned) {
 	call := r.called[p.Call]
 	switch {
 	case call == nil || p.Code == choir.CodeCancelled: // its caller had gone
@@ -37,8 +37,8 @@ func (r *record) end(p *choir.ModelReturned) {
 	}
 }
 
-// past is the call of an id; nil when the log has none.
-func (r *record) past(id choir.ID) *pastCall {
+// callByID is the model call of an id; nil when the log has none.
+func (r *record) callByID(id choir.ID) *pastCall {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if call := r.called[id]; call != nil {
@@ -52,16 +52,16 @@ func (r *record) past(id choir.ID) *pastCall {
 // by a Director that says it in other words than the one before.
 const maxRewordings = 16
 
-// callOf finds the id of a try of the next call, and the call when it has ended. A
+// tryID finds the id of a try of the next call, and the call when it has ended. A
 // call that ended nowhere because the Director was replaced meanwhile is made under
 // another id by one that asks in other words: an id stands for one request.
-func (c caller) callOf(try int) (id choir.ID, past *pastCall) {
+func (c caller) tryID(try int) (id choir.ID, past *pastCall) {
 	for rewording := 0; ; rewording++ {
 		id, past = c.rewordedID(try, rewording), nil
-		if past = c.rec.past(id); past != nil && past.ended() {
+		if past = c.rec.callByID(id); past != nil && past.ended() {
 			return id, past
 		}
-		if rewording == maxRewordings || c.rec.past(c.rewordedID(try, rewording+1)) == nil {
+		if rewording == maxRewordings || c.rec.callByID(c.rewordedID(try, rewording+1)) == nil {
 			return id, nil
 		}
 	}
@@ -76,11 +76,11 @@ func (c caller) rewordedID(try, times int) choir.ID {
 	return c.id("model", c.calls.step, c.calls.taken, try, "reworded", times)
 }
 
-// recall gives the answer of a call that has ended, and keeps the conversation that
+// answerFromLog gives the answer of a call that has ended, and keeps the conversation that
 // it answers when that is not the one of the request. Code not_found when the answer
 // is no longer stored.
-func (c caller) recall(ctx context.Context, past *pastCall, req model.Request) (resp model.Response, err error) {
-	if err := c.read(ctx, past.response, &resp); err != nil {
+func (c caller) answerFromLog(ctx context.Context, past *pastCall, req model.Request) (resp model.Response, err error) {
+	if err := c.readBlob(ctx, past.response, &resp); err != nil {
 		return resp, err
 	}
 	resp.Usage.ServedCache = true
@@ -89,13 +89,13 @@ func (c caller) recall(ctx context.Context, past *pastCall, req model.Request) (
 		return resp, err
 	}
 	var asked model.Request
-	err = c.read(ctx, past.request, &asked)
+	err = c.readBlob(ctx, past.request, &asked)
 	c.calls.asked = asked.Messages
 	return resp, err
 }
 
-// read decodes a blob.
-func (r *run) read(ctx context.Context, digest choir.Digest, into any) error {
+// readBlob decodes a blob of JSON.
+func (r *run) readBlob(ctx context.Context, digest choir.Digest, into any) error {
 	raw, err := r.cfg.Log.GetBlob(ctx, digest)
 	if err != nil {
 		return choir.Wrap("director.past", "", err, "read what was said before")
@@ -103,17 +103,18 @@ func (r *run) read(ctx context.Context, digest choir.Digest, into any) error {
 	return choir.Wrap("director.past", choir.CodeCorrupt, json.Unmarshal(raw, into), "read %s", digest)
 }
 
-// asked is the conversation that the last answer answers; nil for that of the loop.
-func (r *run) asked() []model.Message { return r.calls.asked }
+// recordedConversation is the conversation that the last answer answers, when it
+// came from the log; nil for that of the loop.
+func (r *run) recordedConversation() []model.Message { return r.calls.asked }
 
 // handler carries out the calls of one tool.
 type handler func(context.Context, model.Block) (agentloop.Result, error)
 
-// keepTo is a handler that keeps to the record: a call that was refused before is
-// refused again, also where this build would carry it out.
-func (r *run) keepTo(handle handler) handler {
+// refusedAgain is a handler under which a call that was refused before is refused
+// again, also where this build would carry it out.
+func (r *run) refusedAgain(handle handler) handler {
 	return func(ctx context.Context, call model.Block) (agentloop.Result, error) {
-		before, err := r.outcome(ctx, call.CallID)
+		before, err := r.recordedResult(ctx, call.CallID)
 		if err != nil || before == nil || !before.IsError {
 			if err != nil {
 				return agentloop.Result{}, err
@@ -127,16 +128,16 @@ func (r *run) keepTo(handle handler) handler {
 	}
 }
 
-// outcome is what a tool call was answered with: the model was told in the call that
-// came next. It is nil when there is none in the log.
-func (r *run) outcome(ctx context.Context, call string) (*model.Block, error) {
-	next := r.rec.next(func(taken int) choir.ID { return r.callID(taken, 0) }, r.calls.taken)
+// recordedResult is the result of a tool call that the log has, in the model call
+// that came next. It is nil when there is none in the log.
+func (r *run) recordedResult(ctx context.Context, call string) (*model.Block, error) {
+	next := r.rec.nextRequest(func(taken int) choir.ID { return r.callID(taken, 0) }, r.calls.taken)
 	if next == "" {
 		return nil, nil
 	}
 	if r.calls.next != next {
 		var req model.Request
-		if err := r.read(ctx, next, &req); err != nil {
+		if err := r.readBlob(ctx, next, &req); err != nil {
 			if choir.CodeOf(err) == choir.CodeNotFound {
 				return nil, nil
 			}
@@ -147,9 +148,9 @@ func (r *run) outcome(ctx context.Context, call string) (*model.Block, error) {
 	return r.calls.outcomes[call], nil
 }
 
-// next is the request of the call that comes next, by its ids; empty when the log
+// nextRequest is the request of the call that comes next, by its ids; empty when the log
 // has none.
-func (r *record) next(id func(taken int) choir.ID, from int) choir.Digest {
+func (r *record) nextRequest(id func(taken int) choir.ID, from int) choir.Digest {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for taken := len(r.steering); taken >= from; taken-- {

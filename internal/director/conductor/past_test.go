@@ -98,7 +98,7 @@ func TestACallThatWasRefusedIsRefusedAgain(t *testing.T) {
 	r.calls.step = 1
 	r.rec.apply(choir.Event{Run: pastRun}, &choir.ModelCalled{Call: r.callID(0, 0), Request: log.keep(t, model.Request{Messages: []model.Message{answers}})})
 	var carriedOut []string
-	handle := r.keepTo(func(_ context.Context, call model.Block) (agentloop.Result, error) {
+	handle := r.refusedAgain(func(_ context.Context, call model.Block) (agentloop.Result, error) {
 		carriedOut = append(carriedOut, call.CallID)
 		return agentloop.Result{}, nil
 	})

@@ -77,9 +77,9 @@ func (r *record) apply(e choir.Event, payload choir.Payload) {
 			r.answers[p.Question] = *p
 		}
 	case *choir.ModelCalled:
-		r.begin(p)
+		r.addCall(p)
 	case *choir.ModelReturned:
-		r.end(p)
+		r.endCall(p)
 	case *choir.PlanMade:
 		r.made = p
 	case *choir.PlanRefused:

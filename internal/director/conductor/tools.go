@@ -16,11 +16,11 @@ var schemas embed.FS
 // what does not hold goes back to the model with the field's path.
 func (r *run) tools() []agentloop.Tool {
 	return []agentloop.Tool{
-		tool(submitPlan, "Hand in the plan of this run: steps, each one task for the Associate. Answers with the result of the first step.", r.keepTo(r.submitPlan)),
-		tool("judge_result", "Hold the result you were just given against every acceptance criterion of its step: accept, revise (a new task with a corrected instruction) or abort (the run fails). Answers with the result of the next task.", r.keepTo(r.judgeResult)),
-		tool("ask_user", "Ask the user something that only the user can answer, and wait for the answer.", r.keepTo(r.askUser)),
-		tool("answer", "Give the final answer to the user and end the run.", r.keepTo(r.answerUser)),
-		tool("show_toast", "Answer a greeting or a trivial prompt with one short sentence and end the run; no document is made.", r.keepTo(r.showToast)),
+		tool(submitPlan, "Hand in the plan of this run: steps, each one task for the Associate. Answers with the result of the first step.", r.refusedAgain(r.submitPlan)),
+		tool("judge_result", "Hold the result you were just given against every acceptance criterion of its step: accept, revise (a new task with a corrected instruction) or abort (the run fails). Answers with the result of the next task.", r.refusedAgain(r.judgeResult)),
+		tool("ask_user", "Ask the user something that only the user can answer, and wait for the answer.", r.refusedAgain(r.askUser)),
+		tool("answer", "Give the final answer to the user and end the run.", r.refusedAgain(r.answerUser)),
+		tool("show_toast", "Answer a greeting or a trivial prompt with one short sentence and end the run; no document is made.", r.refusedAgain(r.showToast)),
 	}
 }
 
