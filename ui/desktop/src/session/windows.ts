@@ -84,10 +84,10 @@ export class Windows {
   }
 
   /**
-   * Opens a window at a place without taking the keyboard from whoever types; the same key opens it once. One that
-   * shows the same, or the only one of its app, comes up instead.
+   * Opens a window at a place for a run, without taking the keyboard from whoever types; the same key opens it once.
+   * One that shows the same, or the only one of its app, comes up instead.
    */
-  async stage(app: string, subject: string, bounds: Rect, key: string): Promise<void> {
+  async stage(app: string, subject: string, bounds: Rect, key: string, run: ID): Promise<void> {
     const typing = this.focused();
     const there = this.of(app).find((w) => w.subject === subject || this.apps.of(app)?.single);
     if (there) {
@@ -97,7 +97,7 @@ export class Windows {
     }
     const { desktop } = state();
     this.apps.preload(app);
-    const { window, seq } = await desk.open({ app, subject, bounds, desktop }, key);
+    const { window, seq } = await desk.open({ app, subject, bounds, desktop, run }, key);
     state().settle(window.id, window, seq);
     // A terminal takes the keyboard when it is the window on top. Where one window is seen at a time it is on top all
     // the same, and leaves the keyboard at the prompt.
