@@ -2,8 +2,9 @@ import type { ID, Rect } from "#base/domain/contracts.ts";
 import { notifyProblem } from "#base/kit/notify.ts";
 import { pace, pageClock } from "../domain/pace";
 import { maximisedOf, minimisedOf, restoredOf, type Snap, snappedOf, type Win } from "../domain/windows";
+import { placeOfNew, type There } from "../domain/wmnew";
 import { focusedOf, onDesktop } from "../domain/wmorder";
-import { cascade, NARROW } from "../domain/wmplace";
+import { NARROW, placed } from "../domain/wmplace";
 import { useStore } from "../state/store";
 import { past } from "../transport/address";
 import { desk } from "../transport/desk";
@@ -114,13 +115,20 @@ export class Windows {
   private async openNew(app: AppFacts, subject: string, title: string): Promise<void> {
     // Its code is fetched while the server is asked.
     this.apps.preload(app.id);
-    const { area, desktop, windows } = state();
-    const top = focusedOf(windows, desktop);
-    const bounds = cascade(app.size, top?.state === "normal" ? top.bounds : undefined, area);
+    const { area, desktop } = state();
+    const bounds = placeOfNew(app.size, this.seen(), area);
     const { window, seq } = await desk.open({ app: app.id, subject, title, bounds, desktop }, crypto.randomUUID());
     state().settle(window.id, window, seq);
     state().want(window.id);
     this.tell("opened", window);
+  }
+
+  /** The windows that are seen on this desktop, where they are drawn. */
+  private seen(): There {
+    const { area, desktop, windows } = state();
+    const top = focusedOf(windows, desktop);
+    const others = onDesktop(windows, desktop).flatMap((w) => (w.id === top?.id ? [] : (placed(w, area) ?? [])));
+    return { focused: top && placed(top, area), steps: top?.state === "normal", others };
   }
 
   focus(id: ID): void {
