@@ -12,6 +12,7 @@ import (
 
 	"choiros/internal/choir"
 	"choiros/internal/computer"
+	"choiros/internal/computer/moments"
 	"choiros/internal/control/api"
 	"choiros/internal/eventstore"
 	"choiros/internal/timeline"
@@ -109,7 +110,7 @@ func runTimeline(ctx context.Context, a *app, c *client, limit int, before uint6
 }
 
 // printMark prints a mark, with the id by which it can be undone.
-func (a *app) printMark(m computer.Mark) {
+func (a *app) printMark(m moments.Mark) {
 	files := ""
 	if m.Files > 0 {
 		files = "  (" + timeline.Count(m.Files, "path") + ")"
@@ -128,7 +129,7 @@ func (a *app) printMark(m computer.Mark) {
 }
 
 func runMoment(ctx context.Context, a *app, c *client, seq uint64, _ string) error {
-	var m computer.Moment
+	var m moments.Moment
 	if err := c.get(ctx, c.path(fmt.Sprintf("/at/%d", seq)), &m); err != nil {
 		return err
 	}

@@ -78,7 +78,7 @@ func TestWhatIsInTheWayOfARewindIsMovedAside(t *testing.T) {
 	// It is named, with a reason.
 	named := map[string]bool{}
 	head, _ := l.store.Head()
-	for _, p := range must(l.At(l.within(), head))(t).LeftOver {
+	for _, p := range must(l.Moments().At(l.within(), head))(t).LeftOver {
 		named[p.Path] = true
 	}
 	inTrash := must(l.Workspace().Trash(l.within()))(t)

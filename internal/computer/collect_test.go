@@ -23,7 +23,7 @@ func TestACollectionLetsGoOfOldToolCallsOnly(t *testing.T) {
 	}
 	c.finish()
 	ended, _ := l.store.Head()
-	boundary, now := must(l.Moment(l.within(), ended))(t), l.root()
+	boundary, now := must(l.Moments().Tree(l.within(), ended))(t), l.root()
 	const day = 24 * time.Hour
 	later := time.Now().Add(60 * day)
 	// What is fresh stays, and so does what a preview finds.
@@ -37,7 +37,7 @@ func TestACollectionLetsGoOfOldToolCallsOnly(t *testing.T) {
 			t.Errorf("dry run %v: %+v", dry, got)
 		}
 		for _, seq := range middle {
-			if _, err := l.Moment(l.within(), seq); err != nil {
+			if _, err := l.Moments().Tree(l.within(), seq); err != nil {
 				t.Errorf("dry run %v took event %d: %v", dry, seq, err)
 			}
 		}
@@ -47,10 +47,10 @@ func TestACollectionLetsGoOfOldToolCallsOnly(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	for _, seq := range middle[:3] {
-		if _, err := l.Moment(l.within(), seq); choir.CodeOf(err) != choir.CodeNotFound {
+		if _, err := l.Moments().Tree(l.within(), seq); choir.CodeOf(err) != choir.CodeNotFound {
 			t.Errorf("event %d is still there: %v", seq, err)
 		}
-		if m := must(l.At(l.within(), seq))(t); !m.Collected {
+		if m := must(l.Moments().At(l.within(), seq))(t); !m.Collected {
 			t.Errorf("event %d: %+v", seq, m)
 		}
 		if _, err := l.Rewind(l.within(), choir.RoleCLI, seq, false); choir.CodeOf(err) != choir.CodeNotFound {
@@ -63,7 +63,7 @@ func TestACollectionLetsGoOfOldToolCallsOnly(t *testing.T) {
 		}
 	}
 	for _, e := range l.all("snapshot.taken", "task.started") {
-		root, err := l.Moment(l.within(), e.Seq)
+		root, err := l.Moments().Tree(l.within(), e.Seq)
 		if err != nil {
 			continue
 		}
@@ -75,7 +75,7 @@ func TestACollectionLetsGoOfOldToolCallsOnly(t *testing.T) {
 	l.sh("echo big-0 > only-0; echo 1 > counter")
 	l.write("other", "x")
 	head, _ := l.store.Head()
-	root := must(l.Moment(l.within(), head))(t)
+	root := must(l.Moments().Tree(l.within(), head))(t)
 	if _, _, err := l.keeper.Verify(l.within(), root); err != nil {
 		t.Errorf("after the collection: %v", err)
 	}
@@ -94,7 +94,7 @@ func TestACollectionComesByItself(t *testing.T) {
 	c := l.working()
 	_, _, first := c.call("bash", true, "echo 1 > x")
 	c.call("bash", true, "echo 2 > x")
-	if _, err := l.Moment(l.within(), first); err != nil {
+	if _, err := l.Moments().Tree(l.within(), first); err != nil {
 		t.Fatal(err)
 	}
 	// Everything was stored long ago.
@@ -113,7 +113,7 @@ func TestACollectionComesByItself(t *testing.T) {
 	}
 	c.finish()
 	for ctx := l.within(); ; {
-		_, err := l.Moment(ctx, first)
+		_, err := l.Moments().Tree(ctx, first)
 		if choir.CodeOf(err) == choir.CodeNotFound {
 			break
 		}

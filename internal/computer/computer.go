@@ -21,6 +21,7 @@ import (
 	"choiros/internal/computer/appender"
 	"choiros/internal/computer/desk"
 	"choiros/internal/computer/dispatch"
+	"choiros/internal/computer/moments"
 	"choiros/internal/computer/projects"
 	"choiros/internal/computer/rolehost"
 	"choiros/internal/computer/runs"
@@ -120,6 +121,8 @@ type Computer struct {
 	store  *eventstore.Store
 	events *appender.Appender // appends to store
 	desk   *desk.Desk
+	// moments is the past, to be read.
+	moments *moments.Moments
 	// workspace owns the tree of files and its lock, merger merges other trees into it.
 	workspace *workspace.Workspace
 	merger    *treemerge.Merger
@@ -251,9 +254,10 @@ func (c *Computer) setLog(log *eventstore.Store) {
 		Themes: selfsource.ThemeFolder, Drafts: filepath.Join(c.cfg.Dir, draftsFile),
 		ReadOnly: c.reading, Now: c.cfg.Now, DraftChanged: c.draftNews.enqueue,
 	})
+	c.moments = moments.New(log, c.desk, c.keeper, c.available)
 	c.roles, c.tasks = c.newRoles(), c.newTasks()
 	c.workspace = workspace.New(log, c.events, c.blobs, c.keeper, c.roles, workspace.Config{
-		Dir: c.cfg.Dir, Moment: c.Moment, Disk: c.cfg.Disk, CacheLimit: c.cfg.CacheLimit, Hold: c.cfg.Hold, MaxUpload: c.cfg.MaxUpload,
+		Dir: c.cfg.Dir, Moment: c.moments.Tree, Disk: c.cfg.Disk, CacheLimit: c.cfg.CacheLimit, Hold: c.cfg.Hold, MaxUpload: c.cfg.MaxUpload,
 		ScanPatience: c.cfg.Patience.Scan, Scanned: c.cfg.Observer.Scanned, Computer: c.cfg.ID, Logger: c.cfg.Log,
 	})
 	c.merger = treemerge.New(log, c.events, c.workspace, c.keeper, c.roles.Terminals(), c.cfg.Now)
@@ -314,6 +318,9 @@ func (c *Computer) Store() *eventstore.Store { return c.store }
 
 // Desk is the computer's windows, theme, settings, documents and drafts.
 func (c *Computer) Desk() *desk.Desk { return c.desk }
+
+// Moments is the computer's past, to be read.
+func (c *Computer) Moments() *moments.Moments { return c.moments }
 
 // Workspace is the computer's files.
 func (c *Computer) Workspace() *workspace.Workspace { return c.workspace }

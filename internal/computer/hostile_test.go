@@ -122,7 +122,7 @@ func TestNothingInAWorkspaceHangsTheComputer(t *testing.T) {
 	}
 	want := map[string]choir.LeftReason{"workspace/p/a": choir.LeftFileTooLarge, "workspace/flood": choir.LeftTooMany, strings.Repeat("d/", 10): choir.LeftTooDeep}
 	head, _ := l.store.Head()
-	if got := reasonsOf(must(l.At(l.within(), head))(t).LeftOver); len(got) != len(want) {
+	if got := reasonsOf(must(l.Moments().At(l.within(), head))(t).LeftOver); len(got) != len(want) {
 		t.Errorf("the moment leaves out %v", got)
 	} else {
 		for path, why := range want {

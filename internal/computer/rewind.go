@@ -12,46 +12,6 @@ import (
 	"choiros/internal/snapshot"
 )
 
-// Moment finds the snapshot of the workspace as it was after event seq; the
-// present, as the log knows it, for zero.
-func (c *Computer) Moment(ctx context.Context, seq uint64) (choir.Digest, error) {
-	root, _, err := c.moment(ctx, seq)
-	return root, err
-}
-
-// moment is Moment, with the paths that did not come along when the computer was
-// forked or imported.
-func (c *Computer) moment(ctx context.Context, seq uint64) (root choir.Digest, lacking []string, err error) {
-	if seq == 0 {
-		seq, _ = c.store.Head()
-	}
-	if err := c.store.MustHave(seq); err != nil {
-		return "", nil, err
-	}
-	s, _, err := c.store.SnapshotAt(ctx, seq)
-	if choir.CodeOf(err) == choir.CodeNotFound {
-		return "", nil, choir.E("computer.moment", choir.CodeNotFound, "no snapshot was taken at or before event %d", seq)
-	}
-	if err != nil {
-		return "", nil, err
-	}
-	return c.available(ctx, s.Snapshot)
-}
-
-// Diff compares the workspace at two moments. It reads the store only.
-func (c *Computer) Diff(ctx context.Context, from, to uint64) (workspace.Difference, error) {
-	a, err := c.Moment(ctx, from)
-	if err != nil {
-		return workspace.Difference{}, err
-	}
-	b, err := c.Moment(ctx, to)
-	if err != nil {
-		return workspace.Difference{}, err
-	}
-	changes, err := snapshot.Diff(ctx, c.keeper, a, b)
-	return workspace.Difference{From: a, To: b, Changes: changes}, err
-}
-
 // Rewound says what a rewind did, or would do.
 type Rewound struct {
 	workspace.Difference
@@ -81,7 +41,7 @@ func (c *Computer) Rewind(ctx context.Context, role choir.Role, seq uint64, dryR
 	if err != nil {
 		return Rewound{}, err
 	}
-	target, lacking, err := c.moment(ctx, seq)
+	target, lacking, err := c.moments.TreeLacking(ctx, seq)
 	if err != nil {
 		return Rewound{}, err
 	}

@@ -283,7 +283,7 @@ func TestACrashInTheMiddleOfARewindIsFinished(t *testing.T) {
 	l := newLab(t)
 	l.write("x", "one")
 	then, _ := l.store.Head()
-	target := must(l.Moment(l.within(), then))(t)
+	target := must(l.Moments().Tree(l.within(), then))(t)
 	l.write("x", "two")
 	l.write("y", "two")
 	before := l.root()

@@ -10,6 +10,7 @@ import (
 
 	"choiros/internal/blob"
 	"choiros/internal/choir"
+	"choiros/internal/computer/moments"
 	"choiros/internal/computer/treemerge"
 	"choiros/internal/computer/workspace"
 	"choiros/internal/snapshot"
@@ -43,7 +44,7 @@ func (b both) Size(ctx context.Context, d choir.Digest) (int64, error) {
 // Compared is how the files of two computers differ now.
 type Compared struct {
 	workspace.Difference
-	Files []FileDiff
+	Files []moments.FileDiff
 	Cut   bool // there are more
 	// Common is the last event both have; 0 when they share no past.
 	Common uint64
@@ -67,7 +68,7 @@ func (c *Computer) CompareWith(ctx context.Context, other *Computer) (Compared, 
 	if out.Changes, err = snapshot.Diff(ctx, keeper, out.From, out.To); err != nil {
 		return out, err
 	}
-	out.Files, out.Cut, err = textDiff(ctx, keeper, out.Difference)
+	out.Files, out.Cut, err = moments.TextDiff(ctx, keeper, out.Difference)
 	return out, err
 }
 
@@ -137,7 +138,7 @@ func (c *Computer) Take(ctx context.Context, role choir.Role, from *Computer, pa
 	if err != nil {
 		return treemerge.Applied{}, err
 	}
-	base, err := c.Moment(ctx, at)
+	base, err := c.moments.Tree(ctx, at)
 	if err != nil {
 		return treemerge.Applied{}, err
 	}

@@ -40,8 +40,8 @@ func TestARewindIsExactAndCanBeRewound(t *testing.T) {
 	if now := l.root(); now != after {
 		t.Fatalf("the rewind of the rewind gives %s, not %s", now, after)
 	}
-	diff := must(l.Diff(l.within(), then, 0))(t)
-	files, cut, err := l.TextDiff(l.within(), diff)
+	diff := must(l.Moments().DiffFiles(l.within(), then, 0))(t)
+	files, cut, err := l.Moments().TextDiff(l.within(), diff)
 	if err != nil || cut {
 		t.Fatal(err)
 	}

@@ -101,8 +101,8 @@ func (c *Computer) action(ctx context.Context, of choir.ID) (before, after choir
 	} else if err != nil {
 		return "", "", err
 	}
-	if before, err = c.Moment(ctx, called.Seq); err == nil {
-		after, err = c.Moment(ctx, returned.Seq)
+	if before, err = c.moments.Tree(ctx, called.Seq); err == nil {
+		after, err = c.moments.Tree(ctx, returned.Seq)
 	}
 	return before, after, err
 }
@@ -119,7 +119,7 @@ func (c *Computer) taskAction(ctx context.Context, t eventstore.Task) (before, a
 	if t.Base, _, err = c.available(ctx, t.Base); err != nil {
 		return "", "", err
 	}
-	if after, err = c.Moment(ctx, t.ReturnedSeq); err != nil {
+	if after, err = c.moments.Tree(ctx, t.ReturnedSeq); err != nil {
 		return "", "", err
 	}
 	owners, err := c.wroteDuring(ctx, &t)

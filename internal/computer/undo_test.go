@@ -31,7 +31,7 @@ func TestUndoTakesOneActionBack(t *testing.T) {
 	if p := payload[choir.TimelineUndone](t, undone); p.Of != first.TaskID || p.Snapshot != got.To || p.Before != got.From || undone.Source != choir.SourceUser {
 		t.Errorf("%+v", p)
 	}
-	if at := must(l.Moment(l.within(), undone.Seq))(t); at != got.To {
+	if at := must(l.Moments().Tree(l.within(), undone.Seq))(t); at != got.To {
 		t.Errorf("the moment is %s", at)
 	}
 	if files := must(l.store.Files(l.within(), 0, "made", 10, ""))(t); len(files) != 2 {

@@ -10,16 +10,17 @@ import (
 
 	"choiros/internal/choir"
 	"choiros/internal/computer"
+	"choiros/internal/computer/moments"
 	"choiros/internal/computer/workspace"
 	"choiros/internal/eventstore"
 )
 
 // DiffView is how the workspace differs between two moments.
 type DiffView struct {
-	From  choir.Digest        `json:"from" doc:"Snapshot."`
-	To    choir.Digest        `json:"to" doc:"Snapshot."`
-	Files []computer.FileDiff `json:"files" doc:"Changed paths, each with its text diff where it has one."`
-	Cut   bool                `json:"cut,omitempty" doc:"There are more; the list was cut."`
+	From  choir.Digest       `json:"from" doc:"Snapshot."`
+	To    choir.Digest       `json:"to" doc:"Snapshot."`
+	Files []moments.FileDiff `json:"files" doc:"Changed paths, each with its text diff where it has one."`
+	Cut   bool               `json:"cut,omitempty" doc:"There are more; the list was cut."`
 }
 
 // RewindRequest goes back to an earlier moment, as a step forward.
@@ -100,7 +101,7 @@ func (a *API) time(h huma.API) {
 }
 
 func viewDiff(ctx context.Context, c *computer.Computer, d workspace.Difference) (DiffView, error) {
-	files, cut, err := c.TextDiff(ctx, d)
+	files, cut, err := c.Moments().TextDiff(ctx, d)
 	return DiffView{From: d.From, To: d.To, Files: files, Cut: cut}, err
 }
 
@@ -139,7 +140,7 @@ func (a *API) rewind(ctx context.Context, r *struct {
 	select {
 	case <-job.Done():
 	case <-waiting.C:
-		return answer(Rewound{DiffView: DiffView{Files: []computer.FileDiff{}}, ToSeq: seq, Pending: true}, nil)
+		return answer(Rewound{DiffView: DiffView{Files: []moments.FileDiff{}}, ToSeq: seq, Pending: true}, nil)
 	}
 	d, err := job.Result()
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"choiros/internal/choir"
 	"choiros/internal/computer"
+	"choiros/internal/computer/moments"
 	"choiros/internal/snapshot"
 	"choiros/internal/timeline"
 )
@@ -107,7 +108,7 @@ func sideOf(path string, e *snapshot.Entry) *choir.FileState {
 // MomentsView is how the computer differs between two moments.
 type MomentsView struct {
 	DiffView
-	computer.MomentsDiff
+	moments.MomentsDiff
 }
 
 func (a *API) diff(ctx context.Context, r *struct {
@@ -119,13 +120,13 @@ func (a *API) diff(ctx context.Context, r *struct {
 	if err != nil {
 		return nil, err
 	}
-	d, err := c.Diff(ctx, r.From, r.To)
+	d, err := c.Moments().DiffFiles(ctx, r.From, r.To)
 	if err != nil {
 		return nil, ProblemOf(err)
 	}
 	var v MomentsView
 	if v.DiffView, err = viewDiff(ctx, c, d); err == nil {
-		v.MomentsDiff, err = c.DiffMoments(ctx, r.From, r.To)
+		v.MomentsDiff, err = c.Moments().Diff(ctx, r.From, r.To)
 	}
 	return answer(v, err)
 }

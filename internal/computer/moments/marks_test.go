@@ -1,4 +1,4 @@
-package computer
+package moments
 
 import (
 	"os"
@@ -15,7 +15,7 @@ import (
 // what makes a mark and is not named there is not seen until a reload.
 func TestPagesKnowEveryEventThatIsAMark(t *testing.T) {
 	t.Parallel()
-	raw, err := os.ReadFile("../../ui/base/domain/telling.ts")
+	raw, err := os.ReadFile("../../../ui/base/domain/telling.ts")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,41 +45,40 @@ func TestPagesKnowEveryEventThatIsAMark(t *testing.T) {
 func TestWindowsAndWritingAreMarks(t *testing.T) {
 	l := newLab(t)
 	open := func(app, title string) choir.ID {
-		w, _, err := l.desk.OpenWindow(l.within(), choir.RoleDesktop, choir.WindowOpened{App: app, Title: title, Bounds: choir.Rect{Width: 9, Height: 9}}, "")
+		w, _, err := l.desk.OpenWindow(l.Within(), choir.RoleDesktop, choir.WindowOpened{App: app, Title: title, Bounds: choir.Rect{Width: 9, Height: 9}}, "")
 		if err != nil {
 			t.Fatal(err)
 		}
 		return w.ID
 	}
 	change := func(id choir.ID, how desk.WindowChange) {
-		if _, _, err := l.desk.ChangeWindow(l.within(), choir.RoleDesktop, id, "", how); err != nil {
+		if _, _, err := l.desk.ChangeWindow(l.Within(), choir.RoleDesktop, id, "", how); err != nil {
 			t.Fatal(err)
 		}
 	}
-	l.write("first.txt", "") // by then the sandbox has started
+	l.Write("first.txt", "")
 	files := open("files", "home")
 	change(files, desk.MaximiseWindow)
-	l.write("a.txt", "one\n")
+	l.Write("a.txt", "one\n")
 	change(files, desk.RestoreWindow)
-	l.write("b.txt", "two\n")
+	l.Write("b.txt", "two\n")
 	code := open("code", "a.txt")
 	change(files, desk.FocusWindow)
 	change(files, desk.MoveWindow(&choir.Rect{X: 5, Y: 5, Width: 20, Height: 20}, nil))
 	change(code, desk.CloseWindow)
-	doc := must(l.desk.CreateDocument(l.within(), choir.RoleDesktop, desk.NewDocument{Title: "Notes"}))(t)
-	must(l.desk.SaveDocument(l.within(), choir.RoleDesktop, doc.ID, desk.Save{Content: "one"}))(t)
-	must(l.desk.SaveDocument(l.within(), choir.RoleDesktop, doc.ID, desk.Save{Base: 1, Content: "two"}))(t)
-	all := must(l.Marks(l.within(), 100, 0))(t)
+	doc := must(l.desk.CreateDocument(l.Within(), choir.RoleDesktop, desk.NewDocument{Title: "Notes"}))(t)
+	must(l.desk.SaveDocument(l.Within(), choir.RoleDesktop, doc.ID, desk.Save{Content: "one"}))(t)
+	must(l.desk.SaveDocument(l.Within(), choir.RoleDesktop, doc.ID, desk.Save{Base: 1, Content: "two"}))(t)
+	all := must(l.Marks(l.Within(), 100, 0))(t)
 	var got []string
 	for _, m := range all {
 		got = append(got, m.Text)
 	}
 	want := []string{"you began Notes", "you arranged a.txt, home", "you changed b.txt", "you restored home", "you changed a.txt", "you opened home", "you changed first.txt"}
 	if !slices.Equal(got, want) {
-		t.Fatalf("the marks are %q, want %q: %v", got, want, l.types())
+		t.Fatalf("the marks are %q, want %q", got, want)
 	}
 	if all[0].Kind != eventstore.MarkDocument || all[1].Kind != eventstore.MarkWindows {
 		t.Errorf("%+v", all[:2])
 	}
-	l.pagesGive(all)
 }

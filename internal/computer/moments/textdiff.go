@@ -1,4 +1,4 @@
-package computer
+package moments
 
 import (
 	"bytes"
@@ -28,13 +28,15 @@ const (
 	maxDiffTotal = 8 << 20
 )
 
-// TextDiff turns a difference into what people read. Paths in .git are left
-// out; cut says that the list was too long.
-func (c *Computer) TextDiff(ctx context.Context, d workspace.Difference) (files []FileDiff, cut bool, err error) {
-	return textDiff(ctx, c.keeper, d)
+// TextDiff turns a difference of trees of the computer into what people read, see
+// package moments' function of the same name.
+func (ms *Moments) TextDiff(ctx context.Context, d workspace.Difference) (files []FileDiff, cut bool, err error) {
+	return TextDiff(ctx, ms.keeper, d)
 }
 
-func textDiff(ctx context.Context, keeper *snapshot.Keeper, d workspace.Difference) (files []FileDiff, cut bool, err error) {
+// TextDiff turns a difference of trees that a keeper has into what people read. Paths
+// in .git are left out; cut says that the list was too long.
+func TextDiff(ctx context.Context, keeper *snapshot.Keeper, d workspace.Difference) (files []FileDiff, cut bool, err error) {
 	files = []FileDiff{}
 	total := 0
 	for i := range d.Changes {

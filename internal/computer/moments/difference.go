@@ -1,4 +1,4 @@
-package computer
+package moments
 
 import (
 	"cmp"
@@ -53,32 +53,32 @@ const (
 	maxTold    = 500
 )
 
-// DiffMoments tells how documents and desktop differ between two moments (0 is now)
-// and what happened between. It reads the store only.
-func (c *Computer) DiffMoments(ctx context.Context, from, to uint64) (MomentsDiff, error) {
-	head, _ := c.store.Head()
+// Diff tells how documents and desktop differ between two moments (0 is now) and what
+// happened between. It reads the log and the content only.
+func (ms *Moments) Diff(ctx context.Context, from, to uint64) (MomentsDiff, error) {
+	head, _ := ms.log.Head()
 	from, to = cmp.Or(from, head), cmp.Or(to, head)
 	out := MomentsDiff{Documents: []DocumentChange{}, Desktop: []string{}, Events: []EventLine{}, Counts: []TypeCount{}}
 	for _, seq := range []uint64{from, to} {
-		if err := c.store.MustHave(seq); err != nil {
+		if err := ms.log.MustHave(seq); err != nil {
 			return out, err
 		}
 	}
-	if err := c.compareDocuments(ctx, from, to, &out); err != nil {
+	if err := ms.compareDocuments(ctx, from, to, &out); err != nil {
 		return out, err
 	}
-	if err := c.compareDesktops(ctx, from, to, &out); err != nil {
+	if err := ms.compareDesktops(ctx, from, to, &out); err != nil {
 		return out, err
 	}
-	return out, c.between(ctx, min(from, to), max(from, to), &out)
+	return out, ms.between(ctx, min(from, to), max(from, to), &out)
 }
 
-func (c *Computer) compareDocuments(ctx context.Context, from, to uint64, out *MomentsDiff) error {
-	a, err := c.store.Documents(ctx, from)
+func (ms *Moments) compareDocuments(ctx context.Context, from, to uint64, out *MomentsDiff) error {
+	a, err := ms.log.Documents(ctx, from)
 	if err != nil {
 		return err
 	}
-	b, err := c.store.Documents(ctx, to)
+	b, err := ms.log.Documents(ctx, to)
 	if err != nil {
 		return err
 	}
@@ -89,7 +89,7 @@ func (c *Computer) compareDocuments(ctx context.Context, from, to uint64, out *M
 			if d == nil {
 				continue
 			}
-			whole, err := c.desk.Document(ctx, d.ID, d.Version)
+			whole, err := ms.documents.Document(ctx, d.ID, d.Version)
 			if err != nil {
 				return err
 			}
@@ -111,12 +111,12 @@ func (c *Computer) compareDocuments(ctx context.Context, from, to uint64, out *M
 }
 
 // compareDesktops tells windows and settings that differ.
-func (c *Computer) compareDesktops(ctx context.Context, from, to uint64, out *MomentsDiff) error {
-	wa, err := c.store.Windows(ctx, from)
+func (ms *Moments) compareDesktops(ctx context.Context, from, to uint64, out *MomentsDiff) error {
+	wa, err := ms.log.Windows(ctx, from)
 	if err != nil {
 		return err
 	}
-	wb, err := c.store.Windows(ctx, to)
+	wb, err := ms.log.Windows(ctx, to)
 	if err != nil {
 		return err
 	}
@@ -125,11 +125,11 @@ func (c *Computer) compareDesktops(ctx context.Context, from, to uint64, out *Mo
 			out.Desktop = append(out.Desktop, words)
 		}
 	}
-	sa, err := c.store.Settings(ctx, from)
+	sa, err := ms.log.Settings(ctx, from)
 	if err != nil {
 		return err
 	}
-	sb, err := c.store.Settings(ctx, to)
+	sb, err := ms.log.Settings(ctx, to)
 	if err != nil {
 		return err
 	}
@@ -225,10 +225,10 @@ func pairs[K cmp.Ordered, V any](a, b []V, key func(V) K) []pair[K, V] {
 }
 
 // between tells and counts the events after one moment, up to another.
-func (c *Computer) between(ctx context.Context, from, to uint64, out *MomentsDiff) error {
+func (ms *Moments) between(ctx context.Context, from, to uint64, out *MomentsDiff) error {
 	counts := map[choir.Type]int{}
 	read := 0
-	for e, err := range c.store.Events(ctx, from+1, to) {
+	for e, err := range ms.log.Events(ctx, from+1, to) {
 		if err != nil {
 			return err
 		}

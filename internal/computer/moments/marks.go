@@ -1,4 +1,4 @@
-package computer
+package moments
 
 import (
 	"context"
@@ -31,14 +31,19 @@ type Mark struct {
 	ToSeq      uint64       `json:"to_seq,omitempty" doc:"The moment that a rewind went back to."`
 }
 
+// MarkLog is the log as far as Marks reads it; eventstore.Store is one.
+type MarkLog interface {
+	Marks(ctx context.Context, limit int, before uint64) ([]eventstore.Mark, error)
+}
+
 // Marks lists up to limit marks before an event, newest first; before 0 means
 // all.
-func (c *Computer) Marks(ctx context.Context, limit int, before uint64) ([]Mark, error) {
-	return listMarks(ctx, c.store, limit, before)
+func (ms *Moments) Marks(ctx context.Context, limit int, before uint64) ([]Mark, error) {
+	return listMarks(ctx, ms.log, limit, before)
 }
 
 // listMarks is Marks for a log without a computer.
-func listMarks(ctx context.Context, log *eventstore.Store, limit int, before uint64) ([]Mark, error) {
+func listMarks(ctx context.Context, log MarkLog, limit int, before uint64) ([]Mark, error) {
 	found, err := log.Marks(ctx, limit, before)
 	if err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-package computer
+package moments
 
 import (
 	"context"
@@ -29,42 +29,43 @@ type Moment struct {
 	Head      uint64                `json:"head" doc:"The newest event of the log now."`
 }
 
-// At describes the computer as it was after event seq. It reads the store only.
-func (c *Computer) At(ctx context.Context, seq uint64) (m Moment, err error) {
-	if err := c.store.MustHave(seq); err != nil {
+// At describes the computer as it was after event seq. It reads the log and the content
+// only. Code not_found when the log has no such event, invalid for 0.
+func (ms *Moments) At(ctx context.Context, seq uint64) (m Moment, err error) {
+	if err := ms.log.MustHave(seq); err != nil {
 		return m, err
 	}
-	e, err := c.store.At(ctx, seq)
+	e, err := ms.log.At(ctx, seq)
 	if err != nil {
 		return m, err
 	}
 	m = Moment{Seq: seq, At: e.Time, Type: e.Type, Text: timeline.Say(&e), Run: e.Run, Task: e.Task}
-	m.Head, _ = c.store.Head()
-	if m.Documents, err = c.store.Documents(ctx, seq); err != nil {
+	m.Head, _ = ms.log.Head()
+	if m.Documents, err = ms.log.Documents(ctx, seq); err != nil {
 		return m, err
 	}
-	if m.Windows, err = c.store.Windows(ctx, seq); err != nil {
+	if m.Windows, err = ms.log.Windows(ctx, seq); err != nil {
 		return m, err
 	}
-	if m.Settings, err = c.store.Settings(ctx, seq); err != nil {
+	if m.Settings, err = ms.log.Settings(ctx, seq); err != nil {
 		return m, err
 	}
-	left, err := c.store.LeftOut(ctx, seq)
+	left, err := ms.log.LeftOut(ctx, seq)
 	if err != nil {
 		return m, err
 	}
 	m.LeftOut, m.LeftOver = left.Paths, left.Over
 	m.Documents, m.Windows, m.Settings = orEmpty(m.Documents), orEmpty(m.Windows), orEmpty(m.Settings)
-	taken, at, err := c.store.SnapshotAt(ctx, seq)
+	taken, at, err := ms.log.SnapshotAt(ctx, seq)
 	if choir.CodeOf(err) == choir.CodeNotFound {
 		return m, nil
 	}
 	if err == nil {
 		m.TakenSeq = at
-		m.Snapshot, _, err = c.available(ctx, taken.Snapshot)
+		m.Snapshot, _, err = ms.available(ctx, taken.Snapshot)
 	}
 	if err == nil {
-		m.Files, m.Bytes, err = c.keeper.Verify(ctx, m.Snapshot)
+		m.Files, m.Bytes, err = ms.keeper.Verify(ctx, m.Snapshot)
 	}
 	if choir.CodeOf(err) == choir.CodeNotFound {
 		m.Collected, err = true, nil
