@@ -21,6 +21,7 @@ import (
 	"choiros/internal/computer/appender"
 	"choiros/internal/computer/desk"
 	"choiros/internal/computer/dispatch"
+	"choiros/internal/computer/guestblobs"
 	"choiros/internal/computer/moments"
 	"choiros/internal/computer/projects"
 	"choiros/internal/computer/rolehost"
@@ -126,8 +127,10 @@ type Computer struct {
 	// workspace owns the tree of files and its lock, merger merges other trees into it.
 	workspace *workspace.Workspace
 	merger    *treemerge.Merger
-	blobs     blob.Store
-	keeper    *snapshot.Keeper
+	// blobs is the content, guestBlobs the same as guests write and read it.
+	blobs      blob.Store
+	guestBlobs *guestblobs.Blobs
+	keeper     *snapshot.Keeper
 	// roles runs the Director and the Associate in their sandboxes, tasks is what the
 	// Associate is to do, runs is what people ask for.
 	roles *rolehost.Host
@@ -151,8 +154,6 @@ type Computer struct {
 	ids sync.Mutex
 	// draftNews tells pages which drafts of the desk changed.
 	draftNews *draftNews
-	// uploads are blobs that the guests send in chunks.
-	uploads uploads
 	// rewinds carries rewinds out beside the calls that asked for them.
 	rewinds *rewinds
 	// begins is the first event that it has alone; 0 until somebody asked.
@@ -218,7 +219,7 @@ func newComputer(cfg Config, blobs blob.Store) *Computer {
 	if cfg.Observer == nil {
 		cfg.Observer = unobserved{}
 	}
-	c := &Computer{cfg: cfg, blobs: blobs, keeper: snapshot.NewKeeper(blobs)}
+	c := &Computer{cfg: cfg, blobs: blobs, guestBlobs: guestblobs.New(blobs), keeper: snapshot.NewKeeper(blobs)}
 	c.rewinds = newRewinds(c)
 	c.draftNews = newDraftNews(c)
 	return c

@@ -1,4 +1,6 @@
-package computer
+// Package guestblobs passes content between a computer and its guests in chunks, because
+// a message of the bus holds no more than one.
+package guestblobs
 
 import (
 	"bytes"
@@ -33,27 +35,39 @@ type uploadKey struct {
 	digest     choir.Digest
 }
 
-// blobPut takes one chunk. A chunk that does not follow on starts over.
-func (c *Computer) blobPut(ctx context.Context, who choir.Caller, r choir.BlobPutRequest) (choir.BlobPutReply, error) {
-	if size, err := c.blobs.Size(ctx, r.Digest); err == nil && size == r.Size && c.touch(ctx, r.Digest) == nil {
+// Blobs is the content of a computer as its guests write and read it. The methods may be
+// called at once.
+type Blobs struct {
+	store   blob.Store
+	uploads uploads
+}
+
+// New passes on the content of a store.
+func New(store blob.Store) *Blobs { return &Blobs{store: store} }
+
+// Put adds one chunk to the blob that a connection sends. A chunk that does not follow on
+// starts over. Code too_large for a blob that is larger than was announced, or than all
+// that are on their way may be together.
+func (b *Blobs) Put(ctx context.Context, who choir.Caller, r choir.BlobPutRequest) (choir.BlobPutReply, error) {
+	if size, err := b.store.Size(ctx, r.Digest); err == nil && size == r.Size && b.touch(ctx, r.Digest) == nil {
 		return choir.BlobPutReply{Next: r.Size, Done: true}, nil
 	}
-	whole, done, err := c.uploads.add(uploadKey{who.Connection, r.Digest}, r)
+	whole, done, err := b.uploads.add(uploadKey{who.Connection, r.Digest}, r)
 	if err != nil || !done {
 		return choir.BlobPutReply{Next: int64(len(whole))}, err
 	}
 	if got := choir.DigestOf(whole); got != r.Digest {
 		return choir.BlobPutReply{}, choir.Invalid("digest", "the content has the digest %s", got)
 	}
-	if _, _, err := c.blobs.Put(ctx, bytes.NewReader(whole)); err != nil {
+	if _, _, err := b.store.Put(ctx, bytes.NewReader(whole)); err != nil {
 		return choir.BlobPutReply{}, err
 	}
 	return choir.BlobPutReply{Next: r.Size, Done: true}, nil
 }
 
 // touch keeps what is there already from a collection.
-func (c *Computer) touch(ctx context.Context, d choir.Digest) error {
-	if k, ok := c.blobs.(blob.Collector); ok {
+func (b *Blobs) touch(ctx context.Context, d choir.Digest) error {
+	if k, ok := b.store.(blob.Collector); ok {
 		return k.Touch(ctx, d)
 	}
 	return nil
@@ -121,16 +135,17 @@ func (u *uploads) drop(key uploadKey) {
 	}
 }
 
-// blobGet reads one chunk.
-func (c *Computer) blobGet(ctx context.Context, r choir.BlobGetRequest) (choir.BlobGetReply, error) {
-	size, err := c.blobs.Size(ctx, r.Digest)
+// Get reads one chunk of a blob. Code not_found when there is none, invalid for an offset
+// behind its end.
+func (b *Blobs) Get(ctx context.Context, r choir.BlobGetRequest) (choir.BlobGetReply, error) {
+	size, err := b.store.Size(ctx, r.Digest)
 	if err != nil {
 		return choir.BlobGetReply{}, err
 	}
 	if r.Offset > size {
 		return choir.BlobGetReply{}, choir.Invalid("offset", "the blob has %d bytes", size)
 	}
-	f, err := c.blobs.Open(ctx, r.Digest)
+	f, err := b.store.Open(ctx, r.Digest)
 	if err != nil {
 		return choir.BlobGetReply{}, err
 	}
