@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"choiros/internal/choir"
-	"choiros/internal/computer"
+	"choiros/internal/computer/collection"
 	"choiros/internal/computer/moments"
 	"choiros/internal/control/api"
 	"choiros/internal/eventstore"
@@ -75,7 +75,7 @@ func newCollectCommand(a *app) *cobra.Command {
 }
 
 func runCollect(ctx context.Context, a *app, c *client, req api.CollectRequest) error {
-	var r computer.Collected
+	var r collection.Collected
 	if err := c.post(ctx, c.path("/collect"), req, &r); err != nil {
 		return err
 	}

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"choiros/internal/choir"
-	"choiros/internal/computer"
+	"choiros/internal/computer/collection"
 	"choiros/internal/computer/moments"
 	"choiros/internal/control/api"
 	"choiros/internal/director/runscript"
@@ -81,7 +81,7 @@ func TestARunOnTheTimeAxis(t *testing.T) {
 	if got := m.must("timeline", "cat", fmt.Sprint(marks[len(marks)-1].Seq), file.Path); got != file.Content {
 		t.Errorf("asleep the file was %q", got)
 	}
-	var freed computer.Collected
+	var freed collection.Collected
 	m.decode(m.must("timeline", "gc", "--dry-run", "--json"), &freed)
 	if freed.Removed != 0 || freed.Kept == 0 || !freed.DryRun {
 		t.Errorf("a young computer has something to collect: %+v", freed)

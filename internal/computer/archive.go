@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"path/filepath"
-	"sync"
 
 	"golang.org/x/sys/unix"
 
@@ -34,10 +33,7 @@ func (e *Export) Close() { e.done() }
 // the log, and what it leads to. What changed in the workspace since the last
 // snapshot is recorded first, when the sandbox runs. The caller closes.
 func (c *Computer) PrepareExport(ctx context.Context) (*Export, error) {
-	c.collecting.RLock()
-	c.exporting.Add(1)
-	c.collecting.RUnlock()
-	done := sync.OnceFunc(func() { c.exporting.Add(-1) })
+	done := c.collector.Refuse()
 	e, err := c.prepareExport(ctx)
 	if err != nil {
 		done()

@@ -128,7 +128,7 @@ func TestNothingIsCollectedWhileAnExportIsWritten(t *testing.T) {
 	second := must(c.PrepareExport(t.Context()))(t)
 	first.Close()
 	first.Close()
-	if _, err := c.Collect(t.Context(), 0, false); choir.CodeOf(err) != choir.CodeBusy {
+	if _, err := c.Collector().Collect(t.Context(), 0, false); choir.CodeOf(err) != choir.CodeBusy {
 		t.Errorf("with one open: %v", err)
 	}
 	var b bytes.Buffer
@@ -136,7 +136,7 @@ func TestNothingIsCollectedWhileAnExportIsWritten(t *testing.T) {
 		t.Error(err)
 	}
 	second.Close()
-	if _, err := c.Collect(t.Context(), 0, false); err != nil {
+	if _, err := c.Collector().Collect(t.Context(), 0, false); err != nil {
 		t.Errorf("with none: %v", err)
 	}
 }

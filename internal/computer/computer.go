@@ -19,6 +19,7 @@ import (
 	"choiros/internal/bus/hub"
 	"choiros/internal/choir"
 	"choiros/internal/computer/appender"
+	"choiros/internal/computer/collection"
 	"choiros/internal/computer/desk"
 	"choiros/internal/computer/dispatch"
 	"choiros/internal/computer/guestblobs"
@@ -127,9 +128,11 @@ type Computer struct {
 	// workspace owns the tree of files and its lock, merger merges other trees into it.
 	workspace *workspace.Workspace
 	merger    *treemerge.Merger
-	// blobs is the content, guestBlobs the same as guests write and read it.
+	// blobs is the content, guestBlobs the same as guests write and read it; collector
+	// removes of it what nothing leads to.
 	blobs      blob.Store
 	guestBlobs *guestblobs.Blobs
+	collector  *collection.Collector
 	keeper     *snapshot.Keeper
 	// roles runs the Director and the Associate in their sandboxes, tasks is what the
 	// Associate is to do, runs is what people ask for.
@@ -144,12 +147,6 @@ type Computer struct {
 	// reading says that the computer was opened for reading only.
 	reading bool
 
-	// collecting is held by a collection, and for reading by whoever looks at the
-	// tree without holding it.
-	collecting sync.RWMutex
-	// exporting counts the exports that are being written, which need what they
-	// began with.
-	exporting atomic.Int64
 	// ids guards cfg.Random.
 	ids sync.Mutex
 	// draftNews tells pages which drafts of the desk changed.
@@ -262,6 +259,9 @@ func (c *Computer) setLog(log *eventstore.Store) {
 		ScanPatience: c.cfg.Patience.Scan, Scanned: c.cfg.Observer.Scanned, Computer: c.cfg.ID, Logger: c.cfg.Log,
 	})
 	c.merger = treemerge.New(log, c.events, c.workspace, c.keeper, c.roles.Terminals(), c.cfg.Now)
+	c.collector = collection.New(log, c.blobs, c.keeper, c.workspace, collection.Config{
+		KeepCalls: c.cfg.KeepCalls, Every: c.cfg.Patience.Collect, Computer: c.cfg.ID, Now: c.cfg.Now, Logger: c.cfg.Log,
+	})
 	c.source = c.newSource()
 	c.projects = projects.New(log, c.events, c.keeper, c.workspace, c.roles, sandbox.WorkspaceInside)
 	c.runs = runs.New(log, c.events, runs.Config{
@@ -344,6 +344,9 @@ func (c *Computer) Tasks() *dispatch.Tasks { return c.tasks }
 
 // Blobs is the computer's content.
 func (c *Computer) Blobs() blob.Store { return c.blobs }
+
+// Collector removes content that nothing leads to any more.
+func (c *Computer) Collector() *collection.Collector { return c.collector }
 
 // Verify is the log's own, records what it restored, and compares the copy in the
 // cluster, when there is one.

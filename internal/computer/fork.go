@@ -63,8 +63,7 @@ func (c *Computer) forkPoint(ctx context.Context, seq uint64) (ForkPoint, error)
 // ForkInto lays out, in a new folder, a computer that begins with this one's
 // past up to a moment. Log and content are shared where the file system can.
 func (c *Computer) ForkInto(ctx context.Context, p ForkPoint, to NewComputer) (err error) {
-	c.collecting.RLock()
-	defer c.collecting.RUnlock()
+	defer c.collector.Pause()()
 	reached, err := c.reach(ctx, p)
 	if err != nil {
 		return err

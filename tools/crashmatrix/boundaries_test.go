@@ -42,7 +42,7 @@ var harmless = map[string]string{
 	"internal/computer/rolehost/folders.go":                   "a socket",
 	"internal/computer/workspace/spool.go":                    "a temporary file",
 	"internal/computer/archive.go flush":                      "a batch of blobs, whose parts have points",
-	"internal/computer/collect.go collect":                    "goes through the blob store",
+	"internal/computer/collection/collection.go Collect":      "goes through the blob store",
 	"internal/snapshot/intake.go":                             "a batch of blobs, whose parts have points",
 	"internal/eventstore/plain.go insertOnly":                 "the benchmark's peer",
 	"internal/associate/git/git.go scratch":                   "a temporary file",

@@ -8,7 +8,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"choiros/internal/choir"
-	"choiros/internal/computer"
+	"choiros/internal/computer/collection"
 	"choiros/internal/computer/moments"
 	"choiros/internal/snapshot"
 	"choiros/internal/timeline"
@@ -76,7 +76,7 @@ func (a *API) collect(h huma.API) {
 		func(ctx context.Context, r *struct {
 			In
 			Body CollectRequest
-		}) (*body[computer.Collected], error) {
+		}) (*body[collection.Collected], error) {
 			c, _, err := a.enter(ctx, r.Computer)
 			if err == nil {
 				err = onlyCLI(ctx)
@@ -84,7 +84,7 @@ func (a *API) collect(h huma.API) {
 			if err != nil {
 				return nil, err
 			}
-			return answer(c.Collect(ctx, time.Duration(r.Body.KeepDays)*24*time.Hour, r.Body.DryRun))
+			return answer(c.Collector().Collect(ctx, time.Duration(r.Body.KeepDays)*24*time.Hour, r.Body.DryRun))
 		})
 }
 
