@@ -42,7 +42,7 @@ func TestALargeCacheIsInNoSnapshotAndStaysThroughEveryStepInTime(t *testing.T) {
 			t.Errorf("%s the cache is\n%s\nit was\n%s", when, got, held)
 		}
 	}
-	if got := must(l.Undo(l.within(), choir.RoleShell, small.TaskID, false))(t); l.sh("cat app/main.js app/other.js") != "one\nthree\n" || got.Receipt.Seq == 0 {
+	if got := must(l.Rewinder().Undo(l.within(), choir.RoleShell, small.TaskID, false))(t); l.sh("cat app/main.js app/other.js") != "one\nthree\n" || got.Receipt.Seq == 0 {
 		t.Errorf("the undo left %q", l.sh("head app/*.js"))
 	}
 	stays("after an undo")

@@ -44,7 +44,7 @@ func TestACollectionComesByItself(t *testing.T) {
 		}
 		runtime.Gosched()
 	}
-	if _, err := l.Rewind(l.within(), choir.RoleCLI, first, false); choir.CodeOf(err) != choir.CodeNotFound {
+	if _, err := l.Rewinder().Rewind(l.within(), choir.RoleCLI, first, false); choir.CodeOf(err) != choir.CodeNotFound {
 		t.Errorf("a rewind to it: %v", err)
 	}
 }

@@ -25,6 +25,7 @@ import (
 	"choiros/internal/computer/guestblobs"
 	"choiros/internal/computer/moments"
 	"choiros/internal/computer/projects"
+	"choiros/internal/computer/rewind"
 	"choiros/internal/computer/rolehost"
 	"choiros/internal/computer/runs"
 	"choiros/internal/computer/selfsource"
@@ -123,8 +124,9 @@ type Computer struct {
 	store  *eventstore.Store
 	events *appender.Appender // appends to store
 	desk   *desk.Desk
-	// moments is the past, to be read.
-	moments *moments.Moments
+	// moments is the past, to be read; rewinder takes back what happened.
+	moments  *moments.Moments
+	rewinder *rewind.Rewinder
 	// workspace owns the tree of files and its lock, merger merges other trees into it.
 	workspace *workspace.Workspace
 	merger    *treemerge.Merger
@@ -151,8 +153,6 @@ type Computer struct {
 	ids sync.Mutex
 	// draftNews tells pages which drafts of the desk changed.
 	draftNews *draftNews
-	// rewinds carries rewinds out beside the calls that asked for them.
-	rewinds *rewinds
 	// begins is the first event that it has alone; 0 until somebody asked.
 	begins atomic.Uint64
 	// recovered says that the session before did not end in order.
@@ -217,7 +217,6 @@ func newComputer(cfg Config, blobs blob.Store) *Computer {
 		cfg.Observer = unobserved{}
 	}
 	c := &Computer{cfg: cfg, blobs: blobs, guestBlobs: guestblobs.New(blobs), keeper: snapshot.NewKeeper(blobs)}
-	c.rewinds = newRewinds(c)
 	c.draftNews = newDraftNews(c)
 	return c
 }
@@ -259,6 +258,7 @@ func (c *Computer) setLog(log *eventstore.Store) {
 		ScanPatience: c.cfg.Patience.Scan, Scanned: c.cfg.Observer.Scanned, Computer: c.cfg.ID, Logger: c.cfg.Log,
 	})
 	c.merger = treemerge.New(log, c.events, c.workspace, c.keeper, c.roles.Terminals(), c.cfg.Now)
+	c.rewinder = c.newRewinder()
 	c.collector = collection.New(log, c.blobs, c.keeper, c.workspace, collection.Config{
 		KeepCalls: c.cfg.KeepCalls, Every: c.cfg.Patience.Collect, Computer: c.cfg.ID, Now: c.cfg.Now, Logger: c.cfg.Log,
 	})
@@ -322,6 +322,9 @@ func (c *Computer) Desk() *desk.Desk { return c.desk }
 
 // Moments is the computer's past, to be read.
 func (c *Computer) Moments() *moments.Moments { return c.moments }
+
+// Rewinder takes back what happened to the computer.
+func (c *Computer) Rewinder() *rewind.Rewinder { return c.rewinder }
 
 // Workspace is the computer's files.
 func (c *Computer) Workspace() *workspace.Workspace { return c.workspace }

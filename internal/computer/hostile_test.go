@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"choiros/internal/choir"
+	"choiros/internal/computer/rewind"
 	"choiros/internal/computer/rolehost"
 	"choiros/internal/computer/workspace"
 	"choiros/internal/snapshot"
@@ -131,9 +132,9 @@ func TestNothingInAWorkspaceHangsTheComputer(t *testing.T) {
 			}
 		}
 	}
-	var back Rewound
+	var back rewind.Rewound
 	promptly(t, "a rewind", func() (err error) {
-		job, err := l.StartRewind(l.within(), choir.RoleCLI, then)
+		job, err := l.Rewinder().Start(l.within(), choir.RoleCLI, then)
 		if err == nil {
 			back, err = job.Result()
 		}
@@ -201,11 +202,11 @@ func TestAStartIsUpBeforeItHasLooked(t *testing.T) {
 	}
 	// A rewind is accepted and can be stopped.
 	head, _ := l.store.Head()
-	job := must(l.StartRewind(l.within(), choir.RoleCLI, head))(t)
-	if _, err := l.StartRewind(l.within(), choir.RoleCLI, head); choir.CodeOf(err) != choir.CodeBusy {
+	job := must(l.Rewinder().Start(l.within(), choir.RoleCLI, head))(t)
+	if _, err := l.Rewinder().Start(l.within(), choir.RoleCLI, head); choir.CodeOf(err) != choir.CodeBusy {
 		t.Errorf("a second rewind: %v", err)
 	}
-	promptly(t, "stopping the rewind", func() error { return l.CancelRewind(l.within()) })
+	promptly(t, "stopping the rewind", func() error { return l.Rewinder().Cancel(l.within()) })
 	if _, err := job.Result(); err == nil {
 		t.Error("the rewind was not stopped")
 	}

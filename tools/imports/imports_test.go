@@ -50,6 +50,7 @@ func TestPlantedViolationsAreFoundWithTheirReasons(t *testing.T) {
 		"./internal/computer/guestblobs imports ./internal/guest",
 		"./internal/computer/moments imports ./internal/sandbox",
 		"./internal/computer/projects imports ./internal/sandbox",
+		"./internal/computer/rewind imports ./internal/sandbox",
 		"./internal/computer/rolehost imports ./internal/bus/hub",
 		"./internal/computer/rolehost imports ./internal/computer",
 		"./internal/computer/runs imports ./internal/snapshot",

@@ -11,6 +11,7 @@ import (
 	"choiros/internal/choir"
 	"choiros/internal/computer"
 	"choiros/internal/computer/moments"
+	"choiros/internal/computer/rewind"
 	"choiros/internal/computer/workspace"
 	"choiros/internal/eventstore"
 )
@@ -125,13 +126,13 @@ func (a *API) rewind(ctx context.Context, r *struct {
 		seq = cp.Seq
 	}
 	if r.Body.DryRun {
-		d, err := c.Rewind(ctx, p.Role, seq, true)
+		d, err := c.Rewinder().Rewind(ctx, p.Role, seq, true)
 		if err != nil {
 			return nil, ProblemOf(err)
 		}
 		return answer(viewRewound(ctx, c, d, true))
 	}
-	job, err := c.StartRewind(ctx, p.Role, seq)
+	job, err := c.Rewinder().Start(ctx, p.Role, seq)
 	if err != nil {
 		return nil, ProblemOf(err)
 	}
@@ -152,7 +153,7 @@ func (a *API) rewind(ctx context.Context, r *struct {
 // rewindPatience is how long a rewind's caller waits for its end.
 const rewindPatience = 1500 * time.Millisecond
 
-func viewRewound(ctx context.Context, c *computer.Computer, d computer.Rewound, dry bool) (Rewound, error) {
+func viewRewound(ctx context.Context, c *computer.Computer, d rewind.Rewound, dry bool) (Rewound, error) {
 	v, err := viewDiff(ctx, c, d.Difference)
 	return Rewound{DiffView: v, Seq: d.Receipt.Seq, ToSeq: d.ToSeq, DryRun: dry, Stopped: d.Stopped, Left: d.Left, Aside: d.Aside, Back: d.Back, Ends: Ends{d.Terminals}}, err
 }
@@ -167,7 +168,7 @@ func (a *API) rewindState(ctx context.Context, r *In) (*body[RewindState], error
 
 func stateOfRewind(ctx context.Context, c *computer.Computer) (RewindState, error) {
 	s := RewindState{Work: c.Workspace().Work()}
-	job := c.LastRewind()
+	job := c.Rewinder().Last()
 	switch {
 	case job == nil:
 		return s, nil
@@ -190,7 +191,7 @@ func (a *API) cancelRewind(ctx context.Context, r *In) (*body[RewindState], erro
 	if err != nil {
 		return nil, err
 	}
-	if err := c.CancelRewind(ctx); err != nil {
+	if err := c.Rewinder().Cancel(ctx); err != nil {
 		return nil, ProblemOf(err)
 	}
 	return answer(stateOfRewind(ctx, c))

@@ -55,7 +55,7 @@ func (a *API) undo(h huma.API) {
 			if err != nil {
 				return nil, err
 			}
-			u, err := c.Undo(ctx, p.Role, r.Body.Of, r.Body.DryRun)
+			u, err := c.Rewinder().Undo(ctx, p.Role, r.Body.Of, r.Body.DryRun)
 			if err != nil {
 				return nil, conflictProblem(err, u.Conflicts)
 			}
