@@ -20,6 +20,7 @@ import (
 	"choiros/internal/choir"
 	"choiros/internal/computer/appender"
 	"choiros/internal/computer/collection"
+	"choiros/internal/computer/copies"
 	"choiros/internal/computer/desk"
 	"choiros/internal/computer/dispatch"
 	"choiros/internal/computer/guestblobs"
@@ -127,6 +128,8 @@ type Computer struct {
 	// moments is the past, to be read; rewinder takes back what happened.
 	moments  *moments.Moments
 	rewinder *rewind.Rewinder
+	// copier makes copies of the computer, and takes changes of others into it.
+	copier *copies.Copier
 	// workspace owns the tree of files and its lock, merger merges other trees into it.
 	workspace *workspace.Workspace
 	merger    *treemerge.Merger
@@ -262,6 +265,9 @@ func (c *Computer) setLog(log *eventstore.Store) {
 	c.collector = collection.New(log, c.blobs, c.keeper, c.workspace, collection.Config{
 		KeepCalls: c.cfg.KeepCalls, Every: c.cfg.Patience.Collect, Computer: c.cfg.ID, Now: c.cfg.Now, Logger: c.cfg.Log,
 	})
+	c.copier = copies.New(log, c.events, c.blobs, c.keeper, c.collector, c.workspace, c.moments, c.merger, copies.Config{
+		Computer: c.cfg.ID, Name: c.cfg.Name, Available: c.available,
+	})
 	c.source = c.newSource()
 	c.projects = projects.New(log, c.events, c.keeper, c.workspace, c.roles, sandbox.WorkspaceInside)
 	c.runs = runs.New(log, c.events, runs.Config{
@@ -325,6 +331,9 @@ func (c *Computer) Moments() *moments.Moments { return c.moments }
 
 // Rewinder takes back what happened to the computer.
 func (c *Computer) Rewinder() *rewind.Rewinder { return c.rewinder }
+
+// Copier makes copies of the computer, and takes changes of others into it.
+func (c *Computer) Copier() *copies.Copier { return c.copier }
 
 // Workspace is the computer's files.
 func (c *Computer) Workspace() *workspace.Workspace { return c.workspace }

@@ -41,7 +41,7 @@ var harmless = map[string]string{
 	"internal/sandbox/local/door.go":                          "a socket",
 	"internal/computer/rolehost/folders.go":                   "a socket",
 	"internal/computer/workspace/spool.go":                    "a temporary file",
-	"internal/computer/archive.go flush":                      "a batch of blobs, whose parts have points",
+	"internal/computer/copies/import.go flush":                "a batch of blobs, whose parts have points",
 	"internal/computer/collection/collection.go Collect":      "goes through the blob store",
 	"internal/snapshot/intake.go":                             "a batch of blobs, whose parts have points",
 	"internal/eventstore/plain.go insertOnly":                 "the benchmark's peer",

@@ -40,6 +40,7 @@ func TestPlantedViolationsAreFoundWithTheirReasons(t *testing.T) {
 		"./internal/choir uses time.Now at choir.go:10",
 		"./internal/computer imports ./internal/blob/s3",
 		"./internal/computer/collection imports ./internal/sandbox",
+		"./internal/computer/copies imports ./internal/sandbox",
 		"./internal/computer/desk imports ./internal/bus",
 		"./internal/computer/desk imports ./internal/guest",
 		"./internal/computer/desk imports ./internal/sandbox",

@@ -1,134 +1,31 @@
-package computer
+package copies
 
 import (
 	"archive/tar"
 	"bytes"
-	"crypto/rand"
-	"errors"
+	"encoding/json"
 	"fmt"
 	"io"
-	"log/slog"
 	mrand "math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
 
-	"choiros/internal/blob"
-	"choiros/internal/blob/fs"
 	"choiros/internal/choir"
+	"choiros/internal/computer/workspace/workspacetest"
 	"choiros/internal/eventstore"
-	"choiros/internal/snapshot"
 	"choiros/internal/timeline"
 )
-
-func openFS(dir string) (blob.Store, error) { return fs.Open(dir) }
-
-// still is a computer that is open and not served: log and content.
-func still(t testing.TB) *Computer {
-	t.Helper()
-	c, err := Open(t.Context(), Config{
-		ID: newTestID(t), User: newTestID(t), Name: "still", Dir: filepath.Join(t.TempDir(), "c"), OpenBlobs: openFS,
-		Patience: Patience{Guest: time.Nanosecond}, Now: time.Now, Random: rand.Reader, Log: slog.New(slog.DiscardHandler),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { c.Close() }) // some tests have closed it
-	return c
-}
-
-// holds records a workspace with these files.
-func (c *Computer) holds(t testing.TB, files map[string]string) choir.Digest {
-	t.Helper()
-	ctx := t.Context()
-	dir := t.TempDir()
-	for path, content := range files {
-		full := filepath.Join(dir, path)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(full), 0o755), os.WriteFile(full, []byte(content), 0o644)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	in := must(c.keeper.Begin(ctx))(t)
-	defer in.Discard()
-	s := snapshot.NewScanner(dir, snapshot.ScanConfig{})
-	add := func(o snapshot.Object) error { return in.Add(ctx, o) }
-	now := must(s.Scan(ctx, add))(t)
-	for need := must(in.Need(ctx, now.Root, 100))(t); len(need) > 0; need = must(in.Need(ctx, now.Root, 100))(t) {
-		if missing, err := s.Fetch(ctx, need, add); err != nil || len(missing) > 0 {
-			t.Fatalf("missing %v, %v", missing, err)
-		}
-	}
-	if _, _, err := in.Commit(ctx, now.Root); err != nil {
-		t.Fatal(err)
-	}
-	if err := c.workspace.RecordFor(ctx, now, "changed_outside", nil); err != nil {
-		t.Fatal(err)
-	}
-	return now.Root
-}
-
-// newOne is a computer to be made in a folder of its own.
-func newOne(t testing.TB) NewComputer {
-	t.Helper()
-	dir := filepath.Join(memoryDir(t), "new")
-	if err := os.Mkdir(dir, 0o711); err != nil {
-		t.Fatal(err)
-	}
-	now := func() choir.Time { return choir.TimeOf(time.Now()) }
-	return NewComputer{
-		ID: newTestID(t), User: newTestID(t), Name: "new", Dir: dir, OpenBlobs: openFS, Now: now,
-		NewID: func() (choir.ID, error) { return choir.NewID(now(), rand.Reader) },
-	}
-}
-
-// memoryDir is a folder in memory where that can be had: how durable an import is
-// is not what most of these tests are about.
-func memoryDir(t testing.TB) string {
-	t.Helper()
-	dir, err := os.MkdirTemp("/dev/shm", "choir-computer-")
-	if err != nil {
-		return t.TempDir()
-	}
-	t.Cleanup(func() {
-		if err := os.RemoveAll(dir); err != nil {
-			t.Error(err)
-		}
-	})
-	return dir
-}
-
-func anyName(timeline.Archive) (string, error) { return "new", nil }
-
-// archived is a small computer with a past, and its export.
-func archived(t testing.TB) (*Computer, *Export, []byte) {
-	t.Helper()
-	c := still(t)
-	c.holds(t, map[string]string{"a.txt": "first\n", "gone.txt": "x\n"})
-	run, _, err := c.Runs().Prompt(t.Context(), choir.RoleCLI, choir.PromptSubmitted{Text: "Do it."}, "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	task := must(c.Tasks().NewTask(choir.DirectorTask{Kind: choir.TaskRun, Instruction: "x", RunID: run, Commands: []choir.Command{{Shell: "true"}}}))(t)
-	must(c.Tasks().Submit(t.Context(), choir.RoleCLI, task))(t)
-	c.holds(t, map[string]string{"a.txt": "second\n", "b/c.txt": strings.Repeat("c\n", 2000), ".env": "SECRET=1\n", "note": "-----BEGIN RSA PRIVATE KEY-----\n"})
-	e := must(c.PrepareExport(t.Context()))(t)
-	var b bytes.Buffer
-	if err := e.Write(t.Context(), &b); err != nil {
-		t.Fatal(err)
-	}
-	return c, e, b.Bytes()
-}
 
 func TestNothingIsCollectedWhileAnExportIsWritten(t *testing.T) {
 	c, first, _ := archived(t)
 	second := must(c.PrepareExport(t.Context()))(t)
 	first.Close()
 	first.Close()
-	if _, err := c.Collector().Collect(t.Context(), 0, false); choir.CodeOf(err) != choir.CodeBusy {
+	if _, err := c.collector.Collect(t.Context(), 0, false); choir.CodeOf(err) != choir.CodeBusy {
 		t.Errorf("with one open: %v", err)
 	}
 	var b bytes.Buffer
@@ -136,7 +33,7 @@ func TestNothingIsCollectedWhileAnExportIsWritten(t *testing.T) {
 		t.Error(err)
 	}
 	second.Close()
-	if _, err := c.Collector().Collect(t.Context(), 0, false); err != nil {
+	if _, err := c.collector.Collect(t.Context(), 0, false); err != nil {
 		t.Errorf("with none: %v", err)
 	}
 }
@@ -173,7 +70,7 @@ func TestAnImportHasTheLogAndTheContent(t *testing.T) {
 	}
 	store := must(eventstore.Open(t.Context(), n.Dir, eventstore.Config{Computer: n.ID, User: n.User, Now: n.Now}))(t)
 	defer store.Close()
-	ours := must(c.store.EventsAfter(t.Context(), 0, 0))(t)
+	ours := must(c.Log.EventsAfter(t.Context(), 0, 0))(t)
 	theirs := must(store.EventsAfter(t.Context(), 0, 0))(t)
 	for i := range ours {
 		if ours[i].Hash != theirs[i].Hash {
@@ -181,8 +78,11 @@ func TestAnImportHasTheLogAndTheContent(t *testing.T) {
 		}
 	}
 	first := theirs[len(ours)]
-	p := payload[choir.ComputerImported](t, first)
-	if first.Type != "computer.imported" || p.From != c.ID() || p.Seq != a.Seq || p.Hash != a.Hash || p.Archive != e.Digest {
+	var p choir.ComputerImported
+	if err := json.Unmarshal(first.Payload, &p); err != nil {
+		t.Fatal(err)
+	}
+	if first.Type != "computer.imported" || p.From != c.Lab.Computer || p.Seq != a.Seq || p.Hash != a.Hash || p.Archive != e.Digest {
 		t.Errorf("it begins with %s %+v", first.Type, p)
 	}
 	if runs := must(store.OpenRuns(t.Context()))(t); len(runs) > 0 {
@@ -304,14 +204,14 @@ func forge(t testing.TB, e *Export, file []byte, change func(*timeline.Archive))
 
 func TestForgedArchivesAreRefused(t *testing.T) {
 	c, e, file := archived(t)
-	earlier, _, err := c.store.SnapshotAt(t.Context(), 3)
+	earlier, _, err := c.Log.SnapshotAt(t.Context(), 3)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := imports(t, forge(t, e, file, func(*timeline.Archive) {})); err != nil {
 		t.Fatalf("what was not changed: %v", err)
 	}
-	other := newTestID(t)
+	other := workspacetest.NewID(t)
 	for name, c := range map[string]struct {
 		change func(*timeline.Archive)
 		code   choir.Code
@@ -345,10 +245,15 @@ func TestForgedArchivesAreRefused(t *testing.T) {
 // writing to the other.
 func TestForksShareAndDoNotTouch(t *testing.T) {
 	c, _, _ := archived(t)
-	before := must(c.store.Dump(t.Context(), io.Discard))(t)
+	before := must(c.Log.Dump(t.Context(), io.Discard))(t)
 	n := newOne(t)
-	n.User = c.User()
-	n.Dir = filepath.Join(filepath.Dir(c.cfg.Dir), "fork")
+	n.User = c.User
+	n.Dir = filepath.Join(filepath.Dir(c.Data), "fork-"+string(n.ID))
+	t.Cleanup(func() {
+		if err := os.RemoveAll(n.Dir); err != nil {
+			t.Error(err)
+		}
+	})
 	if err := os.Mkdir(n.Dir, 0o711); err != nil {
 		t.Fatal(err)
 	}
@@ -358,7 +263,7 @@ func TestForksShareAndDoNotTouch(t *testing.T) {
 	}
 	content := choir.DigestOf([]byte("first\n"))
 	blobPath := filepath.Join("blobs", string(content[:2]), string(content))
-	ours, err := os.Stat(filepath.Join(c.cfg.Dir, blobPath))
+	ours, err := os.Stat(filepath.Join(c.Data, blobPath))
 	theirs, terr := os.Stat(filepath.Join(n.Dir, blobPath))
 	if err != nil || terr != nil || !os.SameFile(ours, theirs) {
 		t.Errorf("content is not shared: %v, %v", err, terr)
@@ -371,40 +276,14 @@ func TestForksShareAndDoNotTouch(t *testing.T) {
 	if report := must(store.Verify(t.Context(), nil))(t); len(report.Holes)+len(report.Repaired) > 0 || report.Events != head+1 {
 		t.Errorf("the fork: %+v", report)
 	}
-	if report := must(c.store.Verify(t.Context(), nil))(t); len(report.Holes)+len(report.Repaired) > 0 {
+	if report := must(c.Log.Verify(t.Context(), nil))(t); len(report.Holes)+len(report.Repaired) > 0 {
 		t.Errorf("the source: %+v", report)
 	}
-	if after := must(c.store.Dump(t.Context(), io.Discard))(t); after != before {
+	if after := must(c.Log.Dump(t.Context(), io.Discard))(t); after != before {
 		t.Error("the source's projections changed")
 	}
 	if _, err := c.FindFork(t.Context(), 1<<40); choir.CodeOf(err) != choir.CodeNotFound {
 		t.Errorf("an event that is not there: %v", err)
-	}
-}
-
-func TestTheLogOfAnotherComputerIsRefused(t *testing.T) {
-	c := still(t)
-	if err := c.Close(); err != nil {
-		t.Fatal(err)
-	}
-	cfg := c.cfg
-	cfg.ID = newTestID(t)
-	if _, err := Open(t.Context(), cfg); choir.CodeOf(err) != choir.CodeConflict {
-		t.Errorf("got %v", err)
-	}
-}
-
-// TestTheRelayGetsOnlyTheComputersOwnEvents reads a fork's log as its relay does.
-func TestTheRelayGetsOnlyTheComputersOwnEvents(t *testing.T) {
-	c := still(t)
-	head, _ := c.store.Head()
-	own := ownEvents{c.store, head}
-	must(c.events.Append(t.Context(), choir.RoleControl, choir.SessionEnded{Reason: "x"}))(t)
-	for after, want := range map[uint64]uint64{0: head, head - 1: head, head: head + 1} {
-		events := must(choir.Collect(own.Events(t.Context(), after+1, 0), 1))(t)
-		if len(events) != 1 || events[0].Seq != want {
-			t.Errorf("after %d came %+v", after, events)
-		}
 	}
 }
 

@@ -1,4 +1,4 @@
-package computer
+package copies
 
 import (
 	"context"
@@ -50,9 +50,9 @@ type Compared struct {
 	Common uint64
 }
 
-// CompareWith compares the files of the computer with those of another, both as they
+// Compare compares the files of the computer with those of another, both as they
 // are now, for whoever reads: from this one to the other.
-func (c *Computer) CompareWith(ctx context.Context, other *Computer) (Compared, error) {
+func (c *Copier) Compare(ctx context.Context, other *Copier) (Compared, error) {
 	var out Compared
 	var err error
 	if out.Common, err = c.common(ctx, other); err != nil {
@@ -73,7 +73,7 @@ func (c *Computer) CompareWith(ctx context.Context, other *Computer) (Compared, 
 }
 
 // treeNow is the workspace as it is; as the log knows it when the sandbox sleeps.
-func (c *Computer) treeNow(ctx context.Context) (choir.Digest, error) {
+func (c *Copier) treeNow(ctx context.Context) (choir.Digest, error) {
 	if err := c.workspace.RecordNow(ctx); err != nil {
 		return "", err
 	}
@@ -86,9 +86,9 @@ func (c *Computer) treeNow(ctx context.Context) (choir.Digest, error) {
 
 // common is the last event that two logs share, 0 for none. A hash stands for all
 // before it, so looking in the middle is enough.
-func (c *Computer) common(ctx context.Context, other *Computer) (uint64, error) {
-	a, _ := c.store.Head()
-	b, _ := other.store.Head()
+func (c *Copier) common(ctx context.Context, other *Copier) (uint64, error) {
+	a, _ := c.log.Head()
+	b, _ := other.log.Head()
 	var failed error
 	n := sort.Search(int(min(a, b)), func(i int) bool {
 		same, err := sameEvent(ctx, c, other, uint64(i)+1)
@@ -98,10 +98,10 @@ func (c *Computer) common(ctx context.Context, other *Computer) (uint64, error) 
 	return uint64(n), failed
 }
 
-func sameEvent(ctx context.Context, a, b *Computer, seq uint64) (bool, error) {
+func sameEvent(ctx context.Context, a, b *Copier, seq uint64) (bool, error) {
 	var hashes [2]choir.Digest
-	for i, c := range []*Computer{a, b} {
-		e, err := c.store.At(ctx, seq)
+	for i, c := range []*Copier{a, b} {
+		e, err := c.log.At(ctx, seq)
 		if err != nil {
 			return false, choir.Wrap("computer.compare", "", err, "the log of %s", c.cfg.Name)
 		}
@@ -122,7 +122,7 @@ func firstError(a, b error) error {
 // that look like keys do not travel. Code conflict, with the paths in Applied,
 // when this computer changed them differently; then nothing changed. With dryRun
 // it only says what would.
-func (c *Computer) Take(ctx context.Context, role choir.Role, from *Computer, paths []string, dryRun bool) (treemerge.Applied, error) {
+func (c *Copier) Take(ctx context.Context, role choir.Role, from *Copier, paths []string, dryRun bool) (treemerge.Applied, error) {
 	if from == c {
 		return treemerge.Applied{}, choir.Invalid("from", "is this computer itself")
 	}
@@ -152,11 +152,11 @@ func (c *Computer) Take(ctx context.Context, role choir.Role, from *Computer, pa
 	if err := c.fetch(ctx, from, keeper, base, theirs); err != nil {
 		return treemerge.Applied{}, err
 	}
-	head, _ := from.store.Head()
+	head, _ := from.log.Head()
 	return c.merger.Apply(ctx, role, treemerge.Step{
 		Base: base, Theirs: theirs, Reason: "taken", Terminal: choir.TerminalTaken, Words: "Changes of another computer were taken; this terminal has ended.",
 		Record: func(before, now choir.Digest, files int64) choir.Payload {
-			return choir.ChangesTaken{From: from.cfg.ID, Seq: head, Snapshot: now, Before: before, Files: files}
+			return choir.ChangesTaken{From: from.cfg.Computer, Seq: head, Snapshot: now, Before: before, Files: files}
 		},
 	}, dryRun)
 }
@@ -200,7 +200,7 @@ func onlyPaths(ctx context.Context, keeper *snapshot.Keeper, base, theirs choir.
 }
 
 // fetch makes sure that all of two trees is in this computer's store.
-func (c *Computer) fetch(ctx context.Context, from *Computer, keeper *snapshot.Keeper, roots ...choir.Digest) error {
+func (c *Copier) fetch(ctx context.Context, from *Copier, keeper *snapshot.Keeper, roots ...choir.Digest) error {
 	var lacking []choir.Digest
 	for _, root := range roots {
 		all, err := treeDigests(ctx, keeper, root)
