@@ -19,9 +19,14 @@ import (
 	"choiros/internal/bus/hub"
 	"choiros/internal/choir"
 	"choiros/internal/computer/appender"
+	"choiros/internal/computer/collection"
+	"choiros/internal/computer/copies"
 	"choiros/internal/computer/desk"
 	"choiros/internal/computer/dispatch"
+	"choiros/internal/computer/guestblobs"
+	"choiros/internal/computer/moments"
 	"choiros/internal/computer/projects"
+	"choiros/internal/computer/rewind"
 	"choiros/internal/computer/rolehost"
 	"choiros/internal/computer/runs"
 	"choiros/internal/computer/selfsource"
@@ -120,11 +125,20 @@ type Computer struct {
 	store  *eventstore.Store
 	events *appender.Appender // appends to store
 	desk   *desk.Desk
+	// moments is the past, to be read; rewinder takes back what happened.
+	moments  *moments.Moments
+	rewinder *rewind.Rewinder
+	// copier makes copies of the computer, and takes changes of others into it.
+	copier *copies.Copier
 	// workspace owns the tree of files and its lock, merger merges other trees into it.
 	workspace *workspace.Workspace
 	merger    *treemerge.Merger
-	blobs     blob.Store
-	keeper    *snapshot.Keeper
+	// blobs is the content, guestBlobs the same as guests write and read it; collector
+	// removes of it what nothing leads to.
+	blobs      blob.Store
+	guestBlobs *guestblobs.Blobs
+	collector  *collection.Collector
+	keeper     *snapshot.Keeper
 	// roles runs the Director and the Associate in their sandboxes, tasks is what the
 	// Associate is to do, runs is what people ask for.
 	roles *rolehost.Host
@@ -138,20 +152,10 @@ type Computer struct {
 	// reading says that the computer was opened for reading only.
 	reading bool
 
-	// collecting is held by a collection, and for reading by whoever looks at the
-	// tree without holding it.
-	collecting sync.RWMutex
-	// exporting counts the exports that are being written, which need what they
-	// began with.
-	exporting atomic.Int64
 	// ids guards cfg.Random.
 	ids sync.Mutex
 	// draftNews tells pages which drafts of the desk changed.
 	draftNews *draftNews
-	// uploads are blobs that the guests send in chunks.
-	uploads uploads
-	// rewinds carries rewinds out beside the calls that asked for them.
-	rewinds *rewinds
 	// begins is the first event that it has alone; 0 until somebody asked.
 	begins atomic.Uint64
 	// recovered says that the session before did not end in order.
@@ -215,8 +219,7 @@ func newComputer(cfg Config, blobs blob.Store) *Computer {
 	if cfg.Observer == nil {
 		cfg.Observer = unobserved{}
 	}
-	c := &Computer{cfg: cfg, blobs: blobs, keeper: snapshot.NewKeeper(blobs)}
-	c.rewinds = newRewinds(c)
+	c := &Computer{cfg: cfg, blobs: blobs, guestBlobs: guestblobs.New(blobs), keeper: snapshot.NewKeeper(blobs)}
 	c.draftNews = newDraftNews(c)
 	return c
 }
@@ -251,12 +254,20 @@ func (c *Computer) setLog(log *eventstore.Store) {
 		Themes: selfsource.ThemeFolder, Drafts: filepath.Join(c.cfg.Dir, draftsFile),
 		ReadOnly: c.reading, Now: c.cfg.Now, DraftChanged: c.draftNews.enqueue,
 	})
+	c.moments = moments.New(log, c.desk, c.keeper, c.available)
 	c.roles, c.tasks = c.newRoles(), c.newTasks()
 	c.workspace = workspace.New(log, c.events, c.blobs, c.keeper, c.roles, workspace.Config{
-		Dir: c.cfg.Dir, Moment: c.Moment, Disk: c.cfg.Disk, CacheLimit: c.cfg.CacheLimit, Hold: c.cfg.Hold, MaxUpload: c.cfg.MaxUpload,
+		Dir: c.cfg.Dir, Moment: c.moments.Tree, Disk: c.cfg.Disk, CacheLimit: c.cfg.CacheLimit, Hold: c.cfg.Hold, MaxUpload: c.cfg.MaxUpload,
 		ScanPatience: c.cfg.Patience.Scan, Scanned: c.cfg.Observer.Scanned, Computer: c.cfg.ID, Logger: c.cfg.Log,
 	})
 	c.merger = treemerge.New(log, c.events, c.workspace, c.keeper, c.roles.Terminals(), c.cfg.Now)
+	c.rewinder = c.newRewinder()
+	c.collector = collection.New(log, c.blobs, c.keeper, c.workspace, collection.Config{
+		KeepCalls: c.cfg.KeepCalls, Every: c.cfg.Patience.Collect, Computer: c.cfg.ID, Now: c.cfg.Now, Logger: c.cfg.Log,
+	})
+	c.copier = copies.New(log, c.events, c.blobs, c.keeper, c.collector, c.workspace, c.moments, c.merger, copies.Config{
+		Computer: c.cfg.ID, Name: c.cfg.Name, Available: c.available,
+	})
 	c.source = c.newSource()
 	c.projects = projects.New(log, c.events, c.keeper, c.workspace, c.roles, sandbox.WorkspaceInside)
 	c.runs = runs.New(log, c.events, runs.Config{
@@ -315,6 +326,15 @@ func (c *Computer) Store() *eventstore.Store { return c.store }
 // Desk is the computer's windows, theme, settings, documents and drafts.
 func (c *Computer) Desk() *desk.Desk { return c.desk }
 
+// Moments is the computer's past, to be read.
+func (c *Computer) Moments() *moments.Moments { return c.moments }
+
+// Rewinder takes back what happened to the computer.
+func (c *Computer) Rewinder() *rewind.Rewinder { return c.rewinder }
+
+// Copier makes copies of the computer, and takes changes of others into it.
+func (c *Computer) Copier() *copies.Copier { return c.copier }
+
 // Workspace is the computer's files.
 func (c *Computer) Workspace() *workspace.Workspace { return c.workspace }
 
@@ -336,6 +356,9 @@ func (c *Computer) Tasks() *dispatch.Tasks { return c.tasks }
 
 // Blobs is the computer's content.
 func (c *Computer) Blobs() blob.Store { return c.blobs }
+
+// Collector removes content that nothing leads to any more.
+func (c *Computer) Collector() *collection.Collector { return c.collector }
 
 // Verify is the log's own, records what it restored, and compares the copy in the
 // cluster, when there is one.

@@ -9,6 +9,7 @@ import (
 
 	"choiros/internal/choir"
 	"choiros/internal/computer/appender"
+	"choiros/internal/computer/copies"
 	"choiros/internal/computer/syncedfile"
 	"choiros/internal/eventstore"
 	"choiros/internal/fault"
@@ -94,7 +95,7 @@ func (c *Computer) available(ctx context.Context, root choir.Digest) (choir.Dige
 // was just made from another's past. It is done once: a crash on the way leaves
 // the note, and what was restored is restored again.
 func (c *Computer) furnish(ctx context.Context, client *guest.Client) error {
-	note := filepath.Join(c.cfg.Dir, restoreName)
+	note := filepath.Join(c.cfg.Dir, copies.RestoreFile)
 	if _, err := os.Stat(note); errors.Is(err, os.ErrNotExist) {
 		return nil
 	}

@@ -23,8 +23,7 @@ func (c *Computer) reconcileAtStart(ctx context.Context, client *guest.Client, r
 
 // bringTogether is reconcileAtStart without the memory of the machine going down.
 func (c *Computer) bringTogether(ctx context.Context, client *guest.Client, recovered bool) error {
-	c.collecting.RLock()
-	defer c.collecting.RUnlock()
+	defer c.collector.Pause()()
 	if finished, err := c.workspace.FinishIntent(ctx, client); finished || err != nil {
 		return err
 	}

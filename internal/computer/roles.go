@@ -84,7 +84,6 @@ func (w startingWorkspace) FirstLook(ctx context.Context, client *guest.Client, 
 	if err := w.c.reconcileAtStart(ctx, client, recovered); err != nil {
 		return err
 	}
-	w.c.collecting.RLock()
-	defer w.c.collecting.RUnlock()
+	defer w.c.collector.Pause()()
 	return w.c.source.Renew(ctx, client)
 }

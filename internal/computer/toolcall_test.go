@@ -82,7 +82,7 @@ func TestEveryMomentBetweenToolCallsIsExact(t *testing.T) {
 		}
 	}
 	for _, m := range moments {
-		if got := must(l.Moment(l.within(), m.seq))(t); got != m.root {
+		if got := must(l.Moments().Tree(l.within(), m.seq))(t); got != m.root {
 			t.Errorf("after event %d the workspace is said to be %s, it was %s", m.seq, got, m.root)
 		}
 	}
@@ -90,13 +90,13 @@ func TestEveryMomentBetweenToolCallsIsExact(t *testing.T) {
 	l.sh("echo outside > o")
 	outside := l.root()
 	_, called, _ := c.call("write_file", true, "echo 2 > x")
-	if got := must(l.Moment(l.within(), called))(t); got != outside {
+	if got := must(l.Moments().Tree(l.within(), called))(t); got != outside {
 		t.Errorf("what changed between the calls is missing: %s, not %s", got, outside)
 	}
 	// A call that only reads takes no look.
 	l.sh("echo unseen > u")
 	_, called, returned := c.call("read_file", false, "true")
-	if returned != called+1 || must(l.Moment(l.within(), returned))(t) == l.root() {
+	if returned != called+1 || must(l.Moments().Tree(l.within(), returned))(t) == l.root() {
 		t.Error("a reading call took a snapshot")
 	}
 	var reasons []string
@@ -111,7 +111,7 @@ func TestEveryMomentBetweenToolCallsIsExact(t *testing.T) {
 	if want := []string{"tool_returned", "tool_returned", "tool_returned", "tool_called", "tool_returned"}; !slices.Equal(reasons, want) {
 		t.Errorf("the snapshots are %q, want %q", reasons, want)
 	}
-	for _, m := range must(l.Marks(l.within(), 100, 0))(t) {
+	for _, m := range must(l.Moments().Marks(l.within(), 100, 0))(t) {
 		if m.Kind == eventstore.MarkCall && (m.Call == "" || m.Files == 0 || m.Task != c.task.TaskID || m.Source != choir.SourceAssociate) {
 			t.Errorf("%+v", m)
 		}

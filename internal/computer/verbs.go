@@ -46,9 +46,9 @@ func (c *Computer) answer(ctx context.Context, who choir.Caller, verb choir.Verb
 	case choir.VerbRunRead:
 		return handle(body, func(r choir.RunReadRequest) (choir.RunReadReply, error) { return c.runs.Read(ctx, r.Run) })
 	case choir.VerbBlobPut:
-		return handle(body, func(r choir.BlobPutRequest) (choir.BlobPutReply, error) { return c.blobPut(ctx, who, r) })
+		return handle(body, func(r choir.BlobPutRequest) (choir.BlobPutReply, error) { return c.guestBlobs.Put(ctx, who, r) })
 	case choir.VerbBlobGet:
-		return handle(body, func(r choir.BlobGetRequest) (choir.BlobGetReply, error) { return c.blobGet(ctx, r) })
+		return handle(body, func(r choir.BlobGetRequest) (choir.BlobGetReply, error) { return c.guestBlobs.Get(ctx, r) })
 	case choir.VerbHello:
 		return handle(body, func(r choir.HelloRequest) (choir.Done, error) { return choir.Done{}, c.roles.Hello(ctx, r.PublicKey) })
 	case choir.VerbTaskBegin:

@@ -54,7 +54,7 @@ func TestAMachineThatWentDownLosesNothing(t *testing.T) {
 				t.Fatalf("%+v", back)
 			}
 			// What was found can still be had.
-			if _, err := l.Rewind(l.within(), choir.RoleCLI, back[0].Seq-1, false); err != nil {
+			if _, err := l.Rewinder().Rewind(l.within(), choir.RoleCLI, back[0].Seq-1, false); err != nil {
 				t.Fatal(err)
 			}
 			if got := l.sh("cat x; ls"); got != "artifacts\nchoiros\nworkspace\nx\n" {

@@ -108,9 +108,9 @@ var importRules = []importRule{
 		bad: ownBut("./internal/timeline", "./internal/choir", "./internal/snapshot", "./internal/keyfile", "./internal/blob", "./internal/journal", "./internal/eventstore"),
 	},
 	{
-		why: "desk and runs work on the computer's log alone, so that windows, documents and prompts work while nothing runs, and are tested without it",
+		why: "desk and runs work on the computer's log alone, and guestblobs on its content, so that windows, documents and prompts work while nothing runs, and all are tested without it",
 		of: func(path string) bool {
-			return underAny(path, []string{"./internal/computer/desk", "./internal/computer/runs"})
+			return underAny(path, []string{"./internal/computer/desk", "./internal/computer/runs", "./internal/computer/guestblobs"})
 		}, deps: true,
 		bad: func(_, imported string) bool {
 			return underAny(imported, []string{"./internal/sandbox", "./internal/guest", "./internal/bus", "./internal/snapshot"})
@@ -139,9 +139,9 @@ var importRules = []importRule{
 		},
 	},
 	{
-		why: "merges, projects and the desktop's source reach a workspace through its own package and know neither driver, bus nor roles, so that they are tested in one process",
+		why: "merges, rewinds, copies, projects, moments, collections and the desktop's source reach a workspace through its own package and know neither driver, bus nor roles, so that they are tested in one process",
 		of: func(path string) bool {
-			return underAny(path, []string{"./internal/computer/treemerge", "./internal/computer/selfsource", "./internal/computer/projects"})
+			return underAny(path, []string{"./internal/computer/treemerge", "./internal/computer/selfsource", "./internal/computer/projects", "./internal/computer/moments", "./internal/computer/collection", "./internal/computer/rewind", "./internal/computer/copies"})
 		}, deps: true,
 		bad: func(_, imported string) bool {
 			return imported == "./internal/computer" ||

@@ -90,7 +90,7 @@ func (a *API) computers(mux *routes, h huma.API) {
 			if err != nil {
 				return nil, err
 			}
-			d, err := c.CompareWith(ctx, other)
+			d, err := c.Copier().Compare(ctx, other.Copier())
 			return answer(Compared{DiffView{From: d.From, To: d.To, Files: orEmpty(d.Files), Cut: d.Cut}, d.Common}, err)
 		})
 	huma.Register(h, op("take", http.MethodPost, base+"/take", "Take over what changed in another computer since both had the same past", 200), a.take)
@@ -127,7 +127,7 @@ func (a *API) take(ctx context.Context, r *struct {
 	if err != nil {
 		return nil, err
 	}
-	t, err := c.Take(ctx, p.Role, from, r.Body.Paths, r.Body.DryRun)
+	t, err := c.Copier().Take(ctx, p.Role, from.Copier(), r.Body.Paths, r.Body.DryRun)
 	out := Taken{DryRun: r.Body.DryRun, Seq: t.Receipt.Seq, Conflicts: []string{}, Ends: Ends{t.Terminals}}
 	for _, one := range t.Conflicts {
 		out.Conflicts = append(out.Conflicts, one.Path)
@@ -161,7 +161,7 @@ func (a *API) export(w http.ResponseWriter, r *http.Request) {
 		a.refuse(w, r, err)
 		return
 	}
-	e, err := c.PrepareExport(r.Context())
+	e, err := c.Copier().PrepareExport(r.Context())
 	if err != nil {
 		a.refuse(w, r, err)
 		return
@@ -171,7 +171,7 @@ func (a *API) export(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Disposition", "attachment; filename=computer.choir")
 	w.Header().Set("Content-Length", strconv.FormatInt(e.Size(), 10))
 	if err = e.Write(r.Context(), w); err == nil {
-		err = c.Exported(r.Context(), p.Role, e)
+		err = c.Copier().Exported(r.Context(), p.Role, e)
 	}
 	if err != nil {
 		// Too late for a status: cut the response so that the client sees it.
