@@ -25,6 +25,7 @@ import (
 	"choiros/internal/computer/rolehost"
 	"choiros/internal/computer/runs"
 	"choiros/internal/computer/selfsource"
+	"choiros/internal/computer/tasks"
 	"choiros/internal/computer/terminals"
 	"choiros/internal/computer/treemerge"
 	"choiros/internal/computer/workspace"
@@ -126,10 +127,11 @@ type Computer struct {
 	blobs     blob.Store
 	keeper    *snapshot.Keeper
 	// roles runs the Director and the Associate in their sandboxes, tasks is what the
-	// Associate is to do, runs is what people ask for.
-	roles *rolehost.Host
-	tasks *dispatch.Tasks
-	runs  *runs.Runs
+	// Associate is to do, taskChanges what that changes, runs is what people ask for.
+	roles       *rolehost.Host
+	tasks       *dispatch.Tasks
+	taskChanges *tasks.Changes
+	runs        *runs.Runs
 	// source is the desktop's own source in the workspace, projects are people's.
 	source   *selfsource.Source
 	projects *projects.Projects
@@ -251,11 +253,13 @@ func (c *Computer) setLog(log *eventstore.Store) {
 		Themes: selfsource.ThemeFolder, Drafts: filepath.Join(c.cfg.Dir, draftsFile),
 		ReadOnly: c.reading, Now: c.cfg.Now, DraftChanged: c.draftNews.enqueue,
 	})
-	c.roles, c.tasks = c.newRoles(), c.newTasks()
+	c.roles = c.newRoles()
 	c.workspace = workspace.New(log, c.events, c.blobs, c.keeper, c.roles, workspace.Config{
 		Dir: c.cfg.Dir, Moment: c.Moment, Disk: c.cfg.Disk, CacheLimit: c.cfg.CacheLimit, Hold: c.cfg.Hold, MaxUpload: c.cfg.MaxUpload,
 		ScanPatience: c.cfg.Patience.Scan, Scanned: c.cfg.Observer.Scanned, Computer: c.cfg.ID, Logger: c.cfg.Log,
 	})
+	c.taskChanges = tasks.New(c.cfg.ID, log, c.events, c.keeper, c.workspace, c.roles, c.cfg.Log)
+	c.tasks = c.newTasks()
 	c.merger = treemerge.New(log, c.events, c.workspace, c.keeper, c.roles.Terminals(), c.cfg.Now)
 	c.source = c.newSource()
 	c.projects = projects.New(log, c.events, c.keeper, c.workspace, c.roles, sandbox.WorkspaceInside)

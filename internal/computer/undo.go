@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"choiros/internal/choir"
+	"choiros/internal/computer/tasks"
 	"choiros/internal/computer/treemerge"
 	"choiros/internal/eventstore"
 	"choiros/internal/timeline"
@@ -122,25 +123,10 @@ func (c *Computer) taskAction(ctx context.Context, t eventstore.Task) (before, a
 	if after, err = c.Moment(ctx, t.ReturnedSeq); err != nil {
 		return "", "", err
 	}
-	owners, err := c.wroteDuring(ctx, &t)
+	owners, err := tasks.WrittenByOwner(ctx, c.store, &t)
 	if err != nil || len(owners) == 0 {
 		return t.Base, after, err
 	}
 	before, err = timeline.Graft(ctx, c.keeper, t.Base, after, owners)
 	return before, after, err
-}
-
-// wroteDuring are the paths that the owner wrote while a task worked, and the
-// task did not.
-func (c *Computer) wroteDuring(ctx context.Context, t *eventstore.Task) ([]string, error) {
-	w := writers{owner: map[string]choir.Digest{}, task: map[string]bool{}}
-	for e, err := range c.store.Events(ctx, t.StartedSeq+1, t.ReturnedSeq) {
-		if err == nil {
-			err = w.take(&e, t.ID)
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
-	return w.onlyOwner(), nil
 }

@@ -52,24 +52,37 @@ func (c *Computer) answer(ctx context.Context, who choir.Caller, verb choir.Verb
 	case choir.VerbHello:
 		return handle(body, func(r choir.HelloRequest) (choir.Done, error) { return choir.Done{}, c.roles.Hello(ctx, r.PublicKey) })
 	case choir.VerbTaskBegin:
-		return handle(body, func(r choir.TaskBeginRequest) (choir.TaskBeginReply, error) { return c.taskBegin(ctx, r.Task, r.Since) })
+		return handle(body, func(r choir.TaskBeginRequest) (choir.TaskBeginReply, error) {
+			return c.taskChanges.Start(ctx, r.Task, r.Since)
+		})
 	case choir.VerbTaskTree:
-		reply, err := handle(body, func(r choir.TaskTreeRequest) (choir.TaskTreeReply, error) { return c.taskTree(ctx, r.Task) })
+		reply, err := handle(body, func(r choir.TaskTreeRequest) (choir.TaskTreeReply, error) { return c.taskChanges.Compare(ctx, r.Task) })
 		return c.orLarge(ctx, reply, err)
 	case choir.VerbTaskRollback:
 		reply, err := handle(body, func(r choir.TaskRollbackRequest) (choir.TaskRollbackReply, error) {
-			return c.taskRollback(ctx, r.Task, r.Keep)
+			return c.taskChanges.Rollback(ctx, r.Task, r.Keep)
 		})
 		return c.orLarge(ctx, reply, err)
 	case choir.VerbTaskCommit:
 		return handle(body, func(r choir.TaskCommitRequest) (choir.TaskCommitReply, error) {
 			if r.Reason == "tool_returned" {
-				return c.afterCommand(ctx, r.Task)
+				return c.taskChanges.CommitCommand(ctx, r.Task)
 			}
-			return c.taskCommit(ctx, r.Task, r.Reason, r.Only)
+			return c.taskChanges.Commit(ctx, r.Task, r.Reason, r.Only)
 		})
 	}
 	return nil, choir.E("computer.verb", choir.CodeNotFound, "there is no verb %q", verb)
+}
+
+// appendFrom appends what a sandbox's role asks for, after what changed in the workspace
+// around an Associate's tool call.
+func (c *Computer) appendFrom(ctx context.Context, role choir.Role, drafts []choir.Draft) ([]choir.Receipt, error) {
+	if role == choir.RoleAssociate {
+		if err := c.taskChanges.RecordAround(ctx, drafts); err != nil {
+			return nil, err
+		}
+	}
+	return c.desk.Append(ctx, role, drafts...)
 }
 
 // request is the body that was sent, or that the blob store has.

@@ -52,6 +52,7 @@ func TestPlantedViolationsAreFoundWithTheirReasons(t *testing.T) {
 		"./internal/computer/runs imports ./internal/snapshot",
 		"./internal/computer/selfsource imports ./internal/computer/runs",
 		"./internal/computer/selfsource imports ./internal/sandbox",
+		"./internal/computer/tasks imports ./internal/computer/runs",
 		"./internal/computer/treemerge imports ./internal/computer/runs",
 		"./internal/computer/workspace imports ./internal/bus",
 		"./internal/computer/workspace imports ./internal/computer/desk/drafts",
