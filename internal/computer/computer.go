@@ -22,6 +22,7 @@ import (
 	"choiros/internal/computer/desk"
 	"choiros/internal/computer/dispatch"
 	"choiros/internal/computer/projects"
+	"choiros/internal/computer/reconcile"
 	"choiros/internal/computer/rolehost"
 	"choiros/internal/computer/runs"
 	"choiros/internal/computer/selfsource"
@@ -126,9 +127,11 @@ type Computer struct {
 	merger    *treemerge.Merger
 	blobs     blob.Store
 	keeper    *snapshot.Keeper
-	// roles runs the Director and the Associate in their sandboxes, tasks is what the
-	// Associate is to do, taskChanges what that changes, runs is what people ask for.
+	// roles runs the Director and the Associate in their sandboxes, reconciler prepares the
+	// workspace when the latter has come up. tasks is what the Associate is to do,
+	// taskChanges is what that changes, runs is what people ask for.
 	roles       *rolehost.Host
+	reconciler  *reconcile.Reconciler
 	tasks       *dispatch.Tasks
 	taskChanges *tasks.Changes
 	runs        *runs.Runs
@@ -158,8 +161,6 @@ type Computer struct {
 	begins atomic.Uint64
 	// recovered says that the session before did not end in order.
 	recovered bool
-	// wentDown says that the machine did, under the session before.
-	wentDown bool
 }
 
 // Open opens the computer's log and creates what is missing. It starts nothing;
@@ -241,33 +242,6 @@ func OpenReadOnly(ctx context.Context, cfg Config) (*Computer, error) {
 	return c, nil
 }
 
-// draftsFile is the name of the file with the drafts, in the computer's folder. A
-// fork, an export and a rewind leave it alone: drafts are no part of the log.
-const draftsFile = "drafts.sqlite"
-
-// setLog gives the computer its log, and makes the parts that need nothing else.
-func (c *Computer) setLog(log *eventstore.Store) {
-	c.store = log
-	c.events = appender.New(log, c.cfg.ID, c.newID, c.cfg.Log)
-	c.desk = desk.New(log, c.events, c.blobs, desk.Config{
-		Themes: selfsource.ThemeFolder, Drafts: filepath.Join(c.cfg.Dir, draftsFile),
-		ReadOnly: c.reading, Now: c.cfg.Now, DraftChanged: c.draftNews.enqueue,
-	})
-	c.roles = c.newRoles()
-	c.workspace = workspace.New(log, c.events, c.blobs, c.keeper, c.roles, workspace.Config{
-		Dir: c.cfg.Dir, Moment: c.Moment, Disk: c.cfg.Disk, CacheLimit: c.cfg.CacheLimit, Hold: c.cfg.Hold, MaxUpload: c.cfg.MaxUpload,
-		ScanPatience: c.cfg.Patience.Scan, Scanned: c.cfg.Observer.Scanned, Computer: c.cfg.ID, Logger: c.cfg.Log,
-	})
-	c.taskChanges = tasks.New(c.cfg.ID, log, c.events, c.keeper, c.workspace, c.roles, c.cfg.Log)
-	c.tasks = c.newTasks()
-	c.merger = treemerge.New(log, c.events, c.workspace, c.keeper, c.roles.Terminals(), c.cfg.Now)
-	c.source = c.newSource()
-	c.projects = projects.New(log, c.events, c.keeper, c.workspace, c.roles, sandbox.WorkspaceInside)
-	c.runs = runs.New(log, c.events, runs.Config{
-		MustHaveProject: c.projects.MustHave, DesktopCostUSD: c.cfg.DesktopCostUSD, DesktopSpan: c.cfg.DesktopSpan, Now: c.cfg.Now,
-	})
-}
-
 // begin makes the first event of a new log, and records repairs of an old one.
 func (c *Computer) begin(ctx context.Context) error {
 	if c.store.ReadOnly() != "" {
@@ -282,9 +256,12 @@ func (c *Computer) begin(ctx context.Context) error {
 			return err
 		}
 		if c.recovered = last != nil && last.Type == choir.TypeSessionStarted; c.recovered {
-			c.wentDown, err = c.wentDownSince(last)
+			wentDown, err := wentDownSince(last, c.cfg.Boot)
 			if err != nil {
 				return err
+			}
+			if wentDown {
+				c.reconciler.DistrustWorkspace()
 			}
 			if payloads, err = terminals.Lost(c.store.Events(ctx, last.Seq+1, 0)); err != nil {
 				return err

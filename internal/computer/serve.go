@@ -129,3 +129,14 @@ func (c *Computer) UnreturnedCalls(ctx context.Context) ([]choir.Event, error) {
 	}
 	return open, nil
 }
+
+// wentDownSince reports whether the machine was started anew since a session that did not
+// end. boot names the time since the machine was started.
+func wentDownSince(started *choir.Event, boot string) (bool, error) {
+	p, err := choir.ReadPayload(started.Type, started.Payload)
+	if err != nil {
+		return false, choir.Wrap("computer.open", choir.CodeCorrupt, err, "event %d", started.Seq)
+	}
+	before := p.(*choir.SessionStarted).Boot
+	return before != "" && boot != "" && before != boot, nil
+}

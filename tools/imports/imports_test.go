@@ -47,6 +47,7 @@ func TestPlantedViolationsAreFoundWithTheirReasons(t *testing.T) {
 		"./internal/computer/dispatch imports ./internal/guest",
 		"./internal/computer/dispatch imports ./internal/snapshot",
 		"./internal/computer/projects imports ./internal/sandbox",
+		"./internal/computer/reconcile imports ./internal/sandbox",
 		"./internal/computer/rolehost imports ./internal/bus/hub",
 		"./internal/computer/rolehost imports ./internal/computer",
 		"./internal/computer/runs imports ./internal/snapshot",

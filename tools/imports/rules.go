@@ -139,9 +139,9 @@ var importRules = []importRule{
 		},
 	},
 	{
-		why: "merges, projects, tasks' changes and the desktop's source reach a workspace through its own package and know neither driver, bus nor roles, so that they are tested in one process",
+		why: "merges, projects, tasks' changes, the look after a start and the desktop's source reach a workspace through its own package and know neither driver, bus nor roles, so that they are tested in one process",
 		of: func(path string) bool {
-			return underAny(path, []string{"./internal/computer/treemerge", "./internal/computer/selfsource", "./internal/computer/projects", "./internal/computer/tasks"})
+			return underAny(path, []string{"./internal/computer/treemerge", "./internal/computer/selfsource", "./internal/computer/projects", "./internal/computer/tasks", "./internal/computer/reconcile"})
 		}, deps: true,
 		bad: func(_, imported string) bool {
 			return imported == "./internal/computer" ||
