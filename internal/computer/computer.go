@@ -26,6 +26,7 @@ import (
 	"choiros/internal/computer/rolehost"
 	"choiros/internal/computer/runs"
 	"choiros/internal/computer/selfsource"
+	"choiros/internal/computer/session"
 	"choiros/internal/computer/tasks"
 	"choiros/internal/computer/terminals"
 	"choiros/internal/computer/treemerge"
@@ -138,6 +139,8 @@ type Computer struct {
 	// source is the desktop's own source in the workspace, projects are people's.
 	source   *selfsource.Source
 	projects *projects.Projects
+	// session is the control plane's, from Open on.
+	session *session.Session
 	// replica is nil where durability is local.
 	replica *cluster.Replica
 	// reading says that the computer was opened for reading only.
@@ -159,8 +162,6 @@ type Computer struct {
 	rewinds *rewinds
 	// begins is the first event that it has alone; 0 until somebody asked.
 	begins atomic.Uint64
-	// recovered says that the session before did not end in order.
-	recovered bool
 }
 
 // Open opens the computer's log and creates what is missing. It starts nothing;
@@ -251,21 +252,15 @@ func (c *Computer) begin(ctx context.Context) error {
 	if seq, _ := c.store.Head(); seq == 0 {
 		payloads = append(payloads, choir.ComputerCreated{Name: c.cfg.Name, Format: 1})
 	} else {
-		last, err := c.lastSessionEvent(ctx)
+		before, err := c.session.ReadBefore(ctx)
+		if before.MachineWentDown {
+			c.reconciler.DistrustWorkspace()
+		}
+		if err == nil && before.Killed {
+			payloads, err = terminals.Lost(c.store.Events(ctx, before.Seq+1, 0))
+		}
 		if err != nil {
 			return err
-		}
-		if c.recovered = last != nil && last.Type == choir.TypeSessionStarted; c.recovered {
-			wentDown, err := wentDownSince(last, c.cfg.Boot)
-			if err != nil {
-				return err
-			}
-			if wentDown {
-				c.reconciler.DistrustWorkspace()
-			}
-			if payloads, err = terminals.Lost(c.store.Events(ctx, last.Seq+1, 0)); err != nil {
-				return err
-			}
 		}
 	}
 	for _, r := range c.store.Repairs() {
@@ -314,6 +309,9 @@ func (c *Computer) Runs() *runs.Runs { return c.runs }
 
 // Tasks is the computer's tasks, and how they get to the Associate.
 func (c *Computer) Tasks() *dispatch.Tasks { return c.tasks }
+
+// Session is the session of the control plane on the computer.
+func (c *Computer) Session() *session.Session { return c.session }
 
 // Blobs is the computer's content.
 func (c *Computer) Blobs() blob.Store { return c.blobs }

@@ -17,6 +17,7 @@ import (
 	"choiros/internal/computer/rolehost"
 	"choiros/internal/computer/runs"
 	"choiros/internal/computer/selfsource"
+	"choiros/internal/computer/session"
 	"choiros/internal/computer/tasks"
 	"choiros/internal/computer/treemerge"
 	"choiros/internal/computer/workspace"
@@ -34,6 +35,7 @@ func (c *Computer) setLog(log *eventstore.Store) {
 	cfg := &c.cfg
 	c.store = log
 	c.events = appender.New(log, cfg.ID, c.newID, cfg.Log)
+	c.session = session.New(log, c.events, cfg.Version, cfg.Boot)
 	c.desk = desk.New(log, c.events, c.blobs, desk.Config{
 		Themes: selfsource.ThemeFolder, Drafts: filepath.Join(cfg.Dir, draftsFile),
 		ReadOnly: c.reading, Now: cfg.Now, DraftChanged: c.draftNews.enqueue,

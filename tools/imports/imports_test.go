@@ -53,6 +53,7 @@ func TestPlantedViolationsAreFoundWithTheirReasons(t *testing.T) {
 		"./internal/computer/runs imports ./internal/snapshot",
 		"./internal/computer/selfsource imports ./internal/computer/runs",
 		"./internal/computer/selfsource imports ./internal/sandbox",
+		"./internal/computer/session imports ./internal/snapshot",
 		"./internal/computer/tasks imports ./internal/computer/runs",
 		"./internal/computer/treemerge imports ./internal/computer/runs",
 		"./internal/computer/workspace imports ./internal/bus",
