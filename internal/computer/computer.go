@@ -30,6 +30,7 @@ import (
 	"choiros/internal/computer/tasks"
 	"choiros/internal/computer/terminals"
 	"choiros/internal/computer/treemerge"
+	"choiros/internal/computer/verbs"
 	"choiros/internal/computer/workspace"
 	"choiros/internal/diskquota"
 	"choiros/internal/eventstore"
@@ -139,6 +140,8 @@ type Computer struct {
 	// source is the desktop's own source in the workspace, projects are people's.
 	source   *selfsource.Source
 	projects *projects.Projects
+	// verbs answers what the roles ask for.
+	verbs *verbs.Verbs
 	// session is the control plane's, from Open on.
 	session *session.Session
 	// replica is nil where durability is local.
@@ -309,6 +312,9 @@ func (c *Computer) Runs() *runs.Runs { return c.runs }
 
 // Tasks is the computer's tasks, and how they get to the Associate.
 func (c *Computer) Tasks() *dispatch.Tasks { return c.tasks }
+
+// Verbs answers what the computer's roles ask for over the bus.
+func (c *Computer) Verbs() *verbs.Verbs { return c.verbs }
 
 // Session is the session of the control plane on the computer.
 func (c *Computer) Session() *session.Session { return c.session }

@@ -20,6 +20,7 @@ import (
 	"choiros/internal/computer/session"
 	"choiros/internal/computer/tasks"
 	"choiros/internal/computer/treemerge"
+	"choiros/internal/computer/verbs"
 	"choiros/internal/computer/workspace"
 	"choiros/internal/eventstore"
 	"choiros/internal/sandbox"
@@ -61,6 +62,9 @@ func (c *Computer) setLog(log *eventstore.Store) {
 	c.runs = runs.New(log, c.events, runs.Config{
 		MustHaveProject: c.projects.MustHave, DesktopCostUSD: cfg.DesktopCostUSD, DesktopSpan: cfg.DesktopSpan, Now: cfg.Now,
 	})
+	c.verbs = verbs.New(cfg.ID, verbs.Parts{
+		Log: log, Blobs: c.blobs, Content: chunks{c}, Desk: c.desk, Runs: c.runs, Roles: c.roles, Tasks: c.taskChanges,
+	}, cfg.Observer, cfg.Log)
 }
 
 // preparedWorkspace is the workspace as the host of the roles prepares it. The Reconciler
@@ -111,4 +115,17 @@ func (cfg *Config) openPost() (dispatch.Post, error) {
 		return nil, err
 	}
 	return post, nil
+}
+
+// chunks is the computer's content as its guests send and read it.
+type chunks struct{ c *Computer }
+
+// Put implements verbs.Content.
+func (ch chunks) Put(ctx context.Context, who choir.Caller, r choir.BlobPutRequest) (choir.BlobPutReply, error) {
+	return ch.c.blobPut(ctx, who, r)
+}
+
+// Get implements verbs.Content.
+func (ch chunks) Get(ctx context.Context, r choir.BlobGetRequest) (choir.BlobGetReply, error) {
+	return ch.c.blobGet(ctx, r)
 }

@@ -31,7 +31,7 @@ func (c *Computer) Serve(ctx context.Context) error {
 			return ended(err)
 		}
 	}
-	answers, err := hub.Respond(c.cfg.Bus, c.cfg.User, c.cfg.ID, c.Handle)
+	answers, err := hub.Respond(c.cfg.Bus, c.cfg.User, c.cfg.ID, c.verbs.Handle)
 	if err != nil {
 		return err
 	}

@@ -40,7 +40,7 @@ func (c *calls) append(drafts ...choir.Draft) []choir.Receipt {
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	reply := must(c.Handle(c.within(), choir.Caller{Role: choir.RoleAssociate}, choir.VerbAppend, raw))(c.t)
+	reply := must(c.Verbs().Handle(c.within(), choir.Caller{Role: choir.RoleAssociate}, choir.VerbAppend, raw))(c.t)
 	return reply.(choir.AppendReply).Receipts
 }
 

@@ -149,6 +149,13 @@ var importRules = []importRule{
 		},
 	},
 	{
+		why: "the verbs of the roles are answered by parts of a computer that are given as interfaces, so that what a role may send is tested without them",
+		of:  below("./internal/computer/verbs"), deps: true,
+		bad: func(path, imported string) bool {
+			return under(imported, "./internal/computer") && imported != path || underAny(imported, []string{"./internal/sandbox", "./internal/guest", "./internal/control"})
+		},
+	},
+	{
 		why: "a copy of the log in a cluster knows events and NATS, so that it can be used without a computer",
 		of:  func(path string) bool { return under(path, "./internal/bus/cluster") && !isTestSupport(path) },
 		bad: ownBut("./internal/bus/cluster", "./internal/choir", "./internal/fault"),
