@@ -158,7 +158,7 @@ type Computer struct {
 	// ids guards cfg.Random.
 	ids sync.Mutex
 	// draftNews tells pages which drafts of the desk changed.
-	draftNews *draftNews
+	draftNews *desk.DraftNews
 	// uploads are blobs that the guests send in chunks.
 	uploads uploads
 	// rewinds carries rewinds out beside the calls that asked for them.
@@ -224,7 +224,6 @@ func newComputer(cfg Config, blobs blob.Store) *Computer {
 	}
 	c := &Computer{cfg: cfg, blobs: blobs, keeper: snapshot.NewKeeper(blobs)}
 	c.rewinds = newRewinds(c)
-	c.draftNews = newDraftNews(c)
 	return c
 }
 

@@ -7,10 +7,12 @@ import (
 	"net/http"
 	"path/filepath"
 
+	"choiros/internal/bus"
 	"choiros/internal/bus/hub"
 	"choiros/internal/choir"
 	"choiros/internal/computer/appender"
 	"choiros/internal/computer/desk"
+	"choiros/internal/computer/desk/drafts"
 	"choiros/internal/computer/dispatch"
 	"choiros/internal/computer/projects"
 	"choiros/internal/computer/reconcile"
@@ -37,9 +39,10 @@ func (c *Computer) setLog(log *eventstore.Store) {
 	c.store = log
 	c.events = appender.New(log, cfg.ID, c.newID, cfg.Log)
 	c.session = session.New(log, c.events, cfg.Version, cfg.Boot)
+	c.draftNews = desk.NewDraftNews(cfg.ID, cfg.openDraftPost, cfg.Log)
 	c.desk = desk.New(log, c.events, c.blobs, desk.Config{
 		Themes: selfsource.ThemeFolder, Drafts: filepath.Join(cfg.Dir, draftsFile),
-		ReadOnly: c.reading, Now: cfg.Now, DraftChanged: c.draftNews.enqueue,
+		ReadOnly: c.reading, Now: cfg.Now, DraftChanged: c.draftNews.Enqueue,
 	})
 	preparing := &preparedWorkspace{} // which needs the workspace, which needs the roles
 	c.roles = rolehost.New(log, c.events, roleBus{cfg.Bus}, preparing, roleConfig(c))
@@ -115,6 +118,23 @@ func (cfg *Config) openPost() (dispatch.Post, error) {
 		return nil, err
 	}
 	return post, nil
+}
+
+// draftPost is the post as the news of drafts use it.
+type draftPost struct{ *hub.Post }
+
+// TellDraft implements desk.DraftPost.
+func (p draftPost) TellDraft(d drafts.Draft) error {
+	return p.Post.TellDraft(bus.DraftChanged{App: d.App, Subject: d.Subject, Revision: d.Revision})
+}
+
+// openDraftPost opens the post to the computer's pages.
+func (cfg *Config) openDraftPost() (desk.DraftPost, error) {
+	post, err := hub.NewPost(cfg.Bus, cfg.User, cfg.ID)
+	if err != nil {
+		return nil, err
+	}
+	return draftPost{post}, nil
 }
 
 // chunks is the computer's content as its guests send and read it.
