@@ -116,6 +116,6 @@ func (m *machine) tell(ctx context.Context, run, id choir.ID, p choir.Payload) (
 		return 0, choir.Wrap("bench.toolcall", choir.CodeInternal, err, "encode a request")
 	}
 	began := time.Now()
-	_, err = m.c.Handle(ctx, choir.Caller{Role: choir.RoleAssociate}, choir.VerbAppend, raw)
+	_, err = m.c.Verbs().Handle(ctx, choir.Caller{Role: choir.RoleAssociate}, choir.VerbAppend, raw)
 	return time.Since(began), err
 }

@@ -105,23 +105,6 @@ func TestWhatIsInTheWayOfARewindIsMovedAside(t *testing.T) {
 	}
 }
 
-// TestATaskIsRolledBackAroundWhatNoSnapshotHolds fails a task that put a file of
-// 8 TB in the place of a source file.
-func TestATaskIsRolledBackAroundWhatNoSnapshotHolds(t *testing.T) {
-	l := newLab(t, func(cfg *labConfig) { cfg.Hold = asideHold })
-	l.write("workspace/p/main.go", "one\n")
-	task := l.commands(choir.TaskEditRepo, "truncate -s 8T workspace/p/main.go; echo x > workspace/p/new; exit 3")
-	if r := l.result(task); r.Status == choir.StatusOK {
-		t.Errorf("%s %s", r.Status, r.Summary)
-	}
-	if out := l.sh("cat workspace/p/main.go; ls workspace/p"); out != "one\nmain.go\n" {
-		t.Errorf("%q", out)
-	}
-	if items := must(l.Workspace().Trash(l.within()))(t); len(items) != 1 || items[0].From != "workspace/p/main.go" {
-		t.Errorf("%+v", items)
-	}
-}
-
 // TestWhatModesCloseGoesBackToo has files and folders of mode 000, and one of
 // another user's, in a workspace.
 func TestWhatModesCloseGoesBackToo(t *testing.T) {

@@ -26,12 +26,16 @@ import (
 	"choiros/internal/computer/guestblobs"
 	"choiros/internal/computer/moments"
 	"choiros/internal/computer/projects"
+	"choiros/internal/computer/reconcile"
 	"choiros/internal/computer/rewind"
 	"choiros/internal/computer/rolehost"
 	"choiros/internal/computer/runs"
 	"choiros/internal/computer/selfsource"
+	"choiros/internal/computer/session"
+	"choiros/internal/computer/tasks"
 	"choiros/internal/computer/terminals"
 	"choiros/internal/computer/treemerge"
+	"choiros/internal/computer/verbs"
 	"choiros/internal/computer/workspace"
 	"choiros/internal/diskquota"
 	"choiros/internal/eventstore"
@@ -139,14 +143,21 @@ type Computer struct {
 	guestBlobs *guestblobs.Blobs
 	collector  *collection.Collector
 	keeper     *snapshot.Keeper
-	// roles runs the Director and the Associate in their sandboxes, tasks is what the
-	// Associate is to do, runs is what people ask for.
-	roles *rolehost.Host
-	tasks *dispatch.Tasks
-	runs  *runs.Runs
+	// roles runs the Director and the Associate in their sandboxes, reconciler prepares the
+	// workspace when the latter has come up. tasks is what the Associate is to do,
+	// taskChanges is what that changes, runs is what people ask for.
+	roles       *rolehost.Host
+	reconciler  *reconcile.Reconciler
+	tasks       *dispatch.Tasks
+	taskChanges *tasks.Changes
+	runs        *runs.Runs
 	// source is the desktop's own source in the workspace, projects are people's.
 	source   *selfsource.Source
 	projects *projects.Projects
+	// verbs answers what the roles ask for.
+	verbs *verbs.Verbs
+	// session is the control plane's, from Open on.
+	session *session.Session
 	// replica is nil where durability is local.
 	replica *cluster.Replica
 	// reading says that the computer was opened for reading only.
@@ -155,13 +166,9 @@ type Computer struct {
 	// ids guards cfg.Random.
 	ids sync.Mutex
 	// draftNews tells pages which drafts of the desk changed.
-	draftNews *draftNews
+	draftNews *desk.DraftNews
 	// begins is the first event that it has alone; 0 until somebody asked.
 	begins atomic.Uint64
-	// recovered says that the session before did not end in order.
-	recovered bool
-	// wentDown says that the machine did, under the session before.
-	wentDown bool
 }
 
 // Open opens the computer's log and creates what is missing. It starts nothing;
@@ -219,9 +226,7 @@ func newComputer(cfg Config, blobs blob.Store) *Computer {
 	if cfg.Observer == nil {
 		cfg.Observer = unobserved{}
 	}
-	c := &Computer{cfg: cfg, blobs: blobs, guestBlobs: guestblobs.New(blobs), keeper: snapshot.NewKeeper(blobs)}
-	c.draftNews = newDraftNews(c)
-	return c
+	return &Computer{cfg: cfg, blobs: blobs, guestBlobs: guestblobs.New(blobs), keeper: snapshot.NewKeeper(blobs)}
 }
 
 // OpenReadOnly opens the log and content of a computer that does not run. Only
@@ -242,39 +247,6 @@ func OpenReadOnly(ctx context.Context, cfg Config) (*Computer, error) {
 	return c, nil
 }
 
-// draftsFile is the name of the file with the drafts, in the computer's folder. A
-// fork, an export and a rewind leave it alone: drafts are no part of the log.
-const draftsFile = "drafts.sqlite"
-
-// setLog gives the computer its log, and makes the parts that need nothing else.
-func (c *Computer) setLog(log *eventstore.Store) {
-	c.store = log
-	c.events = appender.New(log, c.cfg.ID, c.newID, c.cfg.Log)
-	c.desk = desk.New(log, c.events, c.blobs, desk.Config{
-		Themes: selfsource.ThemeFolder, Drafts: filepath.Join(c.cfg.Dir, draftsFile),
-		ReadOnly: c.reading, Now: c.cfg.Now, DraftChanged: c.draftNews.enqueue,
-	})
-	c.moments = moments.New(log, c.desk, c.keeper, c.available)
-	c.roles, c.tasks = c.newRoles(), c.newTasks()
-	c.workspace = workspace.New(log, c.events, c.blobs, c.keeper, c.roles, workspace.Config{
-		Dir: c.cfg.Dir, Moment: c.moments.Tree, Disk: c.cfg.Disk, CacheLimit: c.cfg.CacheLimit, Hold: c.cfg.Hold, MaxUpload: c.cfg.MaxUpload,
-		ScanPatience: c.cfg.Patience.Scan, Scanned: c.cfg.Observer.Scanned, Computer: c.cfg.ID, Logger: c.cfg.Log,
-	})
-	c.merger = treemerge.New(log, c.events, c.workspace, c.keeper, c.roles.Terminals(), c.cfg.Now)
-	c.rewinder = c.newRewinder()
-	c.collector = collection.New(log, c.blobs, c.keeper, c.workspace, collection.Config{
-		KeepCalls: c.cfg.KeepCalls, Every: c.cfg.Patience.Collect, Computer: c.cfg.ID, Now: c.cfg.Now, Logger: c.cfg.Log,
-	})
-	c.copier = copies.New(log, c.events, c.blobs, c.keeper, c.collector, c.workspace, c.moments, c.merger, copies.Config{
-		Computer: c.cfg.ID, Name: c.cfg.Name, Available: c.available,
-	})
-	c.source = c.newSource()
-	c.projects = projects.New(log, c.events, c.keeper, c.workspace, c.roles, sandbox.WorkspaceInside)
-	c.runs = runs.New(log, c.events, runs.Config{
-		MustHaveProject: c.projects.MustHave, DesktopCostUSD: c.cfg.DesktopCostUSD, DesktopSpan: c.cfg.DesktopSpan, Now: c.cfg.Now,
-	})
-}
-
 // begin makes the first event of a new log, and records repairs of an old one.
 func (c *Computer) begin(ctx context.Context) error {
 	if c.store.ReadOnly() != "" {
@@ -284,18 +256,15 @@ func (c *Computer) begin(ctx context.Context) error {
 	if seq, _ := c.store.Head(); seq == 0 {
 		payloads = append(payloads, choir.ComputerCreated{Name: c.cfg.Name, Format: 1})
 	} else {
-		last, err := c.lastSessionEvent(ctx)
+		before, err := c.session.ReadBefore(ctx)
+		if before.MachineWentDown {
+			c.reconciler.DistrustWorkspace()
+		}
+		if err == nil && before.Killed {
+			payloads, err = terminals.Lost(c.store.Events(ctx, before.Seq+1, 0))
+		}
 		if err != nil {
 			return err
-		}
-		if c.recovered = last != nil && last.Type == choir.TypeSessionStarted; c.recovered {
-			c.wentDown, err = c.wentDownSince(last)
-			if err != nil {
-				return err
-			}
-			if payloads, err = terminals.Lost(c.store.Events(ctx, last.Seq+1, 0)); err != nil {
-				return err
-			}
 		}
 	}
 	for _, r := range c.store.Repairs() {
@@ -353,6 +322,12 @@ func (c *Computer) Runs() *runs.Runs { return c.runs }
 
 // Tasks is the computer's tasks, and how they get to the Associate.
 func (c *Computer) Tasks() *dispatch.Tasks { return c.tasks }
+
+// Verbs answers what the computer's roles ask for over the bus.
+func (c *Computer) Verbs() *verbs.Verbs { return c.verbs }
+
+// Session is the session of the control plane on the computer.
+func (c *Computer) Session() *session.Session { return c.session }
 
 // Blobs is the computer's content.
 func (c *Computer) Blobs() blob.Store { return c.blobs }

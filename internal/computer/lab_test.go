@@ -28,6 +28,9 @@ import (
 	"choiros/internal/snapshot"
 )
 
+// hold keeps a task's command running until the test makes the file "go".
+const hold = "while [ ! -e /tmp/go ]; do sleep 0.02; done"
+
 // patience bounds every wait of these tests.
 const patience = 60 * time.Second
 

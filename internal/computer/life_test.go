@@ -52,8 +52,8 @@ func TestAnOrderlyStopLeavesNothing(t *testing.T) {
 	}
 	again := openLab(t, l.cfg)
 	ended := again.all("session.ended")
-	if len(ended) != 1 || again.recovered {
-		t.Errorf("%d ends of the session; recovered %v", len(ended), again.recovered)
+	if len(ended) != 1 || again.session.Recovered() {
+		t.Errorf("%d ends of the session; recovered %v", len(ended), again.session.Recovered())
 	}
 }
 

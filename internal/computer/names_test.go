@@ -11,7 +11,7 @@ import (
 func (l *lab) squat(id choir.ID, task choir.DirectorTask) {
 	l.t.Helper()
 	d := must(choir.NewDraft(id, choir.TaskProgressed{Kind: "progress", Text: "mine"}))(l.t)
-	must(l.appendFrom(l.within(), choir.RoleAssociate, []choir.Draft{d.ForRun(task.RunID, task.TaskID)}))(l.t)
+	ask[choir.AppendReply](l, choir.RoleAssociate, choir.VerbAppend, choir.AppendRequest{Drafts: []choir.Draft{d.ForRun(task.RunID, task.TaskID)}})
 }
 
 // TestAnAssociateCannotHoldUpTheComputer: the Associate takes the ids that follow
@@ -71,7 +71,7 @@ func TestWhatATaskSaysIsThereWhoeverTookItsNames(t *testing.T) {
 		choir.DeriveID(task.TaskID, "egress", "example.org"),
 	} {
 		d := must(choir.NewDraft(id, choir.PlanRefused{Problems: []string{"mine"}}))(t)
-		must(l.appendFrom(l.within(), choir.RoleDirector, []choir.Draft{d.ForRun(task.RunID, "")}))(t)
+		ask[choir.AppendReply](l, choir.RoleDirector, choir.VerbAppend, choir.AppendRequest{Drafts: []choir.Draft{d.ForRun(task.RunID, "")}})
 	}
 	for range 2 {
 		must(l.Tasks().Submit(l.within(), choir.RoleCLI, task))(t)

@@ -5,6 +5,7 @@ import (
 
 	"choiros/internal/choir"
 	"choiros/internal/computer/rolehost"
+	"choiros/internal/computer/verbs"
 	"choiros/internal/eventstore"
 )
 
@@ -14,10 +15,9 @@ import (
 type Observer interface {
 	eventstore.Observer
 	rolehost.Observer
+	verbs.Observer
 	// Scanned receives how long one look at the workspace took, and its error.
 	Scanned(took time.Duration, err error)
-	// Answered receives how long one command from the bus took, and its error.
-	Answered(verb choir.Verb, took time.Duration, err error)
 }
 
 // unobserved is the observer of a computer that has none.

@@ -2,18 +2,11 @@ package computer
 
 import (
 	"context"
-	"errors"
 	"iter"
-	"os"
-	"path/filepath"
 
 	"choiros/internal/choir"
 	"choiros/internal/computer/appender"
-	"choiros/internal/computer/copies"
-	"choiros/internal/computer/syncedfile"
 	"choiros/internal/eventstore"
-	"choiros/internal/fault"
-	"choiros/internal/guest"
 	"choiros/internal/snapshot"
 	"choiros/internal/timeline"
 )
@@ -89,30 +82,6 @@ func (c *Computer) available(ctx context.Context, root choir.Digest) (choir.Dige
 		}
 		return false, err
 	})
-}
-
-// furnish puts the last snapshot of the log into the workspace of a computer that
-// was just made from another's past. It is done once: a crash on the way leaves
-// the note, and what was restored is restored again.
-func (c *Computer) furnish(ctx context.Context, client *guest.Client) error {
-	note := filepath.Join(c.cfg.Dir, copies.RestoreFile)
-	if _, err := os.Stat(note); errors.Is(err, os.ErrNotExist) {
-		return nil
-	}
-	root, err := c.workspace.LastSnapshot(ctx)
-	if err != nil {
-		return err
-	}
-	if root != "" {
-		if _, err := c.workspace.RestoreTree(ctx, client, root, guest.RestoreOptions{}); err != nil {
-			return choir.Wrap("computer.furnish", "", err, "fill the workspace")
-		}
-	}
-	fault.Point("computer.restore.remove")
-	if err := os.Remove(note); err != nil {
-		return choir.Wrap("computer.furnish", choir.CodeUnavailable, err, "note that the workspace is filled")
-	}
-	return choir.Wrap("computer.furnish", choir.CodeUnavailable, syncedfile.SyncFolder(c.cfg.Dir), "note that the workspace is filled")
 }
 
 // Forked says in the log that another computer begins with this one's past; once

@@ -38,7 +38,7 @@ func TestARoleAsksAgainUntilItsEventsAreReplicated(t *testing.T) {
 	}
 	before, _ := c.Store().Head()
 	for range 2 {
-		_, err = c.Handle(t.Context(), choir.Caller{Role: choir.RoleDirector}, choir.VerbAppend, body)
+		_, err = c.Verbs().Handle(t.Context(), choir.Caller{Role: choir.RoleDirector}, choir.VerbAppend, body)
 		if choir.CodeOf(err) != choir.CodeBusy {
 			t.Errorf("the Director is told %v", err)
 		}

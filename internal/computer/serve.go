@@ -9,7 +9,6 @@ import (
 	"github.com/thejerf/suture/v4"
 
 	"choiros/internal/bus/hub"
-	"choiros/internal/choir"
 )
 
 // Serve wakes the computer and runs it until the context ends: the relay, the
@@ -32,14 +31,11 @@ func (c *Computer) Serve(ctx context.Context) error {
 			return ended(err)
 		}
 	}
-	answers, err := hub.Respond(c.cfg.Bus, c.cfg.User, c.cfg.ID, c.Handle)
+	answers, err := hub.Respond(c.cfg.Bus, c.cfg.User, c.cfg.ID, c.verbs.Handle)
 	if err != nil {
 		return err
 	}
-	_, err = c.events.Append(ctx, choir.RoleControl, choir.SessionStarted{
-		Version: c.cfg.Version, Isolation: c.cfg.Driver.Name(), Recovered: c.recovered, Boot: c.cfg.Boot,
-	})
-	if err != nil {
+	if err := c.session.Start(ctx, c.cfg.Driver.Name()); err != nil {
 		answers.Close()
 		return ended(err)
 	}
@@ -66,17 +62,7 @@ func (c *Computer) Serve(ctx context.Context) error {
 	if c.cfg.Drain != nil {
 		err = errorsJoin(err, c.cfg.Drain(c))
 	}
-	slept := c.sleep(ctx)
-	c.recovered = slept != nil // what a further Serve follows is this session
-	return errorsJoin(slept, err)
-}
-
-// sleep says in the log that the session ended in order.
-func (c *Computer) sleep(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
-	defer cancel()
-	_, err := c.events.Append(ctx, choir.RoleControl, choir.SessionEnded{Reason: "choir was stopped"})
-	return err
+	return errorsJoin(c.session.End(ctx, "choir was stopped"), err)
 }
 
 // supervised logs what the supervisor sees.
@@ -90,42 +76,4 @@ func ended(err error) error {
 		return nil
 	}
 	return err
-}
-
-// lastSessionEvent is the newest session event in the log; nil when there is
-// none.
-func (c *Computer) lastSessionEvent(ctx context.Context) (*choir.Event, error) {
-	for e, err := range c.store.Backwards(ctx, 0) {
-		if err != nil {
-			return nil, err
-		}
-		switch e.Type {
-		case choir.TypeSessionStarted, choir.TypeSessionEnded, choir.TypeComputerForked, choir.TypeComputerImported:
-			return &e, nil
-		}
-	}
-	return nil, nil
-}
-
-// UnreturnedCalls lists the model.called that have no model.returned, of the
-// session that the log ends in. It looks at nothing when that session ended in
-// order, because then its gateway wrote the end of every call.
-func (c *Computer) UnreturnedCalls(ctx context.Context) ([]choir.Event, error) {
-	last, err := c.lastSessionEvent(ctx)
-	if err != nil || last == nil || last.Type != choir.TypeSessionStarted {
-		return nil, err
-	}
-	var open []choir.Event
-	for e, err := range c.store.Events(ctx, last.Seq+1, 0) {
-		if err != nil {
-			return open, err
-		}
-		switch e.Type {
-		case choir.TypeModelCalled:
-			open = append(open, e)
-		case choir.TypeModelReturned:
-			open = slices.DeleteFunc(open, func(called choir.Event) bool { return called.ID == e.Cause })
-		}
-	}
-	return open, nil
 }

@@ -108,9 +108,9 @@ var importRules = []importRule{
 		bad: ownBut("./internal/timeline", "./internal/choir", "./internal/snapshot", "./internal/keyfile", "./internal/blob", "./internal/journal", "./internal/eventstore"),
 	},
 	{
-		why: "desk and runs work on the computer's log alone, and guestblobs on its content, so that windows, documents and prompts work while nothing runs, and all are tested without it",
+		why: "desk, runs and session work on the computer's log alone, and guestblobs on its content, so that windows, documents and prompts work while nothing runs, and all are tested without it",
 		of: func(path string) bool {
-			return underAny(path, []string{"./internal/computer/desk", "./internal/computer/runs", "./internal/computer/guestblobs"})
+			return underAny(path, []string{"./internal/computer/desk", "./internal/computer/runs", "./internal/computer/session", "./internal/computer/guestblobs"})
 		}, deps: true,
 		bad: func(_, imported string) bool {
 			return underAny(imported, []string{"./internal/sandbox", "./internal/guest", "./internal/bus", "./internal/snapshot"})
@@ -139,13 +139,23 @@ var importRules = []importRule{
 		},
 	},
 	{
-		why: "merges, rewinds, copies, projects, moments, collections and the desktop's source reach a workspace through its own package and know neither driver, bus nor roles, so that they are tested in one process",
+		why: "merges, rewinds, copies, projects, moments, collections, tasks' changes, the look after a start and the desktop's source reach a workspace through its own package and know neither driver, bus nor roles, so that they are tested in one process",
 		of: func(path string) bool {
-			return underAny(path, []string{"./internal/computer/treemerge", "./internal/computer/selfsource", "./internal/computer/projects", "./internal/computer/moments", "./internal/computer/collection", "./internal/computer/rewind", "./internal/computer/copies"})
+			return underAny(path, []string{
+				"./internal/computer/treemerge", "./internal/computer/selfsource", "./internal/computer/projects", "./internal/computer/tasks", "./internal/computer/reconcile",
+				"./internal/computer/moments", "./internal/computer/collection", "./internal/computer/rewind", "./internal/computer/copies",
+			})
 		}, deps: true,
 		bad: func(_, imported string) bool {
 			return imported == "./internal/computer" ||
 				underAny(imported, []string{"./internal/sandbox", "./internal/bus", "./internal/control", "./internal/computer/desk", "./internal/computer/terminals", "./internal/computer/rolehost", "./internal/computer/dispatch", "./internal/computer/runs"})
+		},
+	},
+	{
+		why: "the verbs of the roles are answered by parts of a computer that are given as interfaces, so that what a role may send is tested without them",
+		of:  below("./internal/computer/verbs"), deps: true,
+		bad: func(path, imported string) bool {
+			return under(imported, "./internal/computer") && imported != path || underAny(imported, []string{"./internal/sandbox", "./internal/guest", "./internal/control"})
 		},
 	},
 	{

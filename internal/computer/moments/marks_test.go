@@ -41,40 +41,6 @@ func TestPagesKnowEveryEventThatIsAMark(t *testing.T) {
 	}
 }
 
-// TestWindowsThatARunOpensAreAMarkOfItsOwn: a demo opens them, and a person moves one.
-func TestWindowsThatARunOpensAreAMarkOfItsOwn(t *testing.T) {
-	l := newFakeLab(t)
-	run, _, err := l.Runs().Prompt(l.within(), choir.RoleDesktop, choir.PromptSubmitted{Text: "show me"}, "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	open := func(app string, run choir.ID) choir.ID {
-		w, _, err := l.desk.OpenWindow(l.within(), choir.RoleDesktop, choir.WindowOpened{App: app, Bounds: choir.Rect{Width: 9, Height: 9}, Run: run}, "")
-		if err != nil {
-			t.Fatal(err)
-		}
-		return w.ID
-	}
-	open("writer", run)
-	terminal := open("terminal", run)
-	if _, _, err := l.desk.ChangeWindow(l.within(), choir.RoleDesktop, terminal, "", desk.MoveWindow(&choir.Rect{X: 5, Width: 9, Height: 9}, nil)); err != nil {
-		t.Fatal(err)
-	}
-	open("files", "")
-	all := must(l.Marks(l.within(), 100, 0))(t)
-	var got []string
-	for _, m := range all {
-		if m.Kind == eventstore.MarkWindows {
-			got = append(got, m.Text+string(m.Run))
-		}
-	}
-	want := []string{"you arranged files, terminal", "the run opened terminal, writer" + string(run)}
-	if !slices.Equal(got, want) {
-		t.Errorf("the marks are %q, want %q", got, want)
-	}
-	l.pagesGive(all)
-}
-
 // What a person does in a row is one mark, wherever the pages are cut.
 func TestWindowsAndWritingAreMarks(t *testing.T) {
 	l := newLab(t)

@@ -30,7 +30,7 @@ func (b books) SpentByDesktop(ctx context.Context) (modelgw.Used, error) {
 
 // Unreturned implements modelgw.Books.
 func (b books) Unreturned(ctx context.Context) ([]choir.Event, error) {
-	return b.c.UnreturnedCalls(ctx)
+	return b.c.Session().UnreturnedCalls(ctx)
 }
 
 func usedOf(u eventstore.Usage, err error) (modelgw.Used, error) {

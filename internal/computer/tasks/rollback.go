@@ -1,4 +1,4 @@
-package computer
+package tasks
 
 import (
 	"context"
@@ -12,10 +12,24 @@ import (
 	"choiros/internal/snapshot"
 )
 
-// taskRollback puts the workspace back to the base of a task, in place, except
-// for the paths the caller wants kept and those the owner wrote meanwhile: these
-// become what the owner wrote, whatever the task did to them after.
-func (c *Computer) taskRollback(ctx context.Context, id choir.ID, keep []string) (choir.TaskRollbackReply, error) {
+// TakeBack implements dispatch.Workspace. It rolls the task back after it has ended the
+// Associate's process, which its seat starts again.
+func (c *Changes) TakeBack(ctx context.Context, id choir.ID) (choir.TaskRollbackReply, error) {
+	client, err := c.sandbox.Guest(ctx)
+	if err == nil {
+		err = client.StopRole(ctx)
+	}
+	if err != nil {
+		return choir.TaskRollbackReply{}, err
+	}
+	return c.Rollback(ctx, id, nil)
+}
+
+// Rollback restores the base of a task in the workspace, in place, except for the paths
+// the caller wants kept and those the owner wrote meanwhile: these become what the owner
+// wrote, whatever the task did to them after. Code corrupt when content of the base is
+// damaged; the workspace stays as the task made it then.
+func (c *Changes) Rollback(ctx context.Context, id choir.ID, keep []string) (choir.TaskRollbackReply, error) {
 	t, err := c.startedTask(ctx, id)
 	if err != nil {
 		return choir.TaskRollbackReply{}, err
@@ -36,15 +50,15 @@ func (c *Computer) taskRollback(ctx context.Context, id choir.ID, keep []string)
 	if err != nil {
 		return choir.TaskRollbackReply{}, err
 	}
-	reply, err := c.takeBack(ctx, client, t.Base, now.Root, keep, w)
+	reply, err := c.restoreBase(ctx, client, t.Base, now.Root, keep, w)
 	if choir.CodeOf(err) == choir.CodeCorrupt {
 		// What the workspace still has of it, a scan brings back.
 		if now, client, err = c.workspace.Scan(ctx); err == nil {
-			reply, err = c.takeBack(ctx, client, t.Base, now.Root, keep, w)
+			reply, err = c.restoreBase(ctx, client, t.Base, now.Root, keep, w)
 		}
 	}
 	if choir.CodeOf(err) == choir.CodeCorrupt {
-		return reply, c.leave(ctx, &t, err)
+		return reply, c.recordUnrestored(ctx, &t, err)
 	}
 	if err != nil {
 		return reply, err
@@ -55,9 +69,9 @@ func (c *Computer) taskRollback(ctx context.Context, id choir.ID, keep []string)
 	return reply, c.workspace.RecordFor(ctx, now, "task_ended", &t)
 }
 
-// leave records the workspace as it is after a rollback that cannot be done,
-// because content of the base is damaged and nobody else has it.
-func (c *Computer) leave(ctx context.Context, t *eventstore.Task, why error) error {
+// recordUnrestored appends the workspace as it is after a rollback that cannot be done,
+// because content of the base is damaged and nobody else has it. It returns that error.
+func (c *Changes) recordUnrestored(ctx context.Context, t *eventstore.Task, why error) error {
 	now, _, err := c.workspace.Scan(ctx)
 	if err == nil {
 		err = c.workspace.RecordFor(ctx, now, "task_ended", t)
@@ -68,8 +82,8 @@ func (c *Computer) leave(ctx context.Context, t *eventstore.Task, why error) err
 	return choir.Wrap("computer.rollback", choir.CodeCorrupt, why, "the workspace was left as task %s made it", t.ID)
 }
 
-// takeBack restores the base around what is kept, and then what the owner wrote.
-func (c *Computer) takeBack(ctx context.Context, client *guest.Client, base, now choir.Digest, keep []string, w writers) (choir.TaskRollbackReply, error) {
+// restoreBase restores the base around what is kept, and then what the owner wrote.
+func (c *Changes) restoreBase(ctx context.Context, client *guest.Client, base, now choir.Digest, keep []string, w writers) (choir.TaskRollbackReply, error) {
 	changes, err := snapshot.Diff(ctx, c.keeper, base, now)
 	if err != nil {
 		return choir.TaskRollbackReply{}, err
@@ -99,40 +113,10 @@ func (c *Computer) takeBack(ctx context.Context, client *guest.Client, base, now
 	return reply, nil
 }
 
-// writers are who wrote what since a task began.
-type writers struct {
-	owner map[string]choir.Digest // paths, and the snapshot in which each is as the owner left it
-	task  map[string]bool
-}
-
-// conflicts are the paths that both wrote, and those the plan found besides.
-func (w writers) conflicts(planned []string) []string {
-	both := slices.Clone(planned)
-	for path := range w.owner {
-		if w.task[path] {
-			both = append(both, path)
-		}
-	}
-	slices.Sort(both)
-	return slices.Compact(both)
-}
-
-// onlyOwner are the paths that the owner wrote and the task did not.
-func (w writers) onlyOwner() []string {
-	var paths []string
-	for path := range w.owner {
-		if !w.task[path] {
-			paths = append(paths, path)
-		}
-	}
-	slices.Sort(paths)
-	return paths
-}
-
 // writersOf reads who wrote what from the log; what no event tells of yet is the
 // task's.
-func (c *Computer) writersOf(ctx context.Context, t *eventstore.Task, now choir.Digest) (writers, error) {
-	w := writers{owner: map[string]choir.Digest{}, task: map[string]bool{}}
+func (c *Changes) writersOf(ctx context.Context, t *eventstore.Task, now choir.Digest) (writers, error) {
+	w := newWriters()
 	last, err := c.workspace.LastSnapshot(ctx)
 	if err != nil {
 		return w, err
@@ -147,51 +131,12 @@ func (c *Computer) writersOf(ctx context.Context, t *eventstore.Task, now choir.
 			w.task[ch.From] = true
 		}
 	}
-	for e, err := range c.store.Events(ctx, t.StartedSeq+1, 0) {
-		if err == nil {
-			err = w.take(&e, t.ID)
-		}
-		if err != nil {
-			return w, err
-		}
-	}
-	return w, nil
-}
-
-// take notes what one event says.
-func (w *writers) take(e *choir.Event, task choir.ID) error {
-	owner := e.Source == choir.SourceUser || e.Source == choir.SourceDesktop
-	if e.Type != choir.TypeFileWritten && e.Type != choir.TypeFileRemoved || !owner && e.Task != task {
-		return nil
-	}
-	p, err := choir.ReadPayload(e.Type, e.Payload)
-	if err != nil {
-		return err
-	}
-	var paths []string
-	var in choir.Digest
-	switch p := p.(type) {
-	case *choir.FileWritten:
-		in = p.Snapshot
-		for _, f := range p.Files {
-			paths = append(paths, f.Path)
-		}
-	case *choir.FileRemoved:
-		in, paths = p.Snapshot, p.Paths
-	}
-	for _, path := range paths {
-		if owner {
-			w.owner[path] = in
-		} else {
-			w.task[path] = true
-		}
-	}
-	return nil
+	return w, w.read(c.log.Events(ctx, t.StartedSeq+1, 0), t.ID)
 }
 
 // lostToTask finds the owner's paths that are not what the owner wrote any more,
 // with the folders they need, by the snapshot that has them.
-func (c *Computer) lostToTask(ctx context.Context, w writers, now choir.Digest) (map[choir.Digest][]string, error) {
+func (c *Changes) lostToTask(ctx context.Context, w writers, now choir.Digest) (map[choir.Digest][]string, error) {
 	out := map[choir.Digest][]string{}
 	for path, in := range w.owner {
 		if !w.task[path] && !belowAny(path, w.task) {

@@ -1,0 +1,155 @@
+package computer
+
+import (
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"path/filepath"
+
+	"choiros/internal/bus"
+	"choiros/internal/bus/hub"
+	"choiros/internal/choir"
+	"choiros/internal/computer/appender"
+	"choiros/internal/computer/collection"
+	"choiros/internal/computer/copies"
+	"choiros/internal/computer/desk"
+	"choiros/internal/computer/desk/drafts"
+	"choiros/internal/computer/dispatch"
+	"choiros/internal/computer/moments"
+	"choiros/internal/computer/projects"
+	"choiros/internal/computer/reconcile"
+	"choiros/internal/computer/rewind"
+	"choiros/internal/computer/rolehost"
+	"choiros/internal/computer/runs"
+	"choiros/internal/computer/selfsource"
+	"choiros/internal/computer/session"
+	"choiros/internal/computer/tasks"
+	"choiros/internal/computer/treemerge"
+	"choiros/internal/computer/verbs"
+	"choiros/internal/computer/workspace"
+	"choiros/internal/eventstore"
+	"choiros/internal/sandbox"
+)
+
+// draftsFile is the name of the file with the drafts, in the computer's folder. A
+// fork, an export and a rewind leave it alone: drafts are no part of the log.
+const draftsFile = "drafts.sqlite"
+
+// setLog gives the computer its log, and makes the parts that work on it. Nothing runs
+// before Serve.
+func (c *Computer) setLog(log *eventstore.Store) {
+	cfg := &c.cfg
+	c.store = log
+	c.events = appender.New(log, cfg.ID, c.newID, cfg.Log)
+	c.session = session.New(log, c.events, cfg.Version, cfg.Boot)
+	c.draftNews = desk.NewDraftNews(cfg.ID, cfg.openDraftPost, cfg.Log)
+	c.desk = desk.New(log, c.events, c.blobs, desk.Config{
+		Themes: selfsource.ThemeFolder, Drafts: filepath.Join(cfg.Dir, draftsFile),
+		ReadOnly: c.reading, Now: cfg.Now, DraftChanged: c.draftNews.Enqueue,
+	})
+	c.moments = moments.New(log, c.desk, c.keeper, c.available)
+	preparing := &preparedWorkspace{} // which needs the workspace, which needs the roles
+	c.roles = rolehost.New(log, c.events, roleBus{cfg.Bus}, preparing, roleConfig(c))
+	c.workspace = workspace.New(log, c.events, c.blobs, c.keeper, c.roles, workspace.Config{
+		Dir: cfg.Dir, Moment: c.moments.Tree, Disk: cfg.Disk, CacheLimit: cfg.CacheLimit, Hold: cfg.Hold, MaxUpload: cfg.MaxUpload,
+		ScanPatience: cfg.Patience.Scan, Scanned: cfg.Observer.Scanned, Computer: cfg.ID, Logger: cfg.Log,
+	})
+	c.merger = treemerge.New(log, c.events, c.workspace, c.keeper, c.roles.Terminals(), cfg.Now)
+	c.rewinder = rewind.New(log, c.events, c.moments, c.workspace, c.keeper, c.merger, c.roles.Terminals(), rewind.Config{
+		Available: c.available, ReadOnly: c.reading,
+		WrittenByOwner: func(ctx context.Context, t *eventstore.Task) ([]string, error) {
+			return tasks.WrittenByOwner(ctx, log, t)
+		},
+	})
+	c.collector = collection.New(log, c.blobs, c.keeper, c.workspace, collection.Config{
+		KeepCalls: cfg.KeepCalls, Every: cfg.Patience.Collect, Computer: cfg.ID, Now: cfg.Now, Logger: cfg.Log,
+	})
+	c.copier = copies.New(log, c.events, c.blobs, c.keeper, c.collector, c.workspace, c.moments, c.merger, copies.Config{
+		Computer: cfg.ID, Name: cfg.Name, Available: c.available,
+	})
+	c.source = selfsource.New(log, c.events, c.keeper, c.workspace, c.merger, sourceConfig(c))
+	c.projects = projects.New(log, c.events, c.keeper, c.workspace, c.roles, sandbox.WorkspaceInside)
+	c.reconciler = reconcile.New(log, c.events, c.keeper, c.workspace, c.source, c.collector, reconcile.Config{
+		Computer: cfg.ID, Folders: []string{selfsource.Folder, "artifacts", projects.Folder}, RestoreNote: filepath.Join(cfg.Dir, copies.RestoreFile), Logger: cfg.Log,
+	})
+	preparing.Reconciler = c.reconciler
+	c.taskChanges = tasks.New(cfg.ID, log, c.events, c.keeper, c.workspace, c.roles, cfg.Log)
+	c.tasks = dispatch.New(log, c.events, c.taskChanges, dispatch.Config{
+		Computer: cfg.ID, OpenPost: cfg.openPost, AutoCheckpoint: cfg.AutoCheckpoint, Now: cfg.Now, Log: cfg.Log,
+		Resend: cfg.Patience.Resend, Grace: cfg.Patience.Cancel,
+	})
+	c.runs = runs.New(log, c.events, runs.Config{
+		MustHaveProject: c.projects.MustHave, DesktopCostUSD: cfg.DesktopCostUSD, DesktopSpan: cfg.DesktopSpan, Now: cfg.Now,
+	})
+	c.verbs = verbs.New(cfg.ID, verbs.Parts{
+		Log: log, Blobs: c.blobs, Content: c.guestBlobs, Desk: c.desk, Runs: c.runs, Roles: c.roles, Tasks: c.taskChanges,
+	}, cfg.Observer, cfg.Log)
+}
+
+// preparedWorkspace is the workspace as the host of the roles prepares it. The Reconciler
+// is there before anything is served.
+type preparedWorkspace struct{ *reconcile.Reconciler }
+
+// roleConfig makes the configuration of the host of a computer's roles.
+func roleConfig(c *Computer) rolehost.Config {
+	cfg := &c.cfg
+	return rolehost.Config{
+		ID: cfg.ID, User: cfg.User, Dir: cfg.Dir, Guest: cfg.Guest, Driver: cfg.Driver,
+		HostUIDs: cfg.HostUIDs, Limits: cfg.Limits, RequireLimits: cfg.RequireLimits, Disk: cfg.Disk,
+		RunLimits: cfg.RunLimits, Egress: func() http.Handler { return cfg.Egress(c) },
+		ReadOnly: c.reading, Boot: cfg.Boot, Observer: cfg.Observer, Now: cfg.Now, Log: cfg.Log,
+		Terminals: cfg.Terminals, TerminalFolder: projects.Folder, TerminalUsed: func() { c.workspace.TerminalUsed() },
+		GuestPatience: cfg.Patience.Guest, StartPatience: cfg.Patience.Start, IdentityLife: cfg.Patience.Identity,
+	}
+}
+
+// roleBus is the bus as the host of the roles uses it.
+type roleBus struct{ *hub.Server }
+
+// ServeDoor implements rolehost.Bus.
+func (b roleBus) ServeDoor(ctx context.Context, listener net.Listener) io.Closer {
+	return hub.ServeDoor(ctx, listener, b.Server)
+}
+
+// sourceConfig makes the configuration of a computer's desktop source.
+func sourceConfig(c *Computer) selfsource.Config {
+	return selfsource.Config{
+		Computer: c.cfg.ID, Archive: c.cfg.Source, Version: c.cfg.Version,
+		Available: func(ctx context.Context, root choir.Digest) (choir.Digest, error) {
+			left, _, err := c.available(ctx, root)
+			return left, err
+		},
+		Running: func(ctx context.Context) choir.ID {
+			run, _ := c.roles.Running(ctx)
+			return run
+		},
+		Now: c.cfg.Now, Logger: c.cfg.Log,
+	}
+}
+
+// openPost opens the post to the computer's roles.
+func (cfg *Config) openPost() (dispatch.Post, error) {
+	post, err := hub.NewPost(cfg.Bus, cfg.User, cfg.ID)
+	if err != nil {
+		return nil, err
+	}
+	return post, nil
+}
+
+// draftPost is the post as the news of drafts use it.
+type draftPost struct{ *hub.Post }
+
+// TellDraft implements desk.DraftPost.
+func (p draftPost) TellDraft(d drafts.Draft) error {
+	return p.Post.TellDraft(bus.DraftChanged{App: d.App, Subject: d.Subject, Revision: d.Revision})
+}
+
+// openDraftPost opens the post to the computer's pages.
+func (cfg *Config) openDraftPost() (desk.DraftPost, error) {
+	post, err := hub.NewPost(cfg.Bus, cfg.User, cfg.ID)
+	if err != nil {
+		return nil, err
+	}
+	return draftPost{post}, nil
+}

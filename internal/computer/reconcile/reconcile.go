@@ -1,0 +1,106 @@
+// Package reconcile brings the workspace of a computer and its log together when the
+// Associate's sandbox has come up, before its role runs: it lays out a new workspace,
+// finishes what a kill interrupted, records what changed while no sandbox was there, and
+// puts back what a power cut took.
+//
+// It reaches the tree by way of package workspace and knows neither driver nor bus, so it
+// is tested with choir-init's server in the test's own process.
+package reconcile
+
+import (
+	"context"
+	"log/slog"
+
+	"choiros/internal/choir"
+	"choiros/internal/computer/appender"
+	"choiros/internal/computer/workspace"
+	"choiros/internal/eventstore"
+	"choiros/internal/guest"
+	"choiros/internal/snapshot"
+)
+
+// Log is what a Reconciler reads of its computer's log; eventstore.Store is one.
+type Log interface {
+	Head() (uint64, choir.Digest)
+}
+
+// Tree is the workspace's tree. Its lock is not held: nobody else reaches the tree.
+type Tree interface {
+	Limit(client *guest.Client)
+	TaskAtWork(ctx context.Context) (*eventstore.Task, error)
+	ScanWith(ctx context.Context, client *guest.Client, only []string) (snapshot.Result, error)
+	Without(ctx context.Context, root choir.Digest, paths []string) (choir.Digest, error)
+	RestoreTree(ctx context.Context, client *guest.Client, root choir.Digest, opts guest.RestoreOptions) (snapshot.RestoreResult, error)
+	ResumeRemoving()
+}
+
+// Intents are steps that rewrite the tree, which a kill leaves unfinished.
+type Intents interface {
+	UnfinishedIntent() (bool, error)
+	FinishIntent(ctx context.Context, client *guest.Client) (found bool, err error)
+	CarryOut(ctx context.Context, client *guest.Client, in workspace.Intent) (choir.Receipt, error)
+}
+
+// Record is what the log knows of the tree, and how it learns what changed.
+type Record interface {
+	LastSnapshot(ctx context.Context) (choir.Digest, error)
+	Record(ctx context.Context, now snapshot.Result, reason string, always bool) ([]choir.Draft, error)
+	RecordOwners(ctx context.Context, now snapshot.Result) error
+	AppendAll(ctx context.Context, role choir.Role, drafts []choir.Draft) error
+}
+
+// Workspace is the workspace that a Reconciler prepares; workspace.Workspace is one.
+type Workspace interface {
+	Tree
+	Intents
+	Record
+}
+
+// Source is the desktop's source in the workspace; selfsource.Source is one.
+type Source interface {
+	Ship(ctx context.Context, client *guest.Client) error
+	MayRenew(ctx context.Context) (bool, error)
+	Renew(ctx context.Context, client *guest.Client) error
+}
+
+// Collector removes content that no event leads to; collection.Collector is one.
+type Collector interface {
+	// Pause lets collections wait until resume, which is called once.
+	Pause() (resume func())
+}
+
+// Config of a Reconciler.
+type Config struct {
+	Computer choir.ID
+	// Folders are what a new workspace has, as paths below its root.
+	Folders []string
+	// RestoreNote is the path of a file on the host, which is there while the workspace is
+	// still to be filled with the last snapshot of the log.
+	RestoreNote string
+	Logger      *slog.Logger // is told of a workspace that cannot be read
+}
+
+// Reconciler prepares the workspace of one computer at each start of its sandbox. Its
+// methods are called as rolehost.Workspace says.
+type Reconciler struct {
+	cfg       Config
+	log       Log
+	events    *appender.Appender // appends to log
+	keeper    *snapshot.Keeper   // of the workspace's trees
+	workspace Workspace
+	source    Source
+	collector Collector
+	// wentDown says that the machine did, under the session before.
+	wentDown bool
+}
+
+// New makes the Reconciler of a computer. It reads log and appends with events, which must
+// append to the same log. It pauses the collector while it relies on content of the tree
+// that no event leads to.
+func New(log Log, events *appender.Appender, keeper *snapshot.Keeper, workspace Workspace, source Source, collector Collector, cfg Config) *Reconciler {
+	return &Reconciler{cfg: cfg, log: log, events: events, keeper: keeper, workspace: workspace, source: source, collector: collector}
+}
+
+// DistrustWorkspace says, before the first start, that the machine went down under the
+// session before: the next look puts back what the log says.
+func (r *Reconciler) DistrustWorkspace() { r.wentDown = true }

@@ -1,0 +1,41 @@
+package reconcile
+
+import (
+	"context"
+
+	"choiros/internal/choir"
+	"choiros/internal/computer/workspace"
+	"choiros/internal/guest"
+	"choiros/internal/snapshot"
+)
+
+// putRight rewrites the workspace to what the log says after the machine went down: nobody
+// waits until a workspace is on the disk, as its snapshots are, so the workspace that is
+// found can be older than what was acknowledged, or torn. It is kept, as a moment to go
+// back to.
+func (r *Reconciler) putRight(ctx context.Context, client *guest.Client, found snapshot.Result) error {
+	last, err := r.workspace.LastSnapshot(ctx)
+	if err == nil && last != "" {
+		last, err = r.workspace.Without(ctx, last, found.Left)
+	}
+	if err != nil || last == "" || last == found.Root {
+		return err
+	}
+	then, _ := r.log.Head()
+	changes, err := snapshot.Diff(ctx, r.keeper, found.Root, last)
+	if err != nil {
+		return err
+	}
+	kept, err := r.workspace.Record(ctx, found, "power_cut", false)
+	if err == nil {
+		err = r.workspace.AppendAll(ctx, choir.RoleControl, kept)
+	}
+	if err != nil {
+		return err
+	}
+	done, err := r.events.Draft(choir.TimelineRewound{ToSeq: then, Snapshot: last, Before: found.Root, Files: workspace.CountShown(changes)})
+	if err == nil {
+		_, err = r.workspace.CarryOut(ctx, client, workspace.Intent{Before: found.Root, Target: last, Role: choir.RoleControl, Draft: done})
+	}
+	return err
+}

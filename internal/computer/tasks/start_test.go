@@ -1,0 +1,99 @@
+package tasks
+
+import (
+	"slices"
+	"testing"
+
+	"choiros/internal/choir"
+	"choiros/internal/computer/workspace/workspacetest"
+)
+
+func TestATaskThatIsDeliveredAgainKeepsItsBase(t *testing.T) {
+	l := newLab(t)
+	l.Write("x", "before")
+	base := l.root()
+	task := l.dispatch()
+	first := must(l.Start(l.Within(), task.TaskID, ""))(t)
+	if first.Base != base || first.Attempt != 1 || first.Resumed || first.Compared {
+		t.Errorf("the first start is %+v", first)
+	}
+	task.call(true, func() { l.WriteOutside("x", "task") })
+	open := workspacetest.NewID(t)
+	task.say(choir.ToolCalled{Call: open, Tool: "bash", Writes: true, Input: choir.ToolInput{Command: "x"}})
+	again := must(l.Start(l.Within(), task.TaskID, ""))(t)
+	if again.Base != base || again.Attempt != 2 || !again.Resumed || !slices.Equal(again.UnfinishedCalls, []choir.ID{open}) {
+		t.Errorf("the second start is %+v", again)
+	}
+}
+
+// TestAStartRecordsWhatNobodyToldOf has the owner's programs change the workspace before a
+// task starts.
+func TestAStartRecordsWhatNobodyToldOf(t *testing.T) {
+	l := newLab(t)
+	l.WriteOutside("x", "outside")
+	task := l.start()
+	if got := l.rootAt(l.Head()); got != l.root() {
+		t.Errorf("the log has %s", got)
+	}
+	if _, written := task.writers(); len(written) > 0 {
+		t.Errorf("the task is said to have written %q", written)
+	}
+}
+
+func TestAStartListsWhatDiffersSinceASnapshot(t *testing.T) {
+	l := newLab(t)
+	l.Write("a", "1")
+	l.WriteOutside("p/.git/index", "1")
+	since := l.root()
+	l.Write("a", "2")
+	l.WriteOutside("p/.git/index", "2")
+	l.Write("b", "1")
+	got := must(l.Start(l.Within(), l.dispatch().TaskID, since))(t)
+	if !got.Compared || !slices.Equal(got.Changed, []string{"a", "b"}) {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestASnapshotThatIsNotThereIsNotComparedWith(t *testing.T) {
+	l := newLab(t)
+	got := must(l.Start(l.Within(), l.dispatch().TaskID, choir.DigestOf([]byte("made up"))))(t)
+	if got.Compared || len(got.Changed) > 0 {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestOneTaskWorksAtATime(t *testing.T) {
+	l := newLab(t)
+	first, second := l.start(), l.dispatch()
+	_, err := l.Start(l.Within(), second.TaskID, "")
+	l.wantCode(err, choir.CodeUnavailable)
+	first.answer()
+	must(l.Start(l.Within(), second.TaskID, ""))(t)
+}
+
+func TestOnlyATaskThatWorksIsChanged(t *testing.T) {
+	l := newLab(t)
+	waiting, answered := l.dispatch(), l.dispatch()
+	answered.answer()
+	for _, c := range []struct {
+		name string
+		task choir.ID
+		want choir.Code
+	}{
+		{"unknown", workspacetest.NewID(t), choir.CodeNotFound},
+		{"not started", waiting.TaskID, choir.CodeConflict},
+		{"answered", answered.TaskID, choir.CodeConflict},
+	} {
+		_, compare := l.Compare(l.Within(), c.task)
+		_, commit := l.Commit(l.Within(), c.task, "task_ended", nil)
+		_, command := l.CommitCommand(l.Within(), c.task)
+		_, rollback := l.Rollback(l.Within(), c.task, nil)
+		for _, err := range []error{compare, commit, command, rollback} {
+			if choir.CodeOf(err) != c.want {
+				t.Errorf("%s: %v, want the code %q", c.name, err, c.want)
+			}
+		}
+	}
+	_, err := l.Start(l.Within(), answered.TaskID, "")
+	l.wantCode(err, choir.CodeConflict)
+}

@@ -1,0 +1,213 @@
+// Package verbs answers what the roles of one computer ask for over the bus: it decodes a
+// verb's body strictly, has the part of the computer that the verb is about answer it, and
+// hides the causes of internal errors. docs/CONTRACTS.md lists the verbs.
+//
+// It knows the parts as interfaces, so it is tested without them.
+package verbs
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"time"
+
+	"choiros/internal/blob"
+	"choiros/internal/bus/hub"
+	"choiros/internal/choir"
+	"choiros/internal/eventstore"
+)
+
+// Log is the computer's log, to be read in pages; eventstore.Store is one.
+type Log interface {
+	Head() (uint64, choir.Digest)
+	EventsAfter(ctx context.Context, seq uint64, limit int) ([]choir.Event, error)
+}
+
+// Content is content that comes and goes in chunks.
+type Content interface {
+	Put(ctx context.Context, who choir.Caller, r choir.BlobPutRequest) (choir.BlobPutReply, error)
+	Get(ctx context.Context, r choir.BlobGetRequest) (choir.BlobGetReply, error)
+}
+
+// Desk appends what a role says; desk.Desk is one.
+type Desk interface {
+	Append(ctx context.Context, role choir.Role, drafts ...choir.Draft) ([]choir.Receipt, error)
+}
+
+// Runs reads both ends of a run; runs.Runs is one.
+type Runs interface {
+	Read(ctx context.Context, run choir.ID) (choir.RunReadReply, error)
+}
+
+// Roles takes note of the key of a Director that has started; rolehost.Host is one.
+type Roles interface {
+	Hello(ctx context.Context, publicKey string) error
+}
+
+// Tasks is what tasks change in the workspace; tasks.Changes is one.
+type Tasks interface {
+	Start(ctx context.Context, task choir.ID, since choir.Digest) (choir.TaskBeginReply, error)
+	RecordAround(ctx context.Context, drafts []choir.Draft) error
+	Compare(ctx context.Context, task choir.ID) (choir.TaskTreeReply, error)
+	Commit(ctx context.Context, task choir.ID, reason string, only []string) (choir.TaskCommitReply, error)
+	CommitCommand(ctx context.Context, task choir.ID) (choir.TaskCommitReply, error)
+	Rollback(ctx context.Context, task choir.ID, keep []string) (choir.TaskRollbackReply, error)
+}
+
+// Parts answer the verbs. All are needed.
+type Parts struct {
+	Log     Log
+	Blobs   blob.Store // has the bodies that do not fit into a message
+	Content Content    // of Blobs
+	Desk    Desk
+	Runs    Runs
+	Roles   Roles
+	Tasks   Tasks
+}
+
+// Observer receives figures. Its methods are called by many goroutines at once, and
+// return at once.
+type Observer interface {
+	// Answered receives how long one command from the bus took, and its error.
+	Answered(verb choir.Verb, took time.Duration, err error)
+}
+
+// Verbs answers the verbs of one computer. Its methods may be called at once.
+type Verbs struct {
+	computer choir.ID
+	parts    Parts
+	observer Observer
+	logger   *slog.Logger
+}
+
+// New makes what answers the verbs of a computer. The logger is told under the computer's
+// name of the causes of internal errors.
+func New(computer choir.ID, parts Parts, observer Observer, logger *slog.Logger) *Verbs {
+	return &Verbs{computer: computer, parts: parts, observer: observer, logger: logger}
+}
+
+// Handle answers one verb of a connection on the bus. The caller's role follows
+// from its credentials; which role may use which verb was checked by the bus.
+func (v *Verbs) Handle(ctx context.Context, who choir.Caller, verb choir.Verb, body []byte) (any, error) {
+	began := time.Now()
+	body, err := v.request(ctx, body)
+	var reply any
+	if err == nil {
+		reply, err = v.answer(ctx, who, verb, body)
+	}
+	if errors.Is(err, eventstore.ErrNotReplicated) && choir.CodeOf(err) == choir.CodeUnavailable {
+		// A role asks again, under the same ids, until the cluster is back.
+		err = choir.Wrap("computer.verb", choir.CodeBusy, err, "%s", verb)
+	}
+	if p := choir.ProblemOf(err); p != nil && p.Code == choir.CodeInternal {
+		// The caller is not told what lies behind it.
+		v.logger.Error("a command failed", "computer", v.computer, "verb", verb, "role", who.Role, "error", err)
+	}
+	v.observer.Answered(verb, time.Since(began), err)
+	return reply, err
+}
+
+// answer does a verb, and returns its reply.
+func (v *Verbs) answer(ctx context.Context, who choir.Caller, verb choir.Verb, body []byte) (any, error) {
+	switch verb {
+	case choir.VerbAppend:
+		return handle(body, func(r choir.AppendRequest) (choir.AppendReply, error) {
+			receipts, err := v.appendFrom(ctx, who.Role, r.Drafts)
+			return choir.AppendReply{Receipts: receipts}, err
+		})
+	case choir.VerbEventsAfter:
+		return handle(body, func(r choir.EventsAfterRequest) (choir.EventsAfterReply, error) { return v.eventsAfter(ctx, r) })
+	case choir.VerbRunRead:
+		return handle(body, func(r choir.RunReadRequest) (choir.RunReadReply, error) { return v.parts.Runs.Read(ctx, r.Run) })
+	case choir.VerbBlobPut:
+		return handle(body, func(r choir.BlobPutRequest) (choir.BlobPutReply, error) { return v.parts.Content.Put(ctx, who, r) })
+	case choir.VerbBlobGet:
+		return handle(body, func(r choir.BlobGetRequest) (choir.BlobGetReply, error) { return v.parts.Content.Get(ctx, r) })
+	case choir.VerbHello:
+		return handle(body, func(r choir.HelloRequest) (choir.Done, error) {
+			return choir.Done{}, v.parts.Roles.Hello(ctx, r.PublicKey)
+		})
+	case choir.VerbTaskBegin:
+		return handle(body, func(r choir.TaskBeginRequest) (choir.TaskBeginReply, error) {
+			return v.parts.Tasks.Start(ctx, r.Task, r.Since)
+		})
+	case choir.VerbTaskTree:
+		reply, err := handle(body, func(r choir.TaskTreeRequest) (choir.TaskTreeReply, error) { return v.parts.Tasks.Compare(ctx, r.Task) })
+		return v.orLarge(ctx, reply, err)
+	case choir.VerbTaskRollback:
+		reply, err := handle(body, func(r choir.TaskRollbackRequest) (choir.TaskRollbackReply, error) {
+			return v.parts.Tasks.Rollback(ctx, r.Task, r.Keep)
+		})
+		return v.orLarge(ctx, reply, err)
+	case choir.VerbTaskCommit:
+		return handle(body, func(r choir.TaskCommitRequest) (choir.TaskCommitReply, error) {
+			if r.Reason == "tool_returned" {
+				return v.parts.Tasks.CommitCommand(ctx, r.Task)
+			}
+			return v.parts.Tasks.Commit(ctx, r.Task, r.Reason, r.Only)
+		})
+	}
+	return nil, choir.E("computer.verb", choir.CodeNotFound, "there is no verb %q", verb)
+}
+
+// appendFrom appends what a sandbox's role asks for, after what changed in the workspace
+// around an Associate's tool call.
+func (v *Verbs) appendFrom(ctx context.Context, role choir.Role, drafts []choir.Draft) ([]choir.Receipt, error) {
+	if role == choir.RoleAssociate {
+		if err := v.parts.Tasks.RecordAround(ctx, drafts); err != nil {
+			return nil, err
+		}
+	}
+	return v.parts.Desk.Append(ctx, role, drafts...)
+}
+
+// request is the body that was sent, or that the blob store has.
+func (v *Verbs) request(ctx context.Context, body []byte) ([]byte, error) {
+	if !bytes.HasPrefix(body, []byte(`{"large":`)) {
+		return body, nil
+	}
+	var at choir.LargeRequest
+	if err := choir.DecodeStrict(body, &at); err != nil {
+		return nil, err
+	}
+	return blob.ReadAll(ctx, v.parts.Blobs, at.Large, choir.MaxLargeBody)
+}
+
+// orLarge puts a reply that does not fit into a message into the blob store: a
+// task may change as many files as it likes.
+func (v *Verbs) orLarge(ctx context.Context, reply any, err error) (any, error) {
+	if err != nil {
+		return nil, err
+	}
+	raw, err := json.Marshal(reply)
+	if err != nil || len(raw) <= choir.LargeBody {
+		return json.RawMessage(raw), err
+	}
+	d, _, err := v.parts.Blobs.Put(ctx, bytes.NewReader(raw))
+	return hub.Large(d), err
+}
+
+// handle decodes strictly and answers.
+func handle[Req, Rep any](body []byte, answer func(Req) (Rep, error)) (any, error) {
+	var req Req
+	if err := choir.DecodeStrict(body, &req); err != nil {
+		return nil, err
+	}
+	rep, err := answer(req)
+	if err != nil {
+		return nil, err
+	}
+	return rep, nil
+}
+
+// eventsAfter reads a page of the log that fits into a message.
+func (v *Verbs) eventsAfter(ctx context.Context, r choir.EventsAfterRequest) (choir.EventsAfterReply, error) {
+	if r.Limit == 0 {
+		r.Limit = choir.MaxEventsAfter
+	}
+	head, _ := v.parts.Log.Head()
+	events, err := v.parts.Log.EventsAfter(ctx, r.Seq, r.Limit)
+	return choir.EventsAfterReply{Events: hub.Fit(events), Head: head}, err
+}
