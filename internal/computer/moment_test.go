@@ -9,7 +9,6 @@ import (
 	"choiros/internal/blob"
 	"choiros/internal/blob/fs"
 	"choiros/internal/choir"
-	"choiros/internal/computer/desk"
 	"choiros/internal/computer/moments"
 	"choiros/internal/eventstore"
 )
@@ -155,38 +154,4 @@ func TestThePastIsReadWithoutTouchingThePresent(t *testing.T) {
 	if err := asleep.Close(); err != nil {
 		t.Error(err)
 	}
-}
-
-// TestWindowsThatARunOpensAreAMarkOfItsOwn: a demo opens them, and a person moves one.
-func TestWindowsThatARunOpensAreAMarkOfItsOwn(t *testing.T) {
-	l := newFakeLab(t)
-	run, _, err := l.Runs().Prompt(l.within(), choir.RoleDesktop, choir.PromptSubmitted{Text: "show me"}, "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	open := func(app string, run choir.ID) choir.ID {
-		w, _, err := l.desk.OpenWindow(l.within(), choir.RoleDesktop, choir.WindowOpened{App: app, Bounds: choir.Rect{Width: 9, Height: 9}, Run: run}, "")
-		if err != nil {
-			t.Fatal(err)
-		}
-		return w.ID
-	}
-	open("writer", run)
-	terminal := open("terminal", run)
-	if _, _, err := l.desk.ChangeWindow(l.within(), choir.RoleDesktop, terminal, "", desk.MoveWindow(&choir.Rect{X: 5, Width: 9, Height: 9}, nil)); err != nil {
-		t.Fatal(err)
-	}
-	open("files", "")
-	all := must(l.Moments().Marks(l.within(), 100, 0))(t)
-	var got []string
-	for _, m := range all {
-		if m.Kind == eventstore.MarkWindows {
-			got = append(got, m.Text+string(m.Run))
-		}
-	}
-	want := []string{"you arranged files, terminal", "the run opened terminal, writer" + string(run)}
-	if !slices.Equal(got, want) {
-		t.Errorf("the marks are %q, want %q", got, want)
-	}
-	l.pagesGive(all)
 }
