@@ -28,8 +28,8 @@ const (
 	maxDiffTotal = 8 << 20
 )
 
-// TextDiff turns a difference of trees of the computer into what people read, see
-// package moments' function of the same name.
+// TextDiff turns a difference of two trees of the computer into what people read, as the
+// function TextDiff does for a keeper.
 func (ms *Moments) TextDiff(ctx context.Context, d workspace.Difference) (files []FileDiff, cut bool, err error) {
 	return TextDiff(ctx, ms.keeper, d)
 }

@@ -12,6 +12,7 @@ import (
 	"choiros/internal/choir"
 	"choiros/internal/computer/moments"
 	"choiros/internal/computer/treemerge"
+	"choiros/internal/computer/workspace"
 	"choiros/internal/computer/workspace/workspacetest"
 	"choiros/internal/eventstore"
 )
@@ -37,10 +38,10 @@ type lab struct {
 	owners []string // what the owner wrote while any task worked
 }
 
-func newLab(t *testing.T) *lab {
+func newLab(t *testing.T, change ...func(*workspace.Config)) *lab {
 	t.Helper()
 	t.Parallel()
-	l := &lab{Lab: workspacetest.New(t, mem.New(mem.Config{})), open: &terminals{}}
+	l := &lab{Lab: workspacetest.New(t, mem.New(mem.Config{}), change...), open: &terminals{}}
 	all := func(_ context.Context, root choir.Digest) (choir.Digest, []string, error) { return root, nil, nil }
 	l.past = moments.New(l.Log, l.Log, l.Keeper, all)
 	merger := treemerge.New(l.Log, l.Events, l.Workspace, l.Keeper, l.open, time.Now)
