@@ -43,6 +43,11 @@ test("a folder of one's own in its place is left alone, and said to be in the wa
 
 test("while it plays another is refused, and its windows stay", { skip }, async () => {
   await until(it.page, ({ windows }) => windows.some((w) => w.app === "writer"));
+  const { marks } = (await desktopAPI(it.page, "/timeline?limit=50")).body;
+  const [run] = await runs();
+  const opened = marks.find((m) => m.kind === "windows");
+  assert.match(opened.text, /^the run opened /);
+  assert.equal(opened.run, run.id);
   await prompt().fill("?demo");
   await prompt().press("Enter");
   await told("The demo is playing already", "Wait for its end or stop it: on its card");

@@ -121,6 +121,31 @@ test("a question is answered by one of its choices", { skip }, async () => {
   await putAway();
 });
 
+test("a card hides no button of a window's title bar, however low that stands", { skip }, async () => {
+  await send("hello");
+  await card().waitFor();
+  const area = await desk().locator(".desk-area").boundingBox();
+  const middle = Math.round(area.width / 2);
+  for (const y of [40, 300, Math.round(area.height) - 60]) {
+    // Its buttons are in the column of the prompt.
+    const { id, win } = await openWindow(it.page, "files", "", { x: middle - 320, y, width: 500, height: 400 });
+    const close = win.getByRole("button", { name: /^Close / });
+    await (await frameOf(it.page)).waitForFunction((window) => {
+      const buttons = [...document.querySelectorAll(`[data-window="${window}"] .title-bar > .title-button`)];
+      return (
+        buttons.length === 3 &&
+        buttons.every((button) => {
+          const { left, right, top, bottom } = button.getBoundingClientRect();
+          return button.contains(document.elementFromPoint((left + right) / 2, (top + bottom) / 2));
+        })
+      );
+    }, id);
+    await close.click();
+    await win.waitFor({ state: "detached" });
+  }
+  await putAway();
+});
+
 test("what a run changed is listed, opened, compared, and taken back by one press in the shell", { skip }, async () => {
   await send("note it down");
   await answer("The note is written, not sent.").waitFor();

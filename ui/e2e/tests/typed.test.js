@@ -185,24 +185,20 @@ test("what the computer does not get is there after a reload, and lies in the ta
   skip,
 }, async () => {
   const prompt = () => desk().locator("#prompt");
-  const inTab = async (keys) =>
-    await (await frameOf(it.page)).waitForFunction(
-      (wanted) => JSON.stringify(Object.keys(sessionStorage)) === wanted,
-      JSON.stringify(keys),
-    );
+  const inTab = (count) => it.page.waitForFunction((wanted) => Object.keys(sessionStorage).length === wanted, count);
   const sends = /\/drafts\/prompt/;
   await noneKept();
-  await inTab([]);
+  await inTab(0);
   await it.context.route(sends, (route) => (route.request().method() === "PUT" ? route.abort() : route.continue()));
   await prompt().fill("half a prompt");
-  await inTab(["choir draft prompt "]);
+  await inTab(1);
   // The browser asks before it leaves what was not sent.
   it.page.once("dialog", (asks) => asks.accept());
   await it.page.reload();
   await (await frameOf(it.page)).waitForFunction(() => document.querySelector("#prompt")?.value === "half a prompt");
   await it.context.unroute(sends);
   await isKept(13);
-  await inTab([]);
+  await inTab(0);
   await prompt().press("Escape");
   await noneKept();
 });

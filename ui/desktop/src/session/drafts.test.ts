@@ -76,7 +76,7 @@ class Page {
       },
     };
     const tab: Shelf = {
-      all: () => [...shelf.values()],
+      found: Promise.resolve([...shelf.values()]),
       put: (held) => {
         shelf.set(held.subject, structuredClone(held));
       },

@@ -5,7 +5,7 @@ import { unawaited } from "#base/kit/unawaited.ts";
 import { type Clock, type Pace, pace } from "../domain/pace";
 import { merged } from "../domain/splice";
 import type { drafts as server } from "../transport/drafts";
-import type { Shelf } from "../transport/shelf";
+import type { Held, Shelf } from "../transport/shelf";
 
 /** A text that is typed and not saved. */
 export interface Typed {
@@ -85,13 +85,15 @@ class Entry {
  * Keeps what is typed and not saved on the server, where a reload, a crash and a
  * window that is closed leave it alone and every other browser sees it. Apps say
  * what is typed; sending goes on when their windows are gone. What cannot be sent
- * lies on the page's shelf until it is, so that a reload goes on with it.
+ * lies on the shelf until it is, so that a reload goes on with it.
  */
 export class Drafts {
   private readonly entries = new Map<string, Entry>();
   private readonly server: typeof server;
   private readonly clock: Clock;
   private readonly shelf: Shelf;
+  /** What lay on the shelf is taken up. */
+  private readonly restored: Promise<void>;
   private readonly onProblem: (error: unknown) => void;
   /** How many texts were sent: the server leaves a later one alone that overtook an earlier one. */
   private turns = 0;
@@ -101,14 +103,20 @@ export class Drafts {
     this.clock = clock;
     this.shelf = shelf;
     this.onProblem = onProblem;
-    for (const { app, subject, text, base, known, origin } of shelf.all()) {
-      const entry = this.entry(app, subject);
-      entry.wanted = { text, base };
-      entry.known = known;
-      entry.origin = origin;
-      entry.held = true;
-      entry.pace.put(undefined);
-    }
+    this.restored = shelf.found.then((all) => {
+      for (const one of all) this.restore(one);
+    });
+  }
+
+  /** Goes on with a text that could not be sent before this page was loaded, unless something was typed there since. */
+  private restore({ app, subject, text, base, known, origin }: Held): void {
+    const entry = this.entry(app, subject);
+    if (entry.wanted !== undefined || entry.sending) return;
+    entry.wanted = { text, base };
+    entry.known = known;
+    entry.origin = origin;
+    entry.held = true;
+    entry.pace.put(undefined);
   }
 
   /** Reads a draft, and tells of what other browsers make of it until `unwatch` is called. */
@@ -244,6 +252,7 @@ export class Drafts {
 
   /** Reads what the server has, unless something of here is on its way there. */
   private async read(entry: Entry): Promise<void> {
+    await this.restored;
     if (entry.wanted !== undefined || entry.sending) return;
     const { sent } = entry;
     const found = await this.found(entry);

@@ -1,4 +1,5 @@
 import { past } from "./address";
+import { hearShell, isFramed, tellShell } from "./shell";
 
 /** A text that could not be sent, with what it takes to send it once more. */
 export interface Held {
@@ -14,40 +15,23 @@ export interface Held {
 
 /** Where texts lie that the computer has not got. */
 export interface Shelf {
-  all(): Held[];
+  /** What lay there when the page was loaded. */
+  readonly found: Promise<Held[]>;
   put(held: Held): void;
   remove(app: string, subject: string): void;
 }
 
-const PREFIX = "choir draft ";
-const keyOf = (app: string, subject: string) => `${PREFIX}${app} ${subject}`;
-
-/** The shelf in a storage of the browser. A text for which there is no room stays in the page alone, as does all where there is no storage. */
-export function shelfIn(storage: () => Storage): Shelf {
-  const attempt = <T>(act: (there: Storage) => T, or: T): T => {
-    try {
-      return act(storage());
-    } catch {
-      return or;
-    }
-  };
-  return {
-    all: () =>
-      attempt(
-        (there) =>
-          Object.keys(there)
-            .filter((key) => key.startsWith(PREFIX))
-            .flatMap((key) => readHeld(there.getItem(key)) ?? []),
-        [],
-      ),
-    put: (held) => attempt((there) => there.setItem(keyOf(held.app, held.subject), JSON.stringify(held)), undefined),
-    remove: (app, subject) => attempt((there) => there.removeItem(keyOf(app, subject)), undefined),
-  };
-}
+/** How long the page around this one has to say what it holds, in milliseconds. */
+const PATIENCE_MS = 3_000;
 
 /** Reads what `put` wrote; undefined for anything else. */
-function readHeld(raw: string | null): Held | undefined {
-  const held = JSON.parse(raw ?? "null") as Partial<Held> | null;
+export function readHeld(raw: string): Held | undefined {
+  let held: Partial<Held> | null;
+  try {
+    held = JSON.parse(raw) as Partial<Held> | null;
+  } catch {
+    return undefined;
+  }
   if (typeof held?.text !== "string" || typeof held.base !== "string") return undefined;
   if (typeof held.app !== "string" || typeof held.subject !== "string") return undefined;
   if (held.origin !== undefined && typeof held.origin !== "string") return undefined;
@@ -56,10 +40,27 @@ function readHeld(raw: string | null): Held | undefined {
   return isKnown ? (held as Held) : undefined;
 }
 
-/**
- * The shelf of this tab, in the storage of the desktop's own origin: a reload finds it, another tab and another origin
- * do not, and it is gone with the tab. A page of the past has typed nothing.
- */
-export const shelf: Shelf = past
-  ? { all: () => [], put: () => undefined, remove: () => undefined }
-  : shelfIn(() => sessionStorage);
+/** The shelf that the shell keeps for this page: a browser may give a frame of another origin no storage. */
+function shelfOfShell(): Shelf {
+  const found = new Promise<Held[]>((done) => {
+    setTimeout(() => done([]), PATIENCE_MS);
+    const end = hearShell((message) => {
+      if (message.kind !== "held") return;
+      end();
+      done(message.texts.flatMap((raw) => readHeld(raw) ?? []));
+    });
+  });
+  const hold = (app: string, subject: string, text: string) =>
+    tellShell({ kind: "hold", name: `${app} ${subject}`, text });
+  return {
+    found,
+    put: (held) => hold(held.app, held.subject, JSON.stringify(held)),
+    remove: (app, subject) => hold(app, subject, ""),
+  };
+}
+
+/** The shelf of this page. A page of the past has typed nothing, and one without a shell keeps texts in its memory alone. */
+export const shelf: Shelf =
+  past || !globalThis.window || !isFramed()
+    ? { found: Promise.resolve([]), put: () => undefined, remove: () => undefined }
+    : shelfOfShell();

@@ -9,6 +9,8 @@ export type ToShell =
   /** Asks for the page on which the owner can have taken back what a run changed. */
   | { kind: "open"; page: "undo"; run: ID }
   | { kind: "draft"; text: string }
+  /** Gives a text to hold that the computer did not get; "" when it has it. */
+  | { kind: "hold"; name: string; text: string }
   /** The person wants the keyboard in the shell. */
   | { kind: "leave" }
   /** Asks the shell to show the address, and to open it when the owner says so. */
@@ -21,6 +23,8 @@ export type Page = "models" | "keys" | "limits" | "timeline" | "checkpoint" | "r
 export type FromShell =
   | { kind: "draft"; text: string }
   | { kind: "focus" }
+  /** What was given to hold before this page was loaded. */
+  | { kind: "held"; texts: string[] }
   /** Only a page of the past hears it: what it is to show. */
   | { kind: "moment"; seq: number; at: Time };
 
@@ -37,11 +41,13 @@ export function tellShell(message: ToShell): void {
 /** Reads a message; undefined for what means nothing. */
 export function readMessage(data: unknown): FromShell | undefined {
   if (typeof data !== "object" || data === null) return undefined;
-  const { choir, kind, text, seq, at } = data as Record<string, unknown>;
+  const { choir, kind, text, texts, seq, at } = data as Record<string, unknown>;
   if (choir !== 1) return undefined;
   if (kind === "moment")
     return Number.isSafeInteger(seq) && typeof at === "string" ? { kind, seq: Number(seq), at } : undefined;
   if (kind === "focus") return { kind };
+  if (kind === "held")
+    return Array.isArray(texts) && texts.every((one) => typeof one === "string") ? { kind, texts } : undefined;
   return kind === "draft" && typeof text === "string" ? { kind, text } : undefined;
 }
 

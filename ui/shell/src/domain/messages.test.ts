@@ -46,6 +46,10 @@ it.each([
     { kind: "draft", text: "half a" },
   ],
   [
+    { choir: 1, kind: "hold", name: "code a", text: "{}" },
+    { kind: "hold", name: "code a", text: "{}" },
+  ],
+  [
     { choir: 1, kind: "link", address: "https://go.dev/a b?\u202e" },
     { kind: "link", address: "https://go.dev/a%20b?%E2%80%AE" },
   ],
@@ -72,6 +76,10 @@ it.each([
   { choir: 1, kind: "open", page: "constructor" },
   { choir: 1, kind: "open", page: "https://evil.example" },
   { choir: 1, kind: "draft", text: 1 },
+  { choir: 1, kind: "hold", name: "a" },
+  { choir: 1, kind: "hold", text: "a" },
+  { choir: 1, kind: "hold", name: "a", text: "x".repeat(500_001) },
+  { choir: 1, kind: "hold", name: "x".repeat(5_001), text: "" },
   { choir: 1, kind: "link" },
   { choir: 1, kind: "link", address: "javascript:alert(1)" },
   { choir: 1, kind: "link", address: "data:text/html,x" },

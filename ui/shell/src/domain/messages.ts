@@ -8,6 +8,8 @@ export type FromDesktop =
   | { kind: "chord"; chord: "stop" | "launcher" }
   | { kind: "open"; route: Route }
   | { kind: "draft"; text: string }
+  /** A text that the computer did not get, under the desktop's own name for it; "" when it has it. */
+  | { kind: "hold"; name: string; text: string }
   | { kind: "leave" }
   | { kind: "link"; address: string };
 
@@ -15,11 +17,17 @@ export type FromDesktop =
 export type ToDesktop =
   | { kind: "draft"; text: string }
   | { kind: "focus" }
+  /** The texts that it gave to hold, before this page was loaded. */
+  | { kind: "held"; texts: string[] }
   /** To a desktop of the past: what it is to show. */
   | { kind: "moment"; seq: number; at: Time };
 
 /** The longest draft that is kept, in characters. */
 const MAX_DRAFT = 100_000;
+
+/** The longest text that is held, and the longest name of one, in characters. */
+const MAX_HELD = 500_000;
+const MAX_NAME = 5_000;
 
 const runID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
@@ -40,11 +48,16 @@ const pages: Record<string, Route> = {
 /** Reads a message of a page that nobody vouches for; undefined for what means nothing. */
 export function readMessage(data: unknown): FromDesktop | undefined {
   if (typeof data !== "object" || data === null) return undefined;
-  const { choir, kind, chord, page, text, seq, run, address, back } = data as Record<string, unknown>;
+  const { choir, kind, chord, page, text, name, seq, run, address, back } = data as Record<string, unknown>;
   if (choir !== 1) return undefined;
   if (kind === "ready" || kind === "leave") return { kind };
   if (kind === "chord" && (chord === "stop" || chord === "launcher")) return { kind, chord };
   if (kind === "draft" && typeof text === "string" && text.length <= MAX_DRAFT) return { kind, text };
+  if (kind === "hold") {
+    const fits =
+      typeof name === "string" && name.length <= MAX_NAME && typeof text === "string" && text.length <= MAX_HELD;
+    return fits ? { kind, name, text } : undefined;
+  }
   if (kind === "link") {
     const outside = typeof address === "string" ? readLink(address) : undefined;
     return outside ? { kind, address: outside } : undefined;

@@ -8,6 +8,8 @@ const OPEN_EVERY_MS = 1_000;
 export interface Heard {
   ready(): void;
   typed(draft: string): void;
+  /** A text is to be held for the page that comes after this one; "" for none. */
+  hold(name: string, text: string): void;
   /** The person, who has just pressed something, wants the keyboard here. */
   left(): void;
   stop(): void;
@@ -52,6 +54,9 @@ export class DesktopLink {
         break;
       case "draft":
         this.heard.typed(message.text);
+        break;
+      case "hold":
+        this.heard.hold(message.name, message.text);
         break;
       case "leave":
         // Never on its own: what is typed would go elsewhere than the person thinks.

@@ -11,6 +11,7 @@ import { SKIP } from "../../kit/Skip";
 import { useSession } from "../../session/session";
 import { useStore } from "../../state/store";
 import { askOpening, type Opening } from "../../transport/opening";
+import { shelf } from "../../transport/shelf";
 import "./desktop.css";
 
 /**
@@ -64,11 +65,13 @@ function useDesktop(of: React.RefObject<{ frame: Frame; begun: Opening | undefin
             watch.ready();
             store.setFrame("ready");
             session.source.opened();
+            link.say({ kind: "held", texts: shelf.of(session.computer) });
             const { draft } = useStore.getState();
             if (draft) link.say({ kind: "draft", text: draft });
             if (!keysElsewhere(element)) giveKeys(element, link);
           },
           typed: store.setDraft,
+          hold: (name, text) => shelf.hold(session.computer, name, text),
           left: () => document.getElementById(SKIP)?.focus(),
           stop: () => stop?.when(useStore.getState()) && unawaited(perform(stop)),
           launcher: () => store.setLauncher(true),

@@ -4,10 +4,15 @@ import { notifyProblem } from "#base/kit/notify.ts";
 import { unawaited } from "#base/kit/unawaited.ts";
 import { Popover } from "../../kit/Popover";
 import { logout } from "../../transport/api";
+import { shelf } from "../../transport/shelf";
 
 /** Who is logged in, and the way out. */
 export function Who() {
-  const leave = () => logout().then(() => location.assign("/login"), notifyProblem);
+  const leave = () =>
+    logout().then(() => {
+      shelf.forget();
+      location.assign("/login");
+    }, notifyProblem);
   return (
     <Popover
       label="Who is logged in"

@@ -91,6 +91,7 @@ function usePast(frame: React.RefObject<HTMLIFrameElement | null>) {
       ready: () => setStage("ready"),
       // It has nothing else to say.
       typed: () => {},
+      hold: () => {},
       left: () => {},
       stop: () => {},
       launcher: () => {},
