@@ -66,7 +66,7 @@ func (a *API) source(h huma.API) {
 				return nil, err
 			}
 			u, err := c.Source().Upgrade(ctx, p.Role, r.Body.DryRun)
-			return answer(UpgradeView{orEmpty(u.Files), u.Receipt.Seq, u.BackSeq, r.Body.DryRun}, err)
+			return answer(UpgradeView{u.Files, u.Receipt.Seq, u.BackSeq, r.Body.DryRun}, err)
 		})
 	huma.Register(h, op("reportDesktopBroke", http.MethodPost, "/api/computers/{computer}/desktop/broke", "Say that the desktop's page, whose source was changed, does not work; recorded once for the same words", 200),
 		func(ctx context.Context, r *struct {
