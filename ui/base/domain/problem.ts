@@ -1,19 +1,7 @@
-import type { Code } from "./contracts";
+import type { Schema } from "./operations";
 
-/** A refusal of the server: RFC 9457 with a stable code. */
-export interface ProblemDocument {
-  status: number;
-  detail: string;
-  code: Code;
-  field?: string;
-  remedy?: string;
-  /** Paths that were changed on both sides, of an undo: nothing was done. */
-  conflicts?: { path: string }[];
-  /** Content that is really there, of a save that came too late. */
-  digest?: string;
-  /** The draft that is really there, of one that changed meanwhile. */
-  draft?: { revision: number; text?: string; base?: string };
-}
+/** A refusal of the server, RFC 9457 with a stable code, or one that a page makes. */
+export type ProblemDocument = Omit<Schema<"Problem">, "type" | "title">;
 
 /** The paths that stood in the way of what was refused. */
 export function conflictsOf(error: unknown): string[] {

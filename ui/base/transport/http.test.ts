@@ -15,7 +15,7 @@ function answer(response?: Response) {
 }
 
 const refused = (path = "/x") =>
-  ask(path).then(
+  ask<"getHealth">(path).then(
     () => undefined,
     (e: Refusal) => e,
   );
@@ -40,8 +40,8 @@ it("copes with an answer that is no problem document", async () => {
 
 it("sends the key that makes a repeat harmless", async () => {
   const fetch = answer(new Response(null, { status: 202 }));
-  expect(await ask("/x", { method: "POST", body: { a: 1 }, key: "once" })).toBeUndefined();
+  expect(await ask<"steerRun">("/x", { method: "POST", body: { text: "a" }, key: "once" })).toBeUndefined();
   const sent = fetch.mock.calls[0]?.[1];
   expect(new Headers(sent?.headers).get("Idempotency-Key")).toBe("once");
-  expect(sent?.body).toBe('{"a":1}');
+  expect(sent?.body).toBe('{"text":"a"}');
 });

@@ -1,9 +1,10 @@
+import type { Answer, Body, Operation } from "../domain/operations";
 import { type ProblemDocument, Refusal } from "../domain/problem";
 
-/** Options of one request. */
-export interface Ask {
+/** Options of one request, with a body of JSON of type `B`. */
+export interface Ask<B = object> {
   method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
-  body?: object;
+  body?: B;
   /** Content as it is, instead of a body that becomes JSON. */
   content?: Blob | string;
   headers?: Record<string, string>;
@@ -14,15 +15,12 @@ export interface Ask {
   keepalive?: boolean;
 }
 
-/** Makes a request and decodes its JSON. Throws a Refusal for every answer that is not a success. */
-export async function ask<T>(path: string, options: Ask = {}): Promise<T> {
+/** Asks for an operation of the OpenAPI document and decodes its JSON. Throws a Refusal for every answer that is not a success. */
+export async function ask<Name extends Operation>(path: string, options: Ask<Body<Name>> = {}): Promise<Answer<Name>> {
   const response = await send(path, options);
-  return (response.status === 204 || response.status === 202 ? await maybeJSON(response) : await response.json()) as T;
-}
-
-/** A list; Go writes an empty one as null. */
-export async function list<T>(path: string, signal?: AbortSignal): Promise<T[]> {
-  return (await ask<T[] | null>(path, { signal })) ?? [];
+  return (
+    response.status === 204 || response.status === 202 ? await maybeJSON(response) : await response.json()
+  ) as Answer<Name>;
 }
 
 /** Makes a request and gives the body as text. */
@@ -41,7 +39,7 @@ async function maybeJSON(response: Response): Promise<unknown> {
 }
 
 /** Makes a request; throws a Refusal for every answer that is not a success. */
-export async function send(path: string, options: Ask): Promise<Response> {
+export async function send(path: string, options: Ask<unknown>): Promise<Response> {
   const { method = "GET", body, content, key, signal, keepalive } = options;
   const headers = new Headers(options.headers);
   if (body) headers.set("Content-Type", "application/json");

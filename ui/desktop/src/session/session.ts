@@ -169,9 +169,9 @@ export class Session {
 
   private know(state: DesktopState): void {
     const store = useStore.getState();
-    store.setKnown(state.windows ?? [], state.seq);
+    store.setKnown(state.windows, state.seq);
     store.setTheme(state.theme);
-    store.setSettings(state.settings ?? []);
+    store.setSettings(state.settings);
     if (state.theme_outdated) unawaited(this.followTheme());
   }
 

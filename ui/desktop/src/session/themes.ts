@@ -44,6 +44,6 @@ export function useThemes(): { themes: Offered[]; broken: string[] } {
 
 async function readAll(): Promise<{ path: string; theme: Theme | undefined }[]> {
   const { entries } = await files.folder(FOLDER);
-  const paths = (entries ?? []).map((f) => f.path).filter((p) => p.endsWith(".json"));
+  const paths = entries.map((f) => f.path).filter((p) => p.endsWith(".json"));
   return Promise.all(paths.map(async (path) => ({ path, theme: await readWorkspaceTheme(path) })));
 }

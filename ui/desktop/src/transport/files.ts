@@ -1,31 +1,18 @@
-import type { Digest, FileState, ID, Time } from "#base/domain/contracts.ts";
+import type { Digest, FileState, ID } from "#base/domain/contracts.ts";
+import type { Body, Operation, Schema } from "#base/domain/operations.ts";
 import { type ProblemDocument, Refusal } from "#base/domain/problem.ts";
 import { ask, send } from "#base/transport/http.ts";
 import { base, inAddress } from "./address";
 import { asOf } from "./asof";
 
 /** One page of a folder. */
-export interface FolderPage {
-  folder: FileState;
-  entries: FileState[] | null;
-  more: boolean;
-}
+export type FolderPage = Schema<"WorkspaceFolderPage">;
 
 /** Something in the trash. */
-export interface Trashed {
-  id: ID;
-  from: string;
-  file: FileState;
-  at: Time;
-}
+export type Trashed = Schema<"WorkspaceTrashed">;
 
 /** From where to where. */
-export interface Transfer {
-  from: string;
-  to: string;
-  if_match: string;
-  replace?: string;
-}
+export type Transfer = Schema<"TransferItem">;
 
 /** What to look for, below a folder. */
 export interface Wanted {
@@ -37,8 +24,8 @@ export interface Wanted {
   best?: boolean;
 }
 
-const post = <T>(path: string, body?: object) =>
-  ask<T>(`${base}${path}`, { method: "POST", ...(body ? { body } : {}), key: crypto.randomUUID() });
+const post = <Name extends Operation>(path: string, body?: Body<Name>) =>
+  ask<Name>(`${base}${path}`, { method: "POST", ...(body ? { body } : {}), key: crypto.randomUUID() });
 
 /** Where the content of a file lies. */
 export function fileAddress(path: string, download = false): string {
@@ -53,26 +40,21 @@ export function matchOf(file: FileState): string {
 /** The files of the workspace. */
 export const files = {
   folder: (path: string, after = "", signal?: AbortSignal) =>
-    ask<FolderPage>(
+    ask<"listFolder">(
       asOf(`${base}/folder?limit=10000&path=${encodeURIComponent(path)}&after=${encodeURIComponent(after)}`),
       signal ? { signal } : {},
     ),
-  makeFolder: (path: string) => post<FileState>("/folders", { path }),
-  move: (items: Transfer[]) => post<{ files: FileState[] }>("/moves", { items }),
-  copy: (items: Transfer[]) => post<{ files: FileState[] }>("/copies", { items }),
-  trashed: async () => (await ask<{ items: Trashed[] | null }>(`${base}/trash`)).items ?? [],
-  trash: async (items: { path: string; if_match: string }[]) =>
-    (await post<{ items: Trashed[] }>("/trash", { items })).items,
-  restore: (id: ID, to?: string) => post<FileState>(`/trash/${id}/restore`, to ? { to } : {}),
-  emptyTrash: (id?: ID) => ask<void>(`${base}/trash${id ? `?id=${id}` : ""}`, { method: "DELETE" }),
-  find: async (wanted: Wanted, signal?: AbortSignal) => {
+  makeFolder: (path: string) => post<"makeFolder">("/folders", { path }),
+  move: (items: Transfer[]) => post<"moveFiles">("/moves", { items }),
+  copy: (items: Transfer[]) => post<"copyFiles">("/copies", { items }),
+  trashed: async () => (await ask<"listTrash">(`${base}/trash`)).items,
+  trash: async (items: Schema<"TrashItem">[]) => (await post<"trashFiles">("/trash", { items })).items,
+  restore: (id: ID, to?: string) => post<"restoreFile">(`/trash/${id}/restore`, to ? { to } : {}),
+  emptyTrash: (id?: ID) => ask<"emptyTrash">(`${base}/trash${id ? `?id=${id}` : ""}`, { method: "DELETE" }),
+  find: (wanted: Wanted, signal?: AbortSignal) => {
     const query = new URLSearchParams();
     for (const [key, value] of Object.entries(wanted)) if (value) query.set(key, String(value));
-    const answer = await ask<{ found: Found[] | null; cut: boolean }>(
-      `${base}/find?${query}`,
-      signal ? { signal } : {},
-    );
-    return { found: answer.found ?? [], cut: answer.cut };
+    return ask<"find">(`${base}/find?${query}`, { signal });
   },
   /** What a file is, by its first bytes; how many it has, and the digest of its content. */
   head: async (path: string, signal?: AbortSignal) => {
@@ -88,7 +70,7 @@ export const files = {
   read: (path: string, signal?: AbortSignal) => send(fileAddress(path), signal ? { signal } : {}),
   /** Writes a file: over what was seen, or where nothing is when `seen` is undefined. */
   write: (path: string, content: Blob | string, seen: Digest | "*" | undefined) =>
-    ask<FileState>(fileAddress(path), {
+    ask<"writeFile">(fileAddress(path), {
       method: "PUT",
       content,
       headers: seen === undefined ? { "If-None-Match": "*" } : { "If-Match": seen === "*" ? "*" : `"${seen}"` },
@@ -96,11 +78,7 @@ export const files = {
 };
 
 /** A file that was found, and the line it was found in. */
-export interface Found {
-  file: FileState;
-  line?: number;
-  text?: string;
-}
+export type Found = Schema<"GuestMatch">;
 
 /** Writes a new file and tells how far it is, from 0 to 1; fetch cannot. Rejects with a Refusal, or once it is given up. */
 export function upload(
