@@ -3,6 +3,19 @@ import type { Schema } from "./operations";
 /** A refusal of the server, RFC 9457 with a stable code, or one that a page makes. */
 export type ProblemDocument = Omit<Schema<"Problem">, "type" | "title">;
 
+/** The problem that an answer of a server is about: what it says when that is a problem document, else its status. */
+export function problemOf(said: unknown, status: number): ProblemDocument {
+  if (
+    typeof said === "object" &&
+    said !== null &&
+    "code" in said &&
+    "detail" in said &&
+    typeof said.detail === "string"
+  )
+    return said as ProblemDocument;
+  return { status, code: "internal", detail: `the server answered ${status}` };
+}
+
 /** The paths that stood in the way of what was refused. */
 export function conflictsOf(error: unknown): string[] {
   return error instanceof Refusal ? (error.problem.conflicts ?? []).map((c) => c.path) : [];

@@ -1,5 +1,14 @@
 import type { Answer, Body, Operation } from "../domain/operations";
-import { type ProblemDocument, Refusal } from "../domain/problem";
+import { type ProblemDocument, problemOf, Refusal } from "../domain/problem";
+
+/** How long the answer to a GET may take where nothing else is said, in milliseconds. */
+const ANSWER_MS = 30_000;
+
+/** How long the server may take to acknowledge what a person does, in milliseconds; it may work on after that. */
+export const ACT_MS = 20_000;
+
+/** How long a text may take to be saved, which is up to 8 MiB, in milliseconds. */
+export const SAVE_MS = 60_000;
 
 /** Options of one request, with a body of JSON of type `B`. */
 export interface Ask<B = object> {
@@ -11,31 +20,67 @@ export interface Ask<B = object> {
   /** The same key does the same thing once. */
   key?: string;
   signal?: AbortSignal | undefined;
+  /** How long the answer may take as a whole, in milliseconds; 0 for any time. */
+  patience?: number;
   /** It goes on when the page is left; the browser takes 64 KiB of such bodies. */
   keepalive?: boolean;
 }
 
 /** Asks for an operation of the OpenAPI document and decodes its JSON. Throws a Refusal for every answer that is not a success. */
-export async function ask<Name extends Operation>(path: string, options: Ask<Body<Name>> = {}): Promise<Answer<Name>> {
-  const response = await send(path, options);
-  return (
-    response.status === 204 || response.status === 202 ? await maybeJSON(response) : await response.json()
-  ) as Answer<Name>;
+export function ask<Name extends Operation>(path: string, options: Ask<Body<Name>> = {}): Promise<Answer<Name>> {
+  return receive(path, options, async (response) => {
+    const mayBeEmpty = response.status === 204 || response.status === 202;
+    return (mayBeEmpty ? await maybeJSON(response) : await response.json()) as Answer<Name>;
+  });
 }
 
 /** Makes a request and gives the body as text. */
-export async function askText(path: string, signal?: AbortSignal): Promise<string> {
-  return (await send(path, { signal })).text();
+export function askText(path: string, signal?: AbortSignal): Promise<string> {
+  return receive(path, { signal }, (response) => response.text());
 }
 
 /** Makes a request and gives the body as it is. */
-export async function askBytes(path: string, signal?: AbortSignal): Promise<ArrayBuffer> {
-  return (await send(path, { signal })).arrayBuffer();
+export function askBytes(path: string, signal?: AbortSignal): Promise<ArrayBuffer> {
+  return receive(path, { signal }, (response) => response.arrayBuffer());
 }
 
 async function maybeJSON(response: Response): Promise<unknown> {
   const text = await response.text();
   return text ? JSON.parse(text) : undefined;
+}
+
+/**
+ * Makes a request and reads its answer with `read`, in the time that both may take. Throws a Refusal for every answer
+ * that is not a success, breaks off, comes too late or is something else, and what the caller's signal was aborted with.
+ */
+export async function receive<T>(
+  path: string,
+  options: Ask<unknown>,
+  read: (response: Response) => Promise<T>,
+): Promise<T> {
+  const { signal, patience = options.method && options.method !== "GET" ? 0 : ANSWER_MS } = options;
+  const stop = new AbortController();
+  const giveUp = () => stop.abort(signal?.reason);
+  const timer = patience > 0 ? setTimeout(() => stop.abort(), patience) : undefined;
+  signal?.addEventListener("abort", giveUp);
+  if (signal?.aborted) giveUp();
+  try {
+    const response = await send(path, { ...options, signal: stop.signal });
+    try {
+      return await read(response);
+    } catch (cause) {
+      if (stop.signal.aborted || !(cause instanceof SyntaxError)) throw cause;
+      throw refusal("internal", "the computer's answer cannot be read", checkAddress, response.status);
+    }
+  } catch (cause) {
+    if (signal?.aborted) throw cause;
+    if (stop.signal.aborted) throw refusal("unavailable", "the computer does not answer", checkChoir);
+    // With this error a browser says that the body broke off; any other is of who reads.
+    throw cause instanceof TypeError ? refusal("unavailable", "the computer's answer broke off", checkChoir) : cause;
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener("abort", giveUp);
+  }
 }
 
 /** Makes a request; throws a Refusal for every answer that is not a success. */
@@ -55,26 +100,25 @@ export async function send(path: string, options: Ask<unknown>): Promise<Respons
       ...(keepalive ? { keepalive } : {}),
     });
   } catch (cause) {
-    // Given up by the caller, rather than after too long.
-    if (signal?.aborted && signal.reason?.name !== "TimeoutError") throw cause;
-    throw new Refusal({
-      status: 0,
-      code: "unavailable",
-      detail: "the computer cannot be reached",
-      remedy: "check that choir is running, then try again",
-    });
+    if (signal?.aborted) throw cause;
+    throw refusal("unavailable", "the computer cannot be reached", checkChoir);
   }
   if (!response.ok) throw await refusalOf(response);
   return response;
 }
 
+const checkChoir = "check that choir is running, then try again";
+
+const checkAddress = "see whether something else than choir answers at this address";
+
+/** A refusal that the page makes itself. */
+function refusal(code: ProblemDocument["code"], detail: string, remedy: string, status = 0): Refusal {
+  return new Refusal({ status, code, detail, remedy });
+}
+
 async function refusalOf(response: Response): Promise<Refusal> {
   const after = Number(response.headers.get("Retry-After"));
-  let problem: ProblemDocument;
-  try {
-    problem = (await response.json()) as ProblemDocument;
-  } catch {
-    problem = { status: response.status, code: "internal", detail: `the server answered ${response.status}` };
-  }
-  return new Refusal(problem, after > 0 ? after : undefined);
+  // Something between the page and choir may answer in its own words.
+  const said: unknown = await response.json().catch(() => undefined);
+  return new Refusal(problemOf(said, response.status), after > 0 ? after : undefined);
 }

@@ -26,8 +26,11 @@ export class TooLong extends Error {
 export const LARGEST = 8 << 20;
 
 /** Reads a file as text. */
-export async function readText(path: string, signal?: AbortSignal): Promise<TextFile> {
-  const response = await files.read(path, signal);
+export function readText(path: string, signal?: AbortSignal): Promise<TextFile> {
+  return files.receive(path, (response) => textIn(path, response), signal);
+}
+
+async function textIn(path: string, response: Response): Promise<TextFile> {
   const length = Number(response.headers.get("Content-Length") ?? 0);
   if (length > LARGEST) {
     // The rest is not wanted, however that ends.

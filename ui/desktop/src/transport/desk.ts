@@ -1,6 +1,6 @@
 import type { ID } from "#base/domain/contracts.ts";
 import type { Answer, Body, Operation, Schema } from "#base/domain/operations.ts";
-import { ask } from "#base/transport/http.ts";
+import { ACT_MS, ask } from "#base/transport/http.ts";
 import type { Place } from "../domain/broke";
 import type { Snap } from "../domain/windows";
 import { base } from "./address";
@@ -17,7 +17,7 @@ export type Opening = Body<"openWindow">;
 
 const at = (window: ID) => `${base}/windows/${window}`;
 const post = <Name extends Operation>(path: string, body?: Body<Name>, key?: ID) =>
-  ask<Name>(path, { method: "POST", ...(body ? { body } : {}), ...(key ? { key } : {}) });
+  ask<Name>(path, { method: "POST", patience: ACT_MS, ...(body ? { body } : {}), ...(key ? { key } : {}) });
 
 /** Windows, theme and settings on the server. */
 export const desk = {

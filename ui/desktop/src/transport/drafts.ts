@@ -1,5 +1,5 @@
 import type { Schema } from "#base/domain/operations.ts";
-import { ask } from "#base/transport/http.ts";
+import { ACT_MS, ask, SAVE_MS } from "#base/transport/http.ts";
 import { base } from "./address";
 
 /** A text that is typed and not saved, as the server keeps it; without its text in a list. */
@@ -24,7 +24,11 @@ export const drafts = {
     subject: string,
     body: { text: string; base: string; made: number; turn: number },
     keepalive: boolean,
-  ) => ask<"keepDraft">(at(app, subject), { method: "PUT", body: { ...body, by: page }, keepalive }),
+  ) => ask<"keepDraft">(at(app, subject), { method: "PUT", body: { ...body, by: page }, keepalive, patience: SAVE_MS }),
   drop: (app: string, subject: string, revision: number) =>
-    ask<"dropDraft">(`${at(app, subject)}&revision=${revision}`, { method: "DELETE", keepalive: true }),
+    ask<"dropDraft">(`${at(app, subject)}&revision=${revision}`, {
+      method: "DELETE",
+      keepalive: true,
+      patience: ACT_MS,
+    }),
 };

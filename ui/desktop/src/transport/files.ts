@@ -1,7 +1,7 @@
 import type { Digest, FileState, ID } from "#base/domain/contracts.ts";
 import type { Body, Operation, Schema } from "#base/domain/operations.ts";
-import { type ProblemDocument, Refusal } from "#base/domain/problem.ts";
-import { ask, send } from "#base/transport/http.ts";
+import { problemOf, Refusal } from "#base/domain/problem.ts";
+import { ask, receive, SAVE_MS, send } from "#base/transport/http.ts";
 import { base, inAddress } from "./address";
 import { asOf } from "./asof";
 
@@ -68,11 +68,15 @@ export const files = {
     return { type: headers.get("Content-Type") ?? "", size: Number(size ?? 0), digest: headers.get("ETag") ?? "" };
   },
   read: (path: string, signal?: AbortSignal) => send(fileAddress(path), signal ? { signal } : {}),
+  /** Gives what `take` makes of the answer with a file, which is there in the time of an answer. */
+  receive: <T>(path: string, take: (response: Response) => Promise<T>, signal?: AbortSignal) =>
+    receive(fileAddress(path), { signal, patience: SAVE_MS }, take),
   /** Writes a file: over what was seen, or where nothing is when `seen` is undefined. */
   write: (path: string, content: Blob | string, seen: Digest | "*" | undefined) =>
     ask<"writeFile">(fileAddress(path), {
       method: "PUT",
       content,
+      patience: SAVE_MS,
       headers: seen === undefined ? { "If-None-Match": "*" } : { "If-Match": seen === "*" ? "*" : `"${seen}"` },
     }),
 };
@@ -128,10 +132,11 @@ async function whyUnsent(content: Blob): Promise<Refusal> {
 }
 
 function refusalOf(request: XMLHttpRequest): Refusal {
+  let said: unknown;
   try {
-    return new Refusal(JSON.parse(request.responseText) as ProblemDocument);
+    said = JSON.parse(request.responseText);
   } catch {
-    const { status } = request;
-    return new Refusal({ status, code: "internal", detail: `the server answered ${status}` });
+    // Something between the page and choir answered in its own words.
   }
+  return new Refusal(problemOf(said, request.status));
 }

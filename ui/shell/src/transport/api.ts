@@ -3,22 +3,24 @@ import type { ID } from "#base/domain/contracts.ts";
 import { Refusal } from "#base/domain/problem.ts";
 import type { Computer, Rewound } from "#base/domain/views.ts";
 import { computerAsks } from "#base/transport/computer.ts";
-import { ask, send } from "#base/transport/http.ts";
+import { ACT_MS, ask, receive } from "#base/transport/http.ts";
 import { momentAsks } from "#base/transport/moments.ts";
+
+const nothing = () => Promise.resolve();
 
 /** Trades a one-time token for a session cookie. */
 export async function login(token: string): Promise<void> {
-  await send("/auth/login", { method: "POST", body: { token } });
+  await receive("/auth/login", { method: "POST", body: { token }, patience: ACT_MS }, nothing);
 }
 
 /** Ends this session, and those of the desktops it let in. */
 export async function logout(): Promise<void> {
-  await send("/auth/logout", { method: "POST" });
+  await receive("/auth/logout", { method: "POST", patience: PATIENCE_MS }, nothing);
 }
 
 /** The computers of whoever is logged in; given up when it takes longer than people wait. */
 export function listComputers(): Promise<Computer[]> {
-  return ask<"listComputers">("/api/computers", { signal: AbortSignal.timeout(PATIENCE_MS) });
+  return ask<"listComputers">("/api/computers", { patience: PATIENCE_MS });
 }
 
 /** Whether this browser has a session; false when nobody can say. */

@@ -8,7 +8,7 @@ const TEST_MS = 30_000;
 
 /** What is set outside of a computer; given up when it takes longer than people wait. */
 export function readSettings(): Promise<Settings> {
-  return ask<"getSettings">("/api/settings", { signal: AbortSignal.timeout(PATIENCE_MS) });
+  return ask<"getSettings">("/api/settings", { patience: PATIENCE_MS });
 }
 
 /** Tests a model service and puts it in force. */
@@ -16,7 +16,7 @@ export function connectModel(request: ConnectRequest): Promise<Connected> {
   return ask<"connectModel">("/api/settings/models", {
     method: "POST",
     body: request,
-    signal: AbortSignal.timeout(TEST_MS),
+    patience: TEST_MS,
   });
 }
 
@@ -24,6 +24,6 @@ export function connectModel(request: ConnectRequest): Promise<Connected> {
 export function disconnectModel(name: string): Promise<Settings> {
   return ask<"disconnectModel">(`/api/settings/models/${encodeURIComponent(name)}`, {
     method: "DELETE",
-    signal: AbortSignal.timeout(PATIENCE_MS),
+    patience: PATIENCE_MS,
   });
 }

@@ -109,7 +109,7 @@ export default function Files() {
           </div>
         </Dropping>
       </Actions>
-      {!error && (
+      {!error && ordered && (
         <Status
           items={items}
           chosen={chosen}

@@ -1,5 +1,7 @@
 import { Check } from "lucide-react";
 import type { CSSProperties } from "react";
+import { explain } from "#base/domain/problem.ts";
+import { Button } from "#base/kit/Button.tsx";
 import { changeTo, tokensOf } from "../../domain/theme";
 import { useNamed, useWords } from "../../i18n/words";
 import { type Offered, useThemes } from "../../session/themes";
@@ -10,7 +12,7 @@ import { words } from "./i18n";
 /** All themes, each drawn in its own values. */
 export function Themes() {
   const t = useWords(words);
-  const { themes, broken } = useThemes();
+  const { themes, broken, error, again } = useThemes();
   const current = useStore((s) => s.theme?.name ?? "system");
   return (
     <>
@@ -21,6 +23,11 @@ export function Themes() {
           <Card key={offered.theme.name} offered={offered} chosen={offered.theme.name === current} />
         ))}
       </fieldset>
+      {error != null && (
+        <p className="settings-broken" role="alert">
+          {t("themesUnread", { why: explain(error).title })} <Button onClick={again}>{t("tryAgain")}</Button>
+        </p>
+      )}
       {broken.map((path) => (
         <p key={path} className="settings-broken" role="alert">
           {t("broken", { path })}
