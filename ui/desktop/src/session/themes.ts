@@ -1,7 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
 import { isGone } from "#base/domain/problem.ts";
 import { unawaited } from "#base/kit/unawaited.ts";
-import { inOrder, readTheme, shipped, type Theme } from "../domain/theme";
+import { changeTo, defaultTheme, inOrder, readTheme, sameTheme, shipped, type Theme } from "../domain/theme";
+import { useStore } from "../state/store";
+import { desk } from "../transport/desk";
 import { files } from "../transport/files";
 
 /** Where themes lie in the workspace. */
@@ -10,6 +12,20 @@ const FOLDER = "choiros/themes";
 /** Where a theme lies in the workspace. */
 export function themePath(name: string): string {
   return `${FOLDER}/${name}.json`;
+}
+
+const nameInForce = () => useStore.getState().theme?.name ?? defaultTheme;
+
+/** The file of the theme in force. */
+export const fileInForce = () => themePath(nameInForce());
+
+/** The theme in force lies in the workspace too: who edits it there sees it here. */
+export async function followTheme(): Promise<void> {
+  const name = nameInForce();
+  const theme = await readWorkspaceTheme(themePath(name));
+  if (theme?.name !== name || name !== nameInForce()) return;
+  const change = changeTo(theme);
+  if (!sameTheme(change, useStore.getState().theme)) await desk.setTheme(change).catch(() => undefined);
 }
 
 /** A theme of the workspace; undefined when the file is none, or cannot be read now: the theme in force stays. */
