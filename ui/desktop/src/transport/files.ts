@@ -57,16 +57,19 @@ export const files = {
     return ask<"find">(`${base}/find?${query}`, { signal });
   },
   /** What a file is, by its first bytes; how many it has, and the digest of its content. */
-  head: async (path: string, signal?: AbortSignal) => {
+  head: (path: string, signal?: AbortSignal) =>
     // Not with HEAD, whose refusals say nothing.
-    const response = await send(fileAddress(path), { signal, headers: { Range: "bytes=0-0" } });
-    const { headers, status } = response;
-    // As it was then it comes whole, which nobody wants here, however that ends.
-    if (status === 206) await response.arrayBuffer();
-    else response.body?.cancel().catch(() => undefined);
-    const size = headers.get("Content-Range")?.split("/")[1] ?? headers.get("Content-Length");
-    return { type: headers.get("Content-Type") ?? "", size: Number(size ?? 0), digest: headers.get("ETag") ?? "" };
-  },
+    receive(fileAddress(path), { signal, headers: { Range: "bytes=0-0" } }, async (response) => {
+      const { headers, status } = response;
+      // As it was then it comes whole, which nobody wants here, however that ends.
+      if (status === 206) await response.arrayBuffer();
+      else response.body?.cancel().catch(() => undefined);
+      const size = headers.get("Content-Range")?.split("/")[1] ?? headers.get("Content-Length");
+      return { type: headers.get("Content-Type") ?? "", size: Number(size ?? 0), digest: headers.get("ETag") ?? "" };
+    }),
+  /** The first bytes of a file. */
+  beginning: (path: string, bytes: number, signal?: AbortSignal) =>
+    receive(fileAddress(path), { signal, headers: { Range: `bytes=0-${bytes - 1}` } }, (r) => r.arrayBuffer()),
   read: (path: string, signal?: AbortSignal) => send(fileAddress(path), signal ? { signal } : {}),
   /** Gives what `take` makes of the answer with a file, which is there in the time of an answer. */
   receive: <T>(path: string, take: (response: Response) => Promise<T>, signal?: AbortSignal) =>
