@@ -109,9 +109,9 @@ export default function Files() {
           </div>
         </Dropping>
       </Actions>
-      {!error && ordered && (
+      {!error && (
         <Status
-          items={items}
+          items={ordered}
           chosen={chosen}
           cut={data?.cut ?? false}
           partial={data?.partial ?? false}

@@ -23,6 +23,7 @@ describe("a folder", () => {
     show(Files);
     await pass(100);
     expect(screen.getByText("Loading…")).toBeDefined();
+    expect(screen.queryByText("0 entries")).toBeNull();
     await pass(8_000);
     expect(screen.getByText("The computer has not answered yet.")).toBeDefined();
     slow.answer();
