@@ -34,6 +34,12 @@ export class Refusal extends Error {
   }
 }
 
+/** A request that was given up because nothing came in time. */
+export class Unanswered extends Refusal {}
+
+/** Whether something is asked for once more by itself after so many failures: not what was waited for long enough. */
+export const isAskedAgain = (failures: number, error: unknown) => failures < 1 && !(error instanceof Unanswered);
+
 /** Whether a refusal says that there is no such thing. */
 export const isGone = (error: unknown) => error instanceof Refusal && error.problem.code === "not_found";
 

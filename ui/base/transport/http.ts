@@ -1,5 +1,5 @@
 import type { Answer, Body, Operation } from "../domain/operations";
-import { type ProblemDocument, problemOf, Refusal } from "../domain/problem";
+import { type ProblemDocument, problemOf, Refusal, Unanswered } from "../domain/problem";
 
 /** How long the answer to a GET may take where nothing else is said, in milliseconds. */
 const ANSWER_MS = 30_000;
@@ -70,13 +70,15 @@ export async function receive<T>(
       return await read(response);
     } catch (cause) {
       if (stop.signal.aborted || !(cause instanceof SyntaxError)) throw cause;
-      throw refusal("internal", "the computer's answer cannot be read", checkAddress, response.status);
+      throw new Refusal({ ...unreadable, status: response.status });
     }
   } catch (cause) {
     if (signal?.aborted) throw cause;
-    if (stop.signal.aborted) throw refusal("unavailable", "the computer does not answer", checkChoir);
+    if (stop.signal.aborted) throw new Unanswered({ ...unavailable, detail: "the computer does not answer" });
     // With this error a browser says that the body broke off; any other is of who reads.
-    throw cause instanceof TypeError ? refusal("unavailable", "the computer's answer broke off", checkChoir) : cause;
+    throw cause instanceof TypeError
+      ? new Refusal({ ...unavailable, detail: "the computer's answer broke off" })
+      : cause;
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener("abort", giveUp);
@@ -101,20 +103,21 @@ export async function send(path: string, options: Ask<unknown>): Promise<Respons
     });
   } catch (cause) {
     if (signal?.aborted) throw cause;
-    throw refusal("unavailable", "the computer cannot be reached", checkChoir);
+    throw new Refusal({ ...unavailable, detail: "the computer cannot be reached" });
   }
   if (!response.ok) throw await refusalOf(response);
   return response;
 }
 
-const checkChoir = "check that choir is running, then try again";
+/** No answer came, or not all of it. */
+const unavailable = { status: 0, code: "unavailable", remedy: "check that choir is running, then try again" } as const;
 
-const checkAddress = "see whether something else than choir answers at this address";
-
-/** A refusal that the page makes itself. */
-function refusal(code: ProblemDocument["code"], detail: string, remedy: string, status = 0): Refusal {
-  return new Refusal({ status, code, detail, remedy });
-}
+/** The answer is not choir's. */
+const unreadable: Omit<ProblemDocument, "status"> = {
+  code: "internal",
+  detail: "the computer's answer cannot be read",
+  remedy: "see whether something else than choir answers at this address",
+};
 
 async function refusalOf(response: Response): Promise<Refusal> {
   const after = Number(response.headers.get("Retry-After"));

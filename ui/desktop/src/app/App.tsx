@@ -1,6 +1,6 @@
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { useCallback, useEffect, useState } from "react";
-import { explain } from "#base/domain/problem.ts";
+import { explain, isAskedAgain } from "#base/domain/problem.ts";
 import { catalogue } from "../apps/bodies";
 import { deskWords } from "../i18n/desk";
 import { useWords } from "../i18n/words";
@@ -10,7 +10,7 @@ import { Session, SessionContext } from "../session/session";
 import { Desk } from "../shell/Desk";
 import { type DesktopState, desk } from "../transport/desk";
 
-const queries = new QueryClient({ defaultOptions: { queries: { retry: 1, refetchOnWindowFocus: false } } });
+const queries = new QueryClient({ defaultOptions: { queries: { retry: isAskedAgain, refetchOnWindowFocus: false } } });
 
 /** Nothing, until that is longer than people wait. */
 function Waiting() {

@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import type { Digest } from "#base/domain/contracts.ts";
+import { isAskedAgain } from "#base/domain/problem.ts";
 import { textOf } from "#base/domain/text.ts";
 import { files } from "../transport/files";
 
@@ -48,6 +49,6 @@ export function useText(path: string) {
   return useQuery({
     queryKey: ["files", "text", path],
     queryFn: ({ signal }) => readText(path, signal),
-    retry: (count, error) => !(error instanceof NotText || error instanceof TooLong) && count < 1,
+    retry: (count, error) => !(error instanceof NotText || error instanceof TooLong) && isAskedAgain(count, error),
   });
 }

@@ -1,6 +1,6 @@
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { lazy, Suspense, useCallback, useEffect, useState } from "react";
-import { explain, Refusal } from "#base/domain/problem.ts";
+import { explain, isAskedAgain, Refusal } from "#base/domain/problem.ts";
 import type { Computer } from "#base/domain/views.ts";
 import { Button } from "#base/kit/Button.tsx";
 import { Messages } from "#base/kit/Messages.tsx";
@@ -17,7 +17,7 @@ import "#base/kit/toast.css";
 // Seen once by whoever comes with a link.
 const Login = lazy(() => import("../apps/login/Login"));
 
-const queries = new QueryClient({ defaultOptions: { queries: { retry: 1, refetchOnWindowFocus: false } } });
+const queries = new QueryClient({ defaultOptions: { queries: { retry: isAskedAgain, refetchOnWindowFocus: false } } });
 
 /** The desktop's bar, with its workspaces and its clock, stays free; so does the prompt of the page of runs. */
 const ABOVE = { bottom: 84, right: 16 };

@@ -17,17 +17,17 @@ export function Themes() {
   return (
     <>
       <p>{t("lookMore", { path: "choiros/themes" })}</p>
+      {error != null && (
+        <p className="settings-broken" role="alert">
+          {t("themesUnread", { why: explain(error).title })} <Button onClick={again}>{t("tryAgain")}</Button>
+        </p>
+      )}
       <fieldset className="settings-themes">
         <legend className="visually-hidden">{t("theme")}</legend>
         {themes.map((offered) => (
           <Card key={offered.theme.name} offered={offered} chosen={offered.theme.name === current} />
         ))}
       </fieldset>
-      {error != null && (
-        <p className="settings-broken" role="alert">
-          {t("themesUnread", { why: explain(error).title })} <Button onClick={again}>{t("tryAgain")}</Button>
-        </p>
-      )}
       {broken.map((path) => (
         <p key={path} className="settings-broken" role="alert">
           {t("broken", { path })}

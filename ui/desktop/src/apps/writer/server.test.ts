@@ -66,7 +66,7 @@ describe("a document", () => {
   it("that never comes is given up, and can be asked for again", async () => {
     server.on(LATEST, never);
     await open();
-    await pass(70_000);
+    await pass(31_000);
     expect(screen.getByRole("alert").textContent).toContain("The computer does not answer");
     server.on(LATEST, json(version(2, "two")));
     fireEvent.click(screen.getByRole("button", { name: "Try again" }));
