@@ -128,6 +128,7 @@ lint-go:
 	@$(SHIPPED) $(call check,vet) go vet ./...
 	@$(SHIPPED) $(call check,staticcheck) go run $(STATICCHECK) ./...
 	@$(SHIPPED) $(call check,imports) go run ./tools/imports
+	@$(SHIPPED) $(call check,openapi) go run ./tools/openapi -check
 	@$(if $(REPORTED),$(SHIPPED) go run ./tools/sizes || true)
 	@$(SHIPPED) $(call check,sizes) go run ./tools/sizes
 
@@ -185,5 +186,6 @@ browsers: build ui/e2e/node_modules ## the desktop in a stock Firefox and WebKit
 budget: ui/e2e/node_modules ## the script the desktop needs until its prompt accepts keys, in bytes of gzip
 	@node ui/e2e/budget.js
 
-generate: ## write what follows from the Go types
+generate: tools/openapi/node_modules ## write what follows from the Go types
 	@go run ./tools/contracts
+	@go run ./tools/openapi

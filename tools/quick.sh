@@ -32,6 +32,7 @@ if [ -n "$go_files" ]; then
 	"$report" check "$out" imports -- go run ./tools/imports
 	"$report" check "$out" sizes -- go run ./tools/sizes
 	"$report" check "$out" contracts -- go run ./tools/contracts -check
+	"$report" check "$out" openapi -- go run ./tools/openapi -check
 fi
 
 # Whole computers take minutes: of these packages only the tests whose files

@@ -32,7 +32,7 @@ type Run struct {
 	After      choir.ID        `json:"after,omitempty"`     // the run it follows up
 	Paced      bool            `json:"paced,omitempty"`     // its recording plays at the pace of a reader
 	Dismissed  bool            `json:"dismissed,omitempty"` // its card was put away
-	State      RunState        `json:"state"`
+	State      RunState        `json:"state" enum:"planning,running,waiting,done,failed,cancelled"`
 	Code       choir.Code      `json:"code,omitempty"`
 	Answer     string          `json:"answer,omitempty"`
 	Signature  string          `json:"signature,omitempty"`
@@ -79,7 +79,7 @@ type Task struct {
 	Run           choir.ID               `json:"run"`
 	Kind          choir.TaskKind         `json:"kind"`
 	Instruction   string                 `json:"instruction"`
-	State         TaskState              `json:"state"`
+	State         TaskState              `json:"state" enum:"dispatched,started,returned"`
 	Base          choir.Digest           `json:"base,omitempty"`
 	Attempt       int                    `json:"attempt,omitempty"`
 	Status        choir.Status           `json:"status,omitempty"`

@@ -36,6 +36,8 @@ var notSource = []string{"node_modules", "dist", ".vite", "coverage"}
 // notServed are packages that check and test the source, and do not serve it.
 var notServed = []string{
 	"@biomejs", "@typescript", "typescript", "@types", "csstype", "vitest", "@vitest", "axe-core", "fast-check", "playwright-core",
+	"@testing-library", "happy-dom", "@babel", "ansi-regex", "ansi-styles", "aria-query", "buffer-image-size", "dom-accessibility-api", "entities", "js-tokens", "lz-string",
+	"pretty-format", "react-is", "whatwg-mimetype", "ws",
 	".vite", ".package-lock.json",
 }
 

@@ -13,7 +13,7 @@ export default defineConfig({
   resolve: { preserveSymlinks: true },
   plugins: [react(), besidePDF()],
   build: { outDir: "../../internal/webui/dist/desktop", emptyOutDir: true, assetsInlineLimit: 0, cssTarget },
-  test: { environment: "node", include: ["src/**/*.test.ts", "base/**/*.test.ts"] },
+  test: { environment: "node", testTimeout: 30_000, include: ["src/**/*.test.ts", "base/**/*.test.ts"] },
 });
 
 /**

@@ -12,7 +12,7 @@ export default defineConfig({
   resolve: { preserveSymlinks: true },
   plugins: [react({ jsxImportSource: "#shown" }), preloadPage()],
   build: { outDir: "../../internal/webui/dist/shell", emptyOutDir: true, assetsInlineLimit: 0, cssTarget },
-  test: { environment: "node", include: ["src/**/*.test.ts"] },
+  test: { environment: "node", testTimeout: 30_000, include: ["src/**/*.test.ts"] },
 });
 
 /**

@@ -128,7 +128,7 @@ type Config struct {
 // New registers every operation on a new mux. The caller authenticates: each
 // request must carry an auth.Principal.
 func New(sys System, cfg Config) *API {
-	ourErrors()
+	setUpHuma()
 	a := &API{
 		sys: sys, cfg: cfg, mux: &routes{},
 		prompts: newRateLimit(cfg.PromptBurst, cfg.PromptWindow, cfg.Now), desk: newRateLimit(deskBurst, deskSpan, cfg.Now),
@@ -138,7 +138,7 @@ func New(sys System, cfg Config) *API {
 	hc := huma.DefaultConfig("ChoirOS", cfg.Version)
 	hc.DocsPath, hc.SchemasPath = "", ""
 	hc.CreateHooks = nil
-	reg := huma.NewMapRegistry("#/components/schemas/", schemaName)
+	reg := huma.NewMapRegistry(schemaPrefix, schemaName)
 	hc.Components.Schemas = reg
 	hc.Transformers = append(hc.Transformers, func(ctx huma.Context, _ string, v any) (any, error) {
 		if p, ok := v.(*Problem); ok {
@@ -166,11 +166,13 @@ func New(sys System, cfg Config) *API {
 	a.documents(h)
 	a.drafts(h)
 	places(h)
+	addVocabulary(reg)
 	return a
 }
 
-// ourErrors makes huma's refusals ours; it is a setting of that whole package.
-var ourErrors = sync.OnceFunc(func() { huma.NewError = newError })
+// setUpHuma makes huma's refusals ours, and its lists such that are never null;
+// both are settings of that whole package.
+var setUpHuma = sync.OnceFunc(func() { huma.NewError, huma.DefaultArrayNullable = newError, false })
 
 // schemaName names a type in the OpenAPI document. Types of other rooms than
 // the API and the vocabulary carry their room's name, because names repeat.
@@ -182,7 +184,7 @@ func schemaName(t reflect.Type, hint string) string {
 	switch room := path.Base(t.PkgPath()); room {
 	case ".", "api", "choir":
 		return name
-	case "desk", "selfsource": // parts of a computer
+	case "desk", "selfsource", "moments", "rewind", "copies", "collection": // parts of a computer
 		return "Computer" + name
 	default:
 		return strings.ToUpper(room[:1]) + room[1:] + name
@@ -250,20 +252,13 @@ func (a *API) enter(ctx context.Context, id choir.ID) (*computer.Computer, auth.
 // body wraps what is answered.
 type body[T any] struct{ Body T }
 
-// answer turns a value and an error into a response.
+// answer turns a value and an error into a response, in which no list is null.
 func answer[T any](v T, err error) (*body[T], error) {
 	if err != nil {
 		return nil, ProblemOf(err)
 	}
+	fillLists(reflect.ValueOf(&v).Elem())
 	return &body[T]{v}, nil
-}
-
-// listed is answer for a list, which is never null.
-func listed[T any](list []T, err error) (*body[[]T], error) {
-	if list == nil {
-		list = []T{}
-	}
-	return answer(list, err)
 }
 
 // op describes an operation. Slow senders are the business of whoever owns the

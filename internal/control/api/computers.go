@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"reflect"
 	"strconv"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -91,7 +92,7 @@ func (a *API) computers(mux *routes, h huma.API) {
 				return nil, err
 			}
 			d, err := c.Copier().Compare(ctx, other.Copier())
-			return answer(Compared{DiffView{From: d.From, To: d.To, Files: orEmpty(d.Files), Cut: d.Cut}, d.Common}, err)
+			return answer(Compared{DiffView{From: d.From, To: d.To, Files: d.Files, Cut: d.Cut}, d.Common}, err)
 		})
 	huma.Register(h, op("take", http.MethodPost, base+"/take", "Take over what changed in another computer since both had the same past", 200), a.take)
 	mux.HandleFunc("GET "+base+"/archive", a.export)
@@ -101,7 +102,7 @@ func (a *API) computers(mux *routes, h huma.API) {
 		summary: "Export the whole computer as one file",
 	}.describe(h.OpenAPI())
 	stream{
-		id: "importComputer", method: http.MethodPost, path: "/api/computers", takes: "application/x-tar", status: "201", gives: "application/json",
+		id: "importComputer", method: http.MethodPost, path: "/api/computers", takes: "application/x-tar", status: "201", answers: reflect.TypeFor[Imported](),
 		summary: "Make a computer of an exported file: the body", query: map[string]string{"name": "What it is called; by default as where it comes from."},
 	}.describe(h.OpenAPI())
 }
@@ -128,7 +129,7 @@ func (a *API) take(ctx context.Context, r *struct {
 		return nil, err
 	}
 	t, err := c.Copier().Take(ctx, p.Role, from.Copier(), r.Body.Paths, r.Body.DryRun)
-	out := Taken{DryRun: r.Body.DryRun, Seq: t.Receipt.Seq, Conflicts: []string{}, Ends: Ends{t.Terminals}}
+	out := Taken{DryRun: r.Body.DryRun, Seq: t.Receipt.Seq, Ends: Ends{t.Terminals}}
 	for _, one := range t.Conflicts {
 		out.Conflicts = append(out.Conflicts, one.Path)
 	}
@@ -141,14 +142,6 @@ func (a *API) take(ctx context.Context, r *struct {
 	}
 	out.DiffView, err = viewDiff(ctx, c, t.Difference)
 	return answer(out, err)
-}
-
-// orEmpty is a list that is never null.
-func orEmpty[T any](list []T) []T {
-	if list == nil {
-		return []T{}
-	}
-	return list
 }
 
 // export streams the archive. What lies in it is known before its first byte.

@@ -22,7 +22,7 @@ func (a *API) content(h huma.API) {
 			if err != nil {
 				return nil, err
 			}
-			return listed(d.Documents(ctx, r.AsOf))
+			return answer(d.Documents(ctx, r.AsOf))
 		})
 	huma.Register(h, op("getDocument", http.MethodGet, base+"/documents/{document}", "Show one version of a document", 200),
 		func(ctx context.Context, r *struct {
@@ -55,7 +55,7 @@ func (a *API) content(h huma.API) {
 			if err != nil {
 				return nil, err
 			}
-			return listed(c.Store().Files(ctx, r.AsOf, r.Prefix, r.Limit, r.After))
+			return answer(c.Store().Files(ctx, r.AsOf, r.Prefix, r.Limit, r.After))
 		})
 	huma.Register(h, op("getBlob", http.MethodGet, base+"/blobs/{digest}", "Read a blob", 200), a.getBlob)
 }

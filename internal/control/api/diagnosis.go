@@ -44,7 +44,7 @@ type ComputerDiagnosis struct {
 
 // SandboxDiagnosis is one sandbox of a computer.
 type SandboxDiagnosis struct {
-	Role    choir.Role `json:"role"`
+	Role    choir.Role `json:"role" enum:"director,associate"`
 	Running bool       `json:"running"`
 	Serving bool       `json:"serving" doc:"Its role's own process runs."`
 	Driver  string     `json:"driver,omitempty"`
@@ -78,7 +78,7 @@ func (a *API) diagnose(ctx context.Context) (Diagnosis, error) {
 
 func diagnoseComputer(ctx context.Context, c *computer.Computer) ComputerDiagnosis {
 	log := c.Store()
-	d := ComputerDiagnosis{ID: c.ID(), Log: log.Figures(), ReadOnly: log.ReadOnly() != ""}
+	d := ComputerDiagnosis{ID: c.ID(), Log: log.Figures(), ReadOnly: log.ReadOnly() != "", Events: map[choir.Type]int64{}}
 	for _, role := range []choir.Role{choir.RoleDirector, choir.RoleAssociate} {
 		level, running := c.Roles().Level(role)
 		d.Sandboxes = append(d.Sandboxes, SandboxDiagnosis{role, running, c.Roles().Serving(role), level.Driver, level.Name, choir.CodeOf(c.Roles().Failure(role))})

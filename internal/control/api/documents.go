@@ -127,7 +127,7 @@ func (a *API) versions(h huma.API, path string) {
 			if err != nil {
 				return nil, err
 			}
-			return listed(d.Versions(ctx, r.Document, r.Before, r.Limit))
+			return answer(d.Versions(ctx, r.Document, r.Before, r.Limit))
 		})
 	save := op("saveVersion", http.MethodPut, path+"/{version}", "Save a version of a document, made of the one before; 409 with the newest when that is another", 200)
 	save.MaxBodyBytes = maxDocumentBody
@@ -164,7 +164,7 @@ func (a *API) overlays(h huma.API, path string) {
 			if err != nil {
 				return nil, err
 			}
-			return listed(d.Overlays(ctx, r.Document, r.AsOf))
+			return answer(d.Overlays(ctx, r.Document, r.AsOf))
 		})
 	huma.Register(h, op("addOverlay", http.MethodPost, path, "Put a proposal or a comment over a document", 201),
 		func(ctx context.Context, r *struct {

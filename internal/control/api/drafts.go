@@ -49,7 +49,7 @@ func (a *API) drafts(h huma.API) {
 			if err != nil {
 				return nil, err
 			}
-			return listed(c.Desk().Drafts(ctx))
+			return answer(c.Desk().Drafts(ctx))
 		})
 	huma.Register(h, op("getDraft", http.MethodGet, base+"/{app}", "Show a text that was typed and not saved; of revision 0 when there is none", 200),
 		func(ctx context.Context, r *OfDraft) (*body[drafts.Draft], error) {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"reflect"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -39,7 +40,7 @@ func (a *API) files(mux *routes, h huma.API) {
 	}.describe(h.OpenAPI())
 	mux.HandleFunc("PUT "+path, a.writeFile)
 	stream{
-		id: "writeFile", method: http.MethodPut, path: path, headers: when, takes: "application/octet-stream", status: "200", gives: "application/json",
+		id: "writeFile", method: http.MethodPut, path: path, headers: when, takes: "application/octet-stream", status: "200", answers: reflect.TypeFor[choir.FileState](),
 		summary: "Write a file of the workspace; 409 with the content's digest when it is not what you saw",
 	}.describe(h.OpenAPI())
 	mux.HandleFunc("DELETE "+path, a.removeFile)

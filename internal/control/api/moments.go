@@ -39,11 +39,8 @@ func (a *API) moments(h huma.API) {
 				return nil, err
 			}
 			head, _ := c.Store().Head()
-			marks, err := listed(c.Moments().Marks(ctx, r.Limit, r.Before))
-			if err != nil {
-				return nil, err
-			}
-			return answer(TimelinePage{marks.Body, head}, nil)
+			marks, err := c.Moments().Marks(ctx, r.Limit, r.Before)
+			return answer(TimelinePage{marks, head}, err)
 		})
 	huma.Register(h, op("getMoment", http.MethodGet, base+"/at/{seq}", "Describe the computer as it was after an event", 200),
 		func(ctx context.Context, r *atMoment) (*body[moments.Moment], error) {
@@ -59,7 +56,7 @@ func (a *API) moments(h huma.API) {
 			if err != nil {
 				return nil, err
 			}
-			return listed(c.Workspace().FolderAt(ctx, r.Seq, r.Path))
+			return answer(c.Workspace().FolderAt(ctx, r.Seq, r.Path))
 		})
 	huma.Register(h, op("readFileAt", http.MethodGet, base+"/at/{seq}/file", "Read a file of the workspace as it was", 200), a.readFileAt)
 }

@@ -21,15 +21,12 @@ type PreviewRequest struct {
 // places describes what the gateway answers itself, because it makes the tickets.
 func places(h huma.API) {
 	doc := h.OpenAPI()
-	schema := func(t reflect.Type) map[string]*huma.MediaType {
-		return map[string]*huma.MediaType{"application/json": {Schema: doc.Components.Schemas.Schema(t, true, "")}}
-	}
 	describe := func(id, path, summary string, body *huma.RequestBody, query ...*huma.Param) {
 		doc.AddOperation(&huma.Operation{
 			OperationID: id, Method: http.MethodPost, Path: path, Summary: summary, RequestBody: body,
 			Parameters: append([]*huma.Param{{Name: "computer", In: "path", Required: true, Schema: &huma.Schema{Type: huma.TypeString, Format: "uuid"}}}, query...),
 			Responses: map[string]*huma.Response{
-				strconv.Itoa(http.StatusCreated): {Description: "A ticket.", Content: schema(reflect.TypeFor[Place]())},
+				strconv.Itoa(http.StatusCreated): {Description: "A ticket.", Content: jsonOf(doc, reflect.TypeFor[Place]())},
 				"default":                        {Description: "A problem.", Content: map[string]*huma.MediaType{"application/problem+json": {Schema: doc.Components.Schemas.Schema(reflect.TypeFor[Problem](), true, "")}}},
 			},
 		})
@@ -37,5 +34,5 @@ func places(h huma.API) {
 	describe("newTicket", "/api/computers/{computer}/ticket", "Let this browser into a computer's desktop (from the shell's origin)", nil,
 		&huma.Param{Name: "past", In: "query", Description: "Into the desktop as it was, which changes nothing.", Schema: &huma.Schema{Type: huma.TypeBoolean}})
 	describe("newPreview", "/api/computers/{computer}/previews", "Let this browser see what listens on a port of a computer (from its desktop's origin)",
-		&huma.RequestBody{Required: true, Content: schema(reflect.TypeFor[PreviewRequest]())})
+		&huma.RequestBody{Required: true, Content: jsonOf(doc, reflect.TypeFor[PreviewRequest]())})
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"reflect"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -22,13 +23,13 @@ func (a *API) repos(mux *routes, h huma.API) {
 			if err != nil {
 				return nil, err
 			}
-			return listed(c.Projects().List(ctx))
+			return answer(c.Projects().List(ctx))
 		})
 	mux.HandleFunc("PUT "+base+"/{name}", a.addRepo)
 	mux.HandleFunc("GET "+base+"/{name}/export", a.exportRepo)
 	stream{
 		id: "addRepo", method: http.MethodPut, path: base + "/{name}", summary: "Add a project: the body is a tar stream", takes: "application/x-tar",
-		query: map[string]string{"replace": "true replaces a project of that name."}, status: "201", gives: "application/json",
+		query: map[string]string{"replace": "true replaces a project of that name."}, status: "201", answers: reflect.TypeFor[choir.RepoAdded](),
 	}.describe(h.OpenAPI())
 	stream{
 		id: "exportRepo", method: http.MethodGet, path: base + "/{name}/export", summary: "Export the work on a project since it was added",

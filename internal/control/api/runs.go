@@ -76,7 +76,7 @@ func (a *API) runs(h huma.API) {
 			if err != nil {
 				return nil, err
 			}
-			return listed(c.Store().Runs(ctx, r.Limit, r.Before))
+			return answer(c.Store().Runs(ctx, r.Limit, r.Before))
 		})
 	huma.Register(h, op("getRun", http.MethodGet, base+"/runs/{run}", "Show a run and its tasks", 200), a.getRun)
 	huma.Register(h, op("cancelRun", http.MethodPost, base+"/runs/{run}/cancel", "Stop a run", 202),
@@ -203,9 +203,6 @@ func (a *API) getRun(ctx context.Context, r *struct {
 		return nil, ProblemOf(err)
 	}
 	tasks, err := c.Store().Tasks(ctx, r.Run)
-	if tasks == nil {
-		tasks = []eventstore.Task{}
-	}
 	return answer(RunView{Run: run, Tasks: tasks, Waits: a.sys.Waits(c.ID(), r.Run)}, err)
 }
 

@@ -41,7 +41,7 @@ type UpgradeView struct {
 }
 
 func viewUpgrade(u selfsource.Upgraded, dryRun bool) UpgradeView {
-	return UpgradeView{Files: orEmpty(u.Files), Seq: u.Receipt.Seq, BackSeq: u.BackSeq, DryRun: dryRun, Ends: Ends{u.Terminals}}
+	return UpgradeView{Files: u.Files, Seq: u.Receipt.Seq, BackSeq: u.BackSeq, DryRun: dryRun, Ends: Ends{u.Terminals}}
 }
 
 // source registers what says how the desktop is served, and what upgrades it.

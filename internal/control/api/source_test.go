@@ -11,8 +11,8 @@ import (
 func TestAnUpgradeSaysHowManyTerminalsItEnds(t *testing.T) {
 	t.Parallel()
 	for terminals, want := range map[int]string{
-		0: `{"files":[],"dry_run":true}`,
-		2: `{"files":[],"dry_run":true,"terminals":2}`,
+		0: `{"files":null,"dry_run":true}`,
+		2: `{"files":null,"dry_run":true,"terminals":2}`,
 	} {
 		said, err := json.Marshal(viewUpgrade(selfsource.Upgraded{Applied: treemerge.Applied{Terminals: terminals}}, true))
 		if err != nil || string(said) != want {

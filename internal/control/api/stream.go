@@ -1,7 +1,10 @@
 package api
 
 import (
+	"maps"
+	"reflect"
 	"regexp"
+	"slices"
 
 	"github.com/danielgtaylor/huma/v2"
 )
@@ -12,6 +15,7 @@ type stream struct {
 	query, headers            map[string]string // what each says
 	takes                     string            // content type of the body, or empty
 	status, gives             string
+	answers                   reflect.Type // of an answer in JSON
 }
 
 var pathParam = regexp.MustCompile(`\{(\w+)(\.\.\.)?\}`)
@@ -26,19 +30,27 @@ func (s stream) describe(doc *huma.OpenAPI) {
 	if s.gives != "" {
 		o.Responses[s.status].Content = map[string]*huma.MediaType{s.gives: {}}
 	}
+	if s.answers != nil {
+		o.Responses[s.status].Content = jsonOf(doc, s.answers)
+	}
 	if s.takes != "" {
 		o.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{s.takes: {}}}
 	}
 	for _, m := range pathParam.FindAllStringSubmatch(s.path, -1) {
 		o.Parameters = append(o.Parameters, param(m[1], "path", ""))
 	}
-	for name, words := range s.query {
-		o.Parameters = append(o.Parameters, param(name, "query", words))
+	for _, name := range slices.Sorted(maps.Keys(s.query)) {
+		o.Parameters = append(o.Parameters, param(name, "query", s.query[name]))
 	}
-	for name, words := range s.headers {
-		o.Parameters = append(o.Parameters, param(name, "header", words))
+	for _, name := range slices.Sorted(maps.Keys(s.headers)) {
+		o.Parameters = append(o.Parameters, param(name, "header", s.headers[name]))
 	}
 	doc.AddOperation(o)
+}
+
+// jsonOf describes a body of JSON by its Go type.
+func jsonOf(doc *huma.OpenAPI, t reflect.Type) map[string]*huma.MediaType {
+	return map[string]*huma.MediaType{"application/json": {Schema: doc.Components.Schemas.Schema(t, true, "")}}
 }
 
 func param(name, in, words string) *huma.Param {

@@ -35,7 +35,7 @@ type FailedComputer struct {
 
 // SandboxView is one sandbox of a computer.
 type SandboxView struct {
-	Role      choir.Role    `json:"role"`
+	Role      choir.Role    `json:"role" enum:"director,associate"`
 	Running   bool          `json:"running"`
 	Level     sandbox.Level `json:"level"`
 	PublicKey string        `json:"public_key,omitempty" doc:"Verifies the Director's answers."`

@@ -59,7 +59,7 @@ func (a *API) terminals(mux *routes, h huma.API) {
 			if err != nil {
 				return nil, err
 			}
-			return listed(ts.List(), nil)
+			return answer(ts.List(), nil)
 		})
 	huma.Register(h, op("openTerminal", http.MethodPost, base, "Open a terminal: a shell in the Associate's sandbox", 201),
 		func(ctx context.Context, r *struct {

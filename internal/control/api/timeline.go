@@ -68,7 +68,7 @@ func (a *API) time(h huma.API) {
 			if err != nil {
 				return nil, err
 			}
-			return listed(c.Store().Checkpoints(ctx, r.Limit, r.Before))
+			return answer(c.Store().Checkpoints(ctx, r.Limit, r.Before))
 		})
 	huma.Register(h, op("makeCheckpoint", http.MethodPost, base+"/checkpoints", "Make a checkpoint by hand", 200),
 		func(ctx context.Context, r *struct {

@@ -8,6 +8,7 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net"
@@ -199,7 +200,43 @@ func (p *Plane) Do(r Request) (*http.Response, []byte) {
 	if err != nil {
 		p.t.Fatalf("%s %s: %v", r.Method, r.Path, err)
 	}
+	if at := nullIn(res, body); at != "" {
+		p.t.Errorf("%s %s: null at %s of the answer, which the OpenAPI document has nowhere", r.Method, r.Path, at)
+	}
 	return res, body
+}
+
+// nullIn returns where an answer in JSON has null, and an empty text when it has none.
+// The contents of events and results are another contract's.
+func nullIn(res *http.Response, body []byte) string {
+	var v any
+	if res.Header.Get("Content-Type") != "application/json" || json.Unmarshal(body, &v) != nil {
+		return ""
+	}
+	var walk func(path string, v any) string
+	walk = func(path string, v any) string {
+		switch v := v.(type) {
+		case nil:
+			return path
+		case []any:
+			for i, in := range v {
+				if at := walk(fmt.Sprintf("%s[%d]", path, i), in); at != "" {
+					return at
+				}
+			}
+		case map[string]any:
+			for name, in := range v {
+				if name == "payload" || name == "result" || name == "suggested_next" {
+					continue
+				}
+				if at := walk(path+"."+name, in); at != "" {
+					return at
+				}
+			}
+		}
+		return ""
+	}
+	return walk("", v)
 }
 
 func (p *Plane) reader(body any) io.Reader {

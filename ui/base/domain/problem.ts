@@ -1,18 +1,19 @@
-import type { Code } from "./contracts";
+import type { Schema } from "./operations";
 
-/** A refusal of the server: RFC 9457 with a stable code. */
-export interface ProblemDocument {
-  status: number;
-  detail: string;
-  code: Code;
-  field?: string;
-  remedy?: string;
-  /** Paths that were changed on both sides, of an undo: nothing was done. */
-  conflicts?: { path: string }[];
-  /** Content that is really there, of a save that came too late. */
-  digest?: string;
-  /** The draft that is really there, of one that changed meanwhile. */
-  draft?: { revision: number; text?: string; base?: string };
+/** A refusal of the server, RFC 9457 with a stable code, or one that a page makes. */
+export type ProblemDocument = Omit<Schema<"Problem">, "type" | "title">;
+
+/** The problem that an answer of a server is about: what it says when that is a problem document, else its status. */
+export function problemOf(said: unknown, status: number): ProblemDocument {
+  if (
+    typeof said === "object" &&
+    said !== null &&
+    "code" in said &&
+    "detail" in said &&
+    typeof said.detail === "string"
+  )
+    return said as ProblemDocument;
+  return { status, code: "internal", detail: `the server answered ${status}` };
 }
 
 /** The paths that stood in the way of what was refused. */
@@ -32,6 +33,12 @@ export class Refusal extends Error {
     this.retryAfter = retryAfter;
   }
 }
+
+/** A request that was given up because nothing came in time. */
+export class Unanswered extends Refusal {}
+
+/** Whether something is asked for once more by itself after so many failures: not what was waited for long enough. */
+export const isAskedAgain = (failures: number, error: unknown) => failures < 1 && !(error instanceof Unanswered);
 
 /** Whether a refusal says that there is no such thing. */
 export const isGone = (error: unknown) => error instanceof Refusal && error.problem.code === "not_found";

@@ -1,6 +1,4 @@
-import type { FileState } from "../domain/contracts";
-import type { Moment, MomentsView, TimelinePage } from "../domain/views";
-import { ask, askBytes, list } from "./http";
+import { ask, askBytes } from "./http";
 
 /** Looks at the past of one computer, whose API lies at `at`; nothing here changes anything. */
 export const momentAsks = (at: string) => {
@@ -9,13 +7,14 @@ export const momentAsks = (at: string) => {
   return {
     /** Marks before an event, the newest first; 0 is now. */
     marks: (before: number, limit: number, signal?: AbortSignal) =>
-      ask<TimelinePage>(`${at}/timeline?limit=${limit}&before=${before}`, { signal }),
+      ask<"getTimeline">(`${at}/timeline?limit=${limit}&before=${before}`, { signal }),
     /** The computer as it was after an event. */
-    show: (seq: number, signal?: AbortSignal) => ask<Moment>(`${at}/at/${seq}`, { signal }),
+    show: (seq: number, signal?: AbortSignal) => ask<"getMoment">(`${at}/at/${seq}`, { signal }),
     /** How the computer differs from what it was after an event: after another, and now when that is 0. */
     diff: (from: number, to: number, signal?: AbortSignal) =>
-      ask<MomentsView>(`${at}/diff?from=${from}&to=${to}`, { signal }),
-    folder: (seq: number, path: string, signal?: AbortSignal) => list<FileState>(inside(seq, "folder", path), signal),
+      ask<"getDiff">(`${at}/diff?from=${from}&to=${to}`, { signal }),
+    folder: (seq: number, path: string, signal?: AbortSignal) =>
+      ask<"listFolderAt">(inside(seq, "folder", path), { signal }),
     fileAddress: (seq: number, path: string) => inside(seq, "file", path),
     file: (seq: number, path: string, signal?: AbortSignal) => askBytes(inside(seq, "file", path), signal),
   };

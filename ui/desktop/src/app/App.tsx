@@ -1,15 +1,27 @@
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { useCallback, useEffect, useState } from "react";
-import { explain } from "#base/domain/problem.ts";
+import { explain, isAskedAgain } from "#base/domain/problem.ts";
 import { catalogue } from "../apps/bodies";
 import { deskWords } from "../i18n/desk";
 import { useWords } from "../i18n/words";
-import { Failed } from "../kit/States";
+import { Failed, Loading } from "../kit/States";
+import { useLate } from "../kit/useLate";
 import { Session, SessionContext } from "../session/session";
 import { Desk } from "../shell/Desk";
 import { type DesktopState, desk } from "../transport/desk";
 
-const queries = new QueryClient({ defaultOptions: { queries: { retry: 1, refetchOnWindowFocus: false } } });
+const queries = new QueryClient({ defaultOptions: { queries: { retry: isAskedAgain, refetchOnWindowFocus: false } } });
+
+/** Nothing, until that is longer than people wait. */
+function Waiting() {
+  const late = useLate();
+  if (!late) return null;
+  return (
+    <main className="page-failed">
+      <Loading late />
+    </main>
+  );
+}
 
 /** The whole page: nothing until the desktop is known, then all of it at once. */
 export function App({ first }: { first: Promise<DesktopState> }) {
@@ -42,7 +54,7 @@ export function App({ first }: { first: Promise<DesktopState> }) {
       </main>
     );
   }
-  if (!session) return null;
+  if (!session) return <Waiting />;
   return (
     <QueryClientProvider client={queries}>
       <SessionContext value={session}>

@@ -33,6 +33,12 @@ describe("a text that is being written", () => {
     expect(found(typed(draftOf(one), "same"), { text: "same", digest: "4" }).base.digest).toBe("4");
   });
 
+  it("takes a refused save for done where the file has the text: the answer to the first did not come", () => {
+    const draft = conflicted({ ...typed(draftOf(one), "mine"), saving: true }, { text: "mine", digest: "3" });
+    expect(draft).toMatchObject({ base: { digest: "3" }, theirs: undefined, saving: false });
+    expect(isDirty(draft)).toBe(false);
+  });
+
   it("shows the other side of a refused save", () => {
     expect(conflicted({ ...typed(draftOf(one), "mine"), saving: true }, two)).toMatchObject({
       theirs: two,

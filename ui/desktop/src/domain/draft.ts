@@ -72,8 +72,12 @@ export function saved(draft: Draft, as: Version): Draft {
   return { ...draft, base: as, theirs: undefined, saving: false };
 }
 
-/** A save was refused: someone else's version is there. Or another browser typed in the same place. */
+/**
+ * A save was refused: someone else's version is there, or this one, of which the answer did not come. Or another
+ * browser typed in the same place.
+ */
 export function conflicted(draft: Draft, theirs: Theirs): Draft {
+  if (!theirs.unsaved && theirs.text === draft.text) return saved(draft, theirs);
   return { ...draft, theirs, saving: false };
 }
 

@@ -1,26 +1,15 @@
-import type { Event, ID, Rect } from "#base/domain/contracts.ts";
+import type { Event, ID } from "#base/domain/contracts.ts";
+import type { Schema } from "#base/domain/operations.ts";
 import { appIdOf } from "./appid";
 
+/** A window as the server keeps it. Its bounds are those it has when normal. */
+export type Win = Schema<"EventstoreWindow">;
+
 /** How a window is shown. */
-export type WindowState = "normal" | "minimised" | "maximised" | "snapped";
+export type WindowState = Win["state"];
 
 /** The part of the desktop that a snapped window fills. */
-export type Snap = "left" | "right" | "top" | "bottom" | "top_left" | "top_right" | "bottom_left" | "bottom_right";
-
-/** A window as the server keeps it. Its bounds are those it has when normal. */
-export interface Win {
-  id: ID;
-  app: string;
-  title?: string;
-  subject?: string;
-  bounds: Rect;
-  desktop?: number;
-  state: WindowState;
-  snap?: Snap;
-  was?: "normal" | "maximised" | "snapped";
-  /** Event of its last focus; the highest is on top. */
-  focused_seq: number;
-}
+export type Snap = NonNullable<Win["snap"]>;
 
 /** The part of a subject that people read: a path, a search, a port; "" for one that is only an id. */
 export function placeIn(subject: string): string {

@@ -27,6 +27,12 @@ it("follows versions until something is typed", () => {
   expect(maySave(offered)).toBe(false);
 });
 
+it("takes a refused save for done where the newest version has the text: the answer to the first did not come", () => {
+  const w = refusedBy(sending(wrote(writingOf(kept(1, "one")), "mine")), kept(2, "mine"));
+  expect(w).toMatchObject({ base: kept(2, "mine"), theirs: undefined, saving: false });
+  expect(isUnsaved(w)).toBe(false);
+});
+
 it("puts mine on top of theirs, or takes theirs", () => {
   const w = arrived(wrote(writingOf(kept(1, "one")), "mine"), kept(2, "two"));
   expect(choose(w, "mine")).toMatchObject({ text: "mine", base: kept(2, "two"), theirs: undefined });

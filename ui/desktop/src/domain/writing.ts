@@ -68,8 +68,9 @@ export function savedAs(w: Writing, version: Kept): Writing {
   return { ...w, base: version, theirs: undefined, stale: false, saving: false, away: false };
 }
 
-/** A save was refused: someone else's version is the newest. */
+/** A save was refused: someone else's version is the newest, or this text, of whose save the answer did not come. */
 export function refusedBy(w: Writing, newest: Kept): Writing {
+  if (newest.content === w.text) return savedAs(w, newest);
   return { ...w, theirs: newest, stale: true, saving: false, away: false };
 }
 

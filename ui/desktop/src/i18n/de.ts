@@ -159,6 +159,7 @@ export const de: { [K in keyof typeof en]: Text } = {
   reload: "Neu laden",
   reloadApp: "Dieses Programm neu laden",
   loading: "Wird geladen …",
+  late: "Der Computer hat noch nicht geantwortet.",
   notOpened: "Die Arbeitsfläche ließ sich nicht öffnen",
   notKept: "{app} wird nicht aufgehoben: was hier zu sehen war, ist nicht bekannt",
   unknownApp: "Auf dieser Arbeitsfläche gibt es kein Programm „{app}“.",

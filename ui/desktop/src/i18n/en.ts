@@ -156,6 +156,7 @@ export const en = {
   reload: "Reload",
   reloadApp: "Reload this app",
   loading: "Loading…",
+  late: "The computer has not answered yet.",
   notOpened: "The desktop did not open",
   notKept: "{app} is not kept: what it showed then is not known",
   unknownApp: "There is no app “{app}” on this desktop.",

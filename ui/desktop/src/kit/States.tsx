@@ -5,6 +5,7 @@ import { Button } from "#base/kit/Button.tsx";
 import { deskWords } from "../i18n/desk";
 import { useWords } from "../i18n/words";
 import { tellShell } from "../transport/shell";
+import { useLate } from "./useLate";
 import "./states.css";
 
 /** Nothing is there yet, and what can be done about it. */
@@ -18,13 +19,14 @@ export function Empty({ icon, title, children }: { icon?: ReactNode; title: stri
   );
 }
 
-/** It is being read. */
-export function Loading({ label }: { label?: string }) {
+/** It is being read; says so in sight once that takes longer than people wait. */
+export function Loading({ label, late: known = false }: { label?: string; late?: boolean }) {
   const t = useWords(deskWords);
+  const late = useLate() || known;
   return (
     <div className="state" data-state="loading" role="status">
       <span className="state-spinner" aria-hidden />
-      <span className="visually-hidden">{label ?? t("loading")}</span>
+      <span className={late ? "state-why" : "visually-hidden"}>{late ? t("late") : (label ?? t("loading"))}</span>
     </div>
   );
 }

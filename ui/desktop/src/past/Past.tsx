@@ -1,6 +1,7 @@
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import type { Time } from "#base/domain/contracts.ts";
+import { isAskedAgain } from "#base/domain/problem.ts";
 import { runsThen } from "#base/domain/runs.ts";
 import { unawaited } from "#base/kit/unawaited.ts";
 import { catalogue } from "../apps/bodies";
@@ -16,7 +17,7 @@ import { desk } from "../transport/desk";
 import { hearShell, tellShell } from "../transport/shell";
 import "../shell/desk.css";
 
-const queries = new QueryClient({ defaultOptions: { queries: { retry: 1, refetchOnWindowFocus: false } } });
+const queries = new QueryClient({ defaultOptions: { queries: { retry: isAskedAgain, refetchOnWindowFocus: false } } });
 const session = new Session(queries, catalogue);
 
 /** The desktop as it was at the moment that the shell looks at; it can only be looked at. */

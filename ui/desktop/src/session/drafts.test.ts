@@ -7,6 +7,15 @@ import { Drafts, type Typed } from "./drafts";
 type Server = ConstructorParameters<typeof Drafts>[0];
 type Row = Typed & { revision: number };
 
+/** A draft as the server answers with it. */
+const stored = (subject: string, row: Row) => ({
+  app: "code",
+  subject,
+  size: row.text.length,
+  at: "2026-11-21T02:28:00.000Z",
+  ...row,
+});
+
 /** The server's own rules, for the pages of one test. */
 class Stand {
   rows = new Map<string, Row>();
@@ -26,15 +35,14 @@ class Stand {
   private must(subject: string, revision: number): void {
     if (this.away) this.refuse({ status: 0, code: "unavailable" });
     const there = this.rows.get(subject);
-    if ((there?.revision ?? 0) !== revision) this.refuse(there ? { draft: there } : {});
+    if ((there?.revision ?? 0) !== revision) this.refuse(there ? { draft: stored(subject, there) } : {});
   }
 
   api: Server = {
     list: async () => [],
     read: async (app, subject) => {
       if (this.away) this.refuse({ status: 0, code: "unavailable" });
-      const row = this.rows.get(subject) ?? { revision: 0, text: "", base: "" };
-      return { app, subject, size: row.text.length, at: "" as never, ...row };
+      return { ...stored(subject, this.rows.get(subject) ?? { revision: 0, text: "", base: "" }), app };
     },
     write: async (app, subject, { text, base, made }) => {
       this.asked.push(text);

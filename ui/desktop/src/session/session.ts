@@ -1,14 +1,13 @@
 import type { QueryClient } from "@tanstack/react-query";
 import { createContext, useContext } from "react";
 import type { Event, ID } from "#base/domain/contracts.ts";
-import { type DraftChanged, isOpen, type Run } from "#base/domain/views.ts";
+import { isOpen, type Run } from "#base/domain/views.ts";
 import { notifyDone, notifyProblem } from "#base/kit/notify.ts";
 import { unawaited } from "#base/kit/unawaited.ts";
 import type { About } from "#base/transport/computer.ts";
-import { Feed, type FeedState } from "#base/transport/feed.ts";
-import { oneLine } from "../domain/card";
+import { effectsOf, staleAfter } from "../domain/heard";
 import { pageClock } from "../domain/pace";
-import { changeTo, defaultTheme, sameTheme } from "../domain/theme";
+import { beginRun, closePrompt, endRun, noPrompts, type PromptStep, sendPrompt } from "../domain/prompted";
 import { deskWords } from "../i18n/desk";
 import { say } from "../i18n/words";
 import { readAgain } from "../state/again";
@@ -19,16 +18,18 @@ import { type DesktopState, desk } from "../transport/desk";
 import { drafts } from "../transport/drafts";
 import { shelf } from "../transport/shelf";
 import type { Apps } from "./apps";
+import { Connection } from "./connection";
 import { Demo } from "./demo";
 import { Drafts } from "./drafts";
+import { type Hands, perform } from "./effects";
 import { Stories } from "./stories";
-import { readWorkspaceTheme, themePath } from "./themes";
+import { fileInForce, followTheme } from "./themes";
 import { Windows } from "./windows";
 
-/** How long after it gave up a feed is begun again, in milliseconds. */
-const RECONNECT_MS = 5_000;
-
-/** This computer, opened in this page: what a person can do with it. */
+/**
+ * This computer, opened in this page: what a person can do with it. What comes over the connection goes into the store
+ * by pure rules (`domain`); what else follows from an event is an effect (`domain/heard.ts`, `effects.ts`).
+ */
 export class Session {
   readonly windows: Windows;
   readonly demo: Demo;
@@ -43,14 +44,17 @@ export class Session {
     },
     read: async (run, after) => (await api.events(after, run)).events,
   });
-  /** The runs that the prompt of this page began, with its words. */
-  private readonly begun = new Map<ID, { text: string; repo: string }>();
-  /** Runs that failed while a prompt was on its way: the answer that names its run may come later. */
-  private readonly failedMeanwhile = new Set<ID>();
-  private promptsUnderWay = 0;
+  private prompts = noPrompts;
   private readonly listeners = new Set<(event: Event) => void>();
-  private feed: Feed | undefined;
-  private again: ReturnType<typeof setTimeout> | undefined;
+  private readonly connection = new Connection({
+    events: (events) => this.hear(events),
+    draft: (changed) => this.drafts.hear(changed),
+    state: (state) => {
+      useStore.getState().setConnection(state);
+      if (state === "live" || state === "polling") this.drafts.again();
+    },
+  });
+  private readonly hands: Hands;
   private stopped = false;
   /** How often the desktop was put back while this page is open: an older answer is not shown. */
   private rewinds = 0;
@@ -59,6 +63,11 @@ export class Session {
     this.queries = queries;
     this.windows = new Windows(apps);
     this.demo = new Demo(this.windows);
+    this.hands = {
+      windows: this.windows,
+      readDesktop: (seq) => this.knowAgain(seq),
+      endRun: (run, failed) => this.takePrompts(endRun(this.prompts, run, failed)),
+    };
   }
 
   /** Takes over what lies on the desktop, then follows what happens. */
@@ -66,7 +75,7 @@ export class Session {
     this.know(state);
     unawaited(this.readRuns());
     // What comes meanwhile is caught up with; the prompt takes keys first.
-    whenIdle(() => !this.stopped && this.connect(state.seq));
+    whenIdle(() => this.connection.open(state.seq));
   }
 
   /** Calls back for every event from now on; gives what ends it. */
@@ -102,16 +111,20 @@ export class Session {
 
   /** Begins a run with words of the prompt, which come back there when it fails. */
   async promptTyped(text: string, key: string, sent: () => void): Promise<void> {
-    const { repo, putWords } = useStore.getState();
-    this.promptsUnderWay++;
+    const { repo } = useStore.getState();
+    this.prompts = sendPrompt(this.prompts);
     try {
       const run = await this.prompt(text, key, repo ? { repo } : {});
       sent();
-      if (this.failedMeanwhile.delete(run)) putWords({ text, repo, over: false });
-      else this.begun.set(run, { text, repo });
+      this.takePrompts(beginRun(this.prompts, run, { text, repo }));
     } finally {
-      if (--this.promptsUnderWay === 0) this.failedMeanwhile.clear();
+      this.prompts = closePrompt(this.prompts);
     }
+  }
+
+  private takePrompts({ prompts, back }: PromptStep): void {
+    this.prompts = prompts;
+    if (back) useStore.getState().putWords({ ...back, over: false });
   }
 
   /** Puts the card of a run away, in every browser. */
@@ -125,40 +138,9 @@ export class Session {
     this.stories.read(run).catch(() => undefined);
   }
 
-  private connect(after: number): void {
-    const store = useStore.getState();
-    const parts = {
-      credentials: api.credentials,
-      events: (cursor: number) => api.events(cursor),
-      // The bus is not needed to show the desktop.
-      open: async (...args: Parameters<typeof import("#base/transport/bus.ts").openLine>) =>
-        (await import("#base/transport/bus.ts")).openLine(...args),
-      onEvents: (events: Event[]) => this.hear(events),
-      onLive: () => {},
-      onState: (state: FeedState) => {
-        store.setConnection(state);
-        if (state === "live" || state === "polling") this.drafts.again();
-      },
-      onDraft: (changed: DraftChanged) => this.drafts.hear(changed),
-      now: Date.now,
-      chance: Math.random,
-      sleep: (ms: number) => new Promise<void>((done) => setTimeout(done, ms)),
-    };
-    const feed = new Feed(parts, after);
-    this.feed = feed;
-    unawaited(
-      feed.run().then(() => {
-        // It gives up when it never was live; a desktop goes on trying.
-        if (this.stopped || useStore.getState().connection !== "given_up") return;
-        this.again = setTimeout(() => this.connect(feed.cursor), RECONNECT_MS);
-      }),
-    );
-  }
-
   stop(): void {
     this.stopped = true;
-    clearTimeout(this.again);
-    this.feed?.stop();
+    this.connection.close();
   }
 
   /** Shows the desktop as it was, and follows nothing. */
@@ -170,10 +152,10 @@ export class Session {
 
   private know(state: DesktopState): void {
     const store = useStore.getState();
-    store.setKnown(state.windows ?? [], state.seq);
+    store.setKnown(state.windows, state.seq);
     store.setTheme(state.theme);
-    store.setSettings(state.settings ?? []);
-    if (state.theme_outdated) unawaited(this.followTheme());
+    store.setSettings(state.settings);
+    if (state.theme_outdated) unawaited(followTheme());
   }
 
   /** What lies on the desktop after a rewind, asked for until there is an answer: what is shown is of before. */
@@ -200,86 +182,20 @@ export class Session {
   }
 
   private hear(events: Event[]): void {
-    const store = useStore.getState();
-    store.hear(events);
+    useStore.getState().hear(events);
     for (const event of events) {
-      this.hearOne(event);
+      // The effects are of what was there before the event.
+      const effects = effectsOf(event, { ...useStore.getState(), themeFile: fileInForce() });
+      useStore.getState().hearWindow(event);
+      useStore.getState().hearLook(event);
+      this.stories.hear(event);
+      for (const effect of effects) perform(effect, this.hands);
       for (const heard of this.listeners) heard(event);
     }
-    this.refresh(events);
-  }
-
-  private hearOne(event: Event): void {
-    const store = useStore.getState();
-    if (event.type === "window.closed") this.closedElsewhere(event.payload.window);
-    if (event.type.startsWith("window.")) store.hearWindow(event);
-    else if (event.type === "theme.changed") store.setTheme(event.payload);
-    else if (event.type === "setting.changed") store.setSetting(event.payload.key, event.payload.value ?? "");
-    else if (event.type === "timeline.rewound") unawaited(this.knowAgain(event.seq));
-    else if (event.type === "file.written") this.followFiles(event.payload.files.map((f) => f.path));
-    this.stories.hear(event);
-    this.tellOfRun(event);
-  }
-
-  /** Says once, to those who hear the page, what becomes of a run; words that led to nothing come back. */
-  private tellOfRun(event: Event): void {
-    const { announce, language, putWords } = useStore.getState();
-    if (event.type === "prompt.submitted")
-      announce(say(deskWords, language, "saidBegun", { text: oneLine(event.payload.text) }));
-    else if (event.type === "question.asked")
-      announce(say(deskWords, language, "saidAsks", { text: event.payload.question.text }));
-    else if (event.type === "run.finished" && event.run) {
-      const { outcome, answer } = event.payload;
-      announce(say(deskWords, language, ends[outcome], { text: oneLine(answer, 1000) }));
-      const words = this.begun.get(event.run);
-      if (outcome === "failed") {
-        if (words) putWords({ ...words, over: false });
-        else if (this.promptsUnderWay > 0) this.failedMeanwhile.add(event.run);
-      }
-      this.begun.delete(event.run);
-    }
-  }
-
-  /** Another browser closed a window in which something is typed: it is kept, and the way back to it is shown. */
-  private closedElsewhere(id: ID): void {
-    const { unsaved, language } = useStore.getState();
-    const text = unsaved.get(id);
-    const win = this.windows.get(id);
-    if (!text || !win) return;
-    notifyDone(say(deskWords, language, "closedElsewhere", { name: text.name }), {
-      label: say(deskWords, language, "openAgain"),
-      run: () => unawaited(this.windows.open(win.app, win.subject, text.name)),
-    });
-  }
-
-  private followFiles(paths: readonly string[]): void {
-    if (paths.includes(themePath(nameInForce()))) unawaited(this.followTheme());
-  }
-
-  /** The theme in force lies in the workspace too: who edits it there sees it here. */
-  private async followTheme(): Promise<void> {
-    const name = nameInForce();
-    const theme = await readWorkspaceTheme(themePath(name));
-    if (theme?.name !== name || name !== nameInForce()) return;
-    const change = changeTo(theme);
-    if (!sameTheme(change, useStore.getState().theme)) await desk.setTheme(change).catch(() => undefined);
-  }
-
-  /** What is shown of files, documents and checkpoints is read again once it may differ. */
-  private refresh(events: readonly Event[]): void {
-    const begins = (kind: string) => events.some((e) => e.type.startsWith(kind));
-    const stale: string[] = [];
-    if (begins("file.") || begins("timeline.")) stale.push("files");
-    if (begins("document.") || begins("overlay.") || begins("timeline.")) stale.push("documents");
-    if (begins("repo.")) stale.push("repos");
-    for (const key of stale) unawaited(readAgain(this.queries, [key]));
+    // What is shown of files, documents and projects is read again once it may differ.
+    for (const key of staleAfter(events)) unawaited(readAgain(this.queries, [key]));
   }
 }
-
-/** How the end of a run is said. */
-const ends = { done: "saidDone", failed: "saidFailed", cancelled: "saidCancelled" } as const;
-
-const nameInForce = () => useStore.getState().theme?.name ?? defaultTheme;
 
 export const SessionContext = createContext<Session | undefined>(undefined);
 

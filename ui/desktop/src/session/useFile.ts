@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import type { Digest } from "#base/domain/contracts.ts";
+import { isAskedAgain } from "#base/domain/problem.ts";
 import { textOf } from "#base/domain/text.ts";
 import { files } from "../transport/files";
 
@@ -26,8 +27,11 @@ export class TooLong extends Error {
 export const LARGEST = 8 << 20;
 
 /** Reads a file as text. */
-export async function readText(path: string, signal?: AbortSignal): Promise<TextFile> {
-  const response = await files.read(path, signal);
+export function readText(path: string, signal?: AbortSignal): Promise<TextFile> {
+  return files.receive(path, (response) => textIn(path, response), signal);
+}
+
+async function textIn(path: string, response: Response): Promise<TextFile> {
   const length = Number(response.headers.get("Content-Length") ?? 0);
   if (length > LARGEST) {
     // The rest is not wanted, however that ends.
@@ -45,6 +49,6 @@ export function useText(path: string) {
   return useQuery({
     queryKey: ["files", "text", path],
     queryFn: ({ signal }) => readText(path, signal),
-    retry: (count, error) => !(error instanceof NotText || error instanceof TooLong) && count < 1,
+    retry: (count, error) => !(error instanceof NotText || error instanceof TooLong) && isAskedAgain(count, error),
   });
 }

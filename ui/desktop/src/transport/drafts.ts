@@ -1,18 +1,9 @@
-import type { Time } from "#base/domain/contracts.ts";
-import { ask, list } from "#base/transport/http.ts";
+import type { Schema } from "#base/domain/operations.ts";
+import { ACT_MS, ask, SAVE_MS } from "#base/transport/http.ts";
 import { base } from "./address";
 
 /** A text that is typed and not saved, as the server keeps it; without its text in a list. */
-export interface StoredDraft {
-  app: string;
-  subject: string;
-  revision: number;
-  /** What it was made of, in the app's own words. */
-  base?: string;
-  size: number;
-  at: Time;
-  text?: string;
-}
+export type StoredDraft = Schema<"DraftsDraft">;
 
 /** What this page calls itself: what it changed before it has an answer is no conflict. */
 const page = crypto.randomUUID();
@@ -21,9 +12,9 @@ const at = (app: string, subject: string) => `${base}/drafts/${app}?subject=${en
 
 /** What is typed and not saved, on the server. */
 export const drafts = {
-  list: (signal?: AbortSignal) => list<StoredDraft>(`${base}/drafts`, signal),
+  list: (signal?: AbortSignal) => ask<"listDrafts">(`${base}/drafts`, { signal }),
   /** Of revision 0 when there is none. */
-  read: (app: string, subject: string) => ask<StoredDraft>(at(app, subject)),
+  read: (app: string, subject: string) => ask<"getDraft">(at(app, subject)),
   /**
    * Keeps a text that was made of the revision `made`, 0 for none; refused with what is there when that is another.
    * `turn` grows with every text that this page sends.
@@ -33,7 +24,11 @@ export const drafts = {
     subject: string,
     body: { text: string; base: string; made: number; turn: number },
     keepalive: boolean,
-  ) => ask<StoredDraft>(at(app, subject), { method: "PUT", body: { ...body, by: page }, keepalive }),
+  ) => ask<"keepDraft">(at(app, subject), { method: "PUT", body: { ...body, by: page }, keepalive, patience: SAVE_MS }),
   drop: (app: string, subject: string, revision: number) =>
-    ask<void>(`${at(app, subject)}&revision=${revision}`, { method: "DELETE", keepalive: true }),
+    ask<"dropDraft">(`${at(app, subject)}&revision=${revision}`, {
+      method: "DELETE",
+      keepalive: true,
+      patience: ACT_MS,
+    }),
 };

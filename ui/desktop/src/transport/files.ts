@@ -1,31 +1,18 @@
-import type { Digest, FileState, ID, Time } from "#base/domain/contracts.ts";
-import { type ProblemDocument, Refusal } from "#base/domain/problem.ts";
-import { ask, send } from "#base/transport/http.ts";
+import type { Digest, FileState, ID } from "#base/domain/contracts.ts";
+import type { Body, Operation, Schema } from "#base/domain/operations.ts";
+import { problemOf, Refusal } from "#base/domain/problem.ts";
+import { ask, receive, SAVE_MS, send } from "#base/transport/http.ts";
 import { base, inAddress } from "./address";
 import { asOf } from "./asof";
 
 /** One page of a folder. */
-export interface FolderPage {
-  folder: FileState;
-  entries: FileState[] | null;
-  more: boolean;
-}
+export type FolderPage = Schema<"WorkspaceFolderPage">;
 
 /** Something in the trash. */
-export interface Trashed {
-  id: ID;
-  from: string;
-  file: FileState;
-  at: Time;
-}
+export type Trashed = Schema<"WorkspaceTrashed">;
 
 /** From where to where. */
-export interface Transfer {
-  from: string;
-  to: string;
-  if_match: string;
-  replace?: string;
-}
+export type Transfer = Schema<"TransferItem">;
 
 /** What to look for, below a folder. */
 export interface Wanted {
@@ -37,8 +24,8 @@ export interface Wanted {
   best?: boolean;
 }
 
-const post = <T>(path: string, body?: object) =>
-  ask<T>(`${base}${path}`, { method: "POST", ...(body ? { body } : {}), key: crypto.randomUUID() });
+const post = <Name extends Operation>(path: string, body?: Body<Name>) =>
+  ask<Name>(`${base}${path}`, { method: "POST", ...(body ? { body } : {}), key: crypto.randomUUID() });
 
 /** Where the content of a file lies. */
 export function fileAddress(path: string, download = false): string {
@@ -53,54 +40,52 @@ export function matchOf(file: FileState): string {
 /** The files of the workspace. */
 export const files = {
   folder: (path: string, after = "", signal?: AbortSignal) =>
-    ask<FolderPage>(
+    ask<"listFolder">(
       asOf(`${base}/folder?limit=10000&path=${encodeURIComponent(path)}&after=${encodeURIComponent(after)}`),
       signal ? { signal } : {},
     ),
-  makeFolder: (path: string) => post<FileState>("/folders", { path }),
-  move: (items: Transfer[]) => post<{ files: FileState[] }>("/moves", { items }),
-  copy: (items: Transfer[]) => post<{ files: FileState[] }>("/copies", { items }),
-  trashed: async () => (await ask<{ items: Trashed[] | null }>(`${base}/trash`)).items ?? [],
-  trash: async (items: { path: string; if_match: string }[]) =>
-    (await post<{ items: Trashed[] }>("/trash", { items })).items,
-  restore: (id: ID, to?: string) => post<FileState>(`/trash/${id}/restore`, to ? { to } : {}),
-  emptyTrash: (id?: ID) => ask<void>(`${base}/trash${id ? `?id=${id}` : ""}`, { method: "DELETE" }),
-  find: async (wanted: Wanted, signal?: AbortSignal) => {
+  makeFolder: (path: string) => post<"makeFolder">("/folders", { path }),
+  move: (items: Transfer[]) => post<"moveFiles">("/moves", { items }),
+  copy: (items: Transfer[]) => post<"copyFiles">("/copies", { items }),
+  trashed: async () => (await ask<"listTrash">(`${base}/trash`)).items,
+  trash: async (items: Schema<"TrashItem">[]) => (await post<"trashFiles">("/trash", { items })).items,
+  restore: (id: ID, to?: string) => post<"restoreFile">(`/trash/${id}/restore`, to ? { to } : {}),
+  emptyTrash: (id?: ID) => ask<"emptyTrash">(`${base}/trash${id ? `?id=${id}` : ""}`, { method: "DELETE" }),
+  find: (wanted: Wanted, signal?: AbortSignal) => {
     const query = new URLSearchParams();
     for (const [key, value] of Object.entries(wanted)) if (value) query.set(key, String(value));
-    const answer = await ask<{ found: Found[] | null; cut: boolean }>(
-      `${base}/find?${query}`,
-      signal ? { signal } : {},
-    );
-    return { found: answer.found ?? [], cut: answer.cut };
+    return ask<"find">(`${base}/find?${query}`, { signal });
   },
   /** What a file is, by its first bytes; how many it has, and the digest of its content. */
-  head: async (path: string, signal?: AbortSignal) => {
+  head: (path: string, signal?: AbortSignal) =>
     // Not with HEAD, whose refusals say nothing.
-    const response = await send(fileAddress(path), { signal, headers: { Range: "bytes=0-0" } });
-    const { headers, status } = response;
-    // As it was then it comes whole, which nobody wants here, however that ends.
-    if (status === 206) await response.arrayBuffer();
-    else response.body?.cancel().catch(() => undefined);
-    const size = headers.get("Content-Range")?.split("/")[1] ?? headers.get("Content-Length");
-    return { type: headers.get("Content-Type") ?? "", size: Number(size ?? 0), digest: headers.get("ETag") ?? "" };
-  },
+    receive(fileAddress(path), { signal, headers: { Range: "bytes=0-0" } }, async (response) => {
+      const { headers, status } = response;
+      // As it was then it comes whole, which nobody wants here, however that ends.
+      if (status === 206) await response.arrayBuffer();
+      else response.body?.cancel().catch(() => undefined);
+      const size = headers.get("Content-Range")?.split("/")[1] ?? headers.get("Content-Length");
+      return { type: headers.get("Content-Type") ?? "", size: Number(size ?? 0), digest: headers.get("ETag") ?? "" };
+    }),
+  /** The first bytes of a file. */
+  beginning: (path: string, bytes: number, signal?: AbortSignal) =>
+    receive(fileAddress(path), { signal, headers: { Range: `bytes=0-${bytes - 1}` } }, (r) => r.arrayBuffer()),
   read: (path: string, signal?: AbortSignal) => send(fileAddress(path), signal ? { signal } : {}),
+  /** Gives what `take` makes of the answer with a file, which is there in the time of an answer. */
+  receive: <T>(path: string, take: (response: Response) => Promise<T>, signal?: AbortSignal) =>
+    receive(fileAddress(path), { signal, patience: SAVE_MS }, take),
   /** Writes a file: over what was seen, or where nothing is when `seen` is undefined. */
   write: (path: string, content: Blob | string, seen: Digest | "*" | undefined) =>
-    ask<FileState>(fileAddress(path), {
+    ask<"writeFile">(fileAddress(path), {
       method: "PUT",
       content,
+      patience: SAVE_MS,
       headers: seen === undefined ? { "If-None-Match": "*" } : { "If-Match": seen === "*" ? "*" : `"${seen}"` },
     }),
 };
 
 /** A file that was found, and the line it was found in. */
-export interface Found {
-  file: FileState;
-  line?: number;
-  text?: string;
-}
+export type Found = Schema<"GuestMatch">;
 
 /** Writes a new file and tells how far it is, from 0 to 1; fetch cannot. Rejects with a Refusal, or once it is given up. */
 export function upload(
@@ -150,10 +135,11 @@ async function whyUnsent(content: Blob): Promise<Refusal> {
 }
 
 function refusalOf(request: XMLHttpRequest): Refusal {
+  let said: unknown;
   try {
-    return new Refusal(JSON.parse(request.responseText) as ProblemDocument);
+    said = JSON.parse(request.responseText);
   } catch {
-    const { status } = request;
-    return new Refusal({ status, code: "internal", detail: `the server answered ${status}` });
+    // Something between the page and choir answered in its own words.
   }
+  return new Refusal(problemOf(said, request.status));
 }

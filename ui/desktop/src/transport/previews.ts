@@ -1,7 +1,8 @@
-import { ask } from "#base/transport/http.ts";
+import { ACT_MS, ask } from "#base/transport/http.ts";
 import { base } from "./address";
 
 /** Gives the address that opens what listens at a port of the sandbox; it can be used once, and soon. */
 export async function openPreview(port: number, signal: AbortSignal): Promise<string> {
-  return (await ask<{ url: string }>(`${base}/previews`, { method: "POST", body: { port }, signal })).url;
+  return (await ask<"newPreview">(`${base}/previews`, { method: "POST", body: { port }, signal, patience: ACT_MS }))
+    .url;
 }

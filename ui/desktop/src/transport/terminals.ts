@@ -1,22 +1,13 @@
-import type { ID, Time } from "#base/domain/contracts.ts";
-import { ask, list } from "#base/transport/http.ts";
+import type { ID } from "#base/domain/contracts.ts";
+import type { Body, Schema } from "#base/domain/operations.ts";
+import { ACT_MS, ask } from "#base/transport/http.ts";
 import { base } from "./address";
 
 /** The size of a terminal, in characters. */
-export interface Size {
-  rows: number;
-  cols: number;
-}
+export type Size = Schema<"GuestSize">;
 
 /** A terminal that is open. */
-export interface Terminal {
-  terminal: ID;
-  title: string;
-  cwd: string;
-  opened: Time;
-  size: Size;
-  viewers: number;
-}
+export type Terminal = Schema<"TerminalsInfo">;
 
 /** How a terminal ended. */
 export interface End {
@@ -29,10 +20,10 @@ const at = `${base}/terminals`;
 
 /** The terminals of this computer. */
 export const terminals = {
-  list: (signal?: AbortSignal) => list<Terminal>(at, signal),
-  open: (wanted: { cwd?: string; title?: string; type?: string }, key: string) =>
-    ask<Terminal>(at, { method: "POST", body: wanted, key }),
-  close: (terminal: ID) => ask<void>(`${at}/${terminal}`, { method: "DELETE" }),
+  list: (signal?: AbortSignal) => ask<"listTerminals">(at, { signal }),
+  open: (wanted: Body<"openTerminal">, key: string) =>
+    ask<"openTerminal">(at, { method: "POST", body: wanted, key, patience: ACT_MS }),
+  close: (terminal: ID) => ask<"closeTerminal">(`${at}/${terminal}`, { method: "DELETE", patience: ACT_MS }),
   /** Where its output comes from after this offset. */
   socket: (terminal: ID, after: number) =>
     `${location.protocol === "https:" ? "wss" : "ws"}://${location.host}${at}/${terminal}/socket?after=${after}`,

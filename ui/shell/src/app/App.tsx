@@ -1,6 +1,6 @@
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { lazy, Suspense, useCallback, useEffect, useState } from "react";
-import { Refusal } from "#base/domain/problem.ts";
+import { explain, isAskedAgain, Refusal } from "#base/domain/problem.ts";
 import type { Computer } from "#base/domain/views.ts";
 import { Button } from "#base/kit/Button.tsx";
 import { Messages } from "#base/kit/Messages.tsx";
@@ -17,7 +17,7 @@ import "#base/kit/toast.css";
 // Seen once by whoever comes with a link.
 const Login = lazy(() => import("../apps/login/Login"));
 
-const queries = new QueryClient({ defaultOptions: { queries: { retry: 1, refetchOnWindowFocus: false } } });
+const queries = new QueryClient({ defaultOptions: { queries: { retry: isAskedAgain, refetchOnWindowFocus: false } } });
 
 /** The desktop's bar, with its workspaces and its clock, stays free; so does the prompt of the page of runs. */
 const ABOVE = { bottom: 84, right: 16 };
@@ -25,17 +25,17 @@ const ABOVE = { bottom: 84, right: 16 };
 type Stage =
   | { is: "opening" }
   | { is: "login"; unkept?: boolean; refused?: unknown; loggedIn?: boolean }
-  | { is: "failed"; why: string }
+  | { is: "failed"; why: string; again?: () => Promise<void> }
   | { is: "open"; session: Session };
 
 /** The requests that a computer is opened with. */
-type Asked = Pick<Arrival, "login" | "computers">;
+type Asked = Pick<Arrival, "login" | "loginAgain" | "computers">;
 
 /** The whole page: log in, open the computer, work. `arrival` holds the requests that it began with. */
 export function App({ arrival }: { arrival: Arrival }) {
   const [stage, setStage] = useState<Stage>({ is: "opening" });
   const page = useStore((s) => s.route.page);
-  const open = useCallback(({ login, computers }: Asked) => {
+  const open = useCallback(({ login, loginAgain, computers }: Asked) => {
     const justLoggedIn = login !== undefined;
     const fail = (error: unknown) => setStage(stageOf(error, justLoggedIn));
     const showSession = () => {
@@ -44,7 +44,11 @@ export function App({ arrival }: { arrival: Arrival }) {
       if (justLoggedIn) useStore.getState().setRoute({ page: "desktop" });
       openSession(computers, fail).then(setStage, fail);
     };
-    const showRefused = async (refused: unknown) => setStage({ is: "login", refused, loggedIn: await isLoggedIn() });
+    const showRefused = async (refused: unknown) => {
+      // No answer says nothing about the link: it is tried again, and not told to be refused.
+      if (loginAgain && isUnanswered(refused)) setStage({ ...failedBy(refused), again: loginAgain });
+      else setStage({ is: "login", refused, loggedIn: await isLoggedIn() });
+    };
     if (login) login.then(showSession, showRefused);
     else showSession();
   }, []);
@@ -54,9 +58,10 @@ export function App({ arrival }: { arrival: Arrival }) {
   useEffect(() => {
     if (!early) dropFrame();
   }, [early]);
-  const again = () => {
+  const again = (loginAgain?: () => Promise<void>) => {
     setStage({ is: "opening" });
-    open({ login: undefined, computers: listComputers() });
+    const login = loginAgain?.();
+    open({ login, loginAgain, computers: login ? login.then(listComputers) : listComputers() });
   };
   return (
     <QueryClientProvider client={queries}>
@@ -70,7 +75,7 @@ export function App({ arrival }: { arrival: Arrival }) {
           <Login unkept={stage.unkept} refused={stage.refused} loggedIn={stage.loggedIn} />
         </Suspense>
       )}
-      {stage.is === "failed" && <Failed why={stage.why} onRetry={again} />}
+      {stage.is === "failed" && <Failed why={stage.why} onRetry={() => again(stage.again)} />}
       <Messages
         position="bottom-right"
         closeButton
@@ -103,7 +108,18 @@ async function openSession(listed: Promise<Computer[]>, onFail: (error: unknown)
 function stageOf(error: unknown, justLoggedIn: boolean): Stage {
   if (error instanceof Refusal && error.problem.code === "unauthenticated")
     return { is: "login", unkept: justLoggedIn };
-  return { is: "failed", why: error instanceof Error ? error.message : "The computer could not be opened." };
+  return failedBy(error);
+}
+
+/** No answer came, or none that says anything. */
+function isUnanswered(error: unknown): boolean {
+  return error instanceof Refusal && error.problem.status === 0;
+}
+
+function failedBy(error: unknown): Stage & { is: "failed" } {
+  if (!(error instanceof Error)) return { is: "failed", why: "The computer could not be opened." };
+  const { title, remedy } = explain(error);
+  return { is: "failed", why: remedy ? `${title}: ${remedy}` : title };
 }
 
 function Failed({ why, onRetry }: { why: string; onRetry(): void }) {

@@ -1,4 +1,5 @@
-import type { KnownModel, Part, Provider, Settings } from "./settings";
+import type { Schema } from "#base/domain/operations.ts";
+import type { KnownModel, Part } from "./settings";
 
 /** The services that can be connected: how each is called, and what its form asks for. */
 export const services = [
@@ -18,7 +19,7 @@ export const services = [
 interface Service {
   id: string;
   title: string;
-  kind: Provider["kind"];
+  kind: ConnectRequest["kind"];
   /** What the form begins with. */
   model: string;
   /** Which of the models with a known price it has. */
@@ -43,29 +44,10 @@ export interface Form {
 }
 
 /** What the server is asked for. */
-export interface ConnectRequest {
-  name: string;
-  kind: string;
-  address?: string;
-  region?: string;
-  key?: string;
-  model: string;
-  uses: Part[];
-  price?: { input: number; output: number };
-  free?: boolean;
-  untested?: boolean;
-  computer: string;
-}
+export type ConnectRequest = Schema<"ConnectRequest">;
 
 /** What the server says of a service that it has connected. */
-export interface Connected {
-  model: string;
-  duration_ms: number;
-  input_tokens: number;
-  output_tokens: number;
-  cost_usd: number;
-  settings: Settings;
-}
+export type Connected = Schema<"Connected">;
 
 /** The service with an id. */
 export function serviceOf(id: ServiceID): Service {

@@ -1,60 +1,23 @@
-import type { Time } from "#base/domain/contracts.ts";
+import type { Schema } from "#base/domain/operations.ts";
 import type { ModelState } from "#base/domain/views.ts";
 
 /** What the owner has set outside of a computer, as it is in force. */
-export interface Settings {
-  /** The configuration file: the one that was read, else the one to write. */
-  file: string;
-  found: boolean;
-  models: ModelState;
-  providers: Provider[];
-  /** Models whose list price choir knows. */
-  known: KnownModel[];
-  limits: Limit[];
-}
+export type Settings = Schema<"Settings">;
 
 /** A model and its list price, in US dollars per million tokens. */
-export interface KnownModel {
-  model: string;
-  input: number;
-  output: number;
-}
-
-/** Whose model it is. */
-export type Part = "director" | "associate";
+export type KnownModel = Schema<"KnownModel">;
 
 /** One model service. */
-export interface Provider {
-  name: string;
-  kind: string;
-  address?: string;
-  region?: string;
-  /** Where it is set: on this page, or in the configuration file. */
-  set: "page" | "file";
-  uses: Part[];
-  key: Key;
-}
+export type Provider = Schema<"ModelProvider">;
+
+/** Whose model it is. */
+export type Part = Provider["uses"][number];
 
 /** Where the key of a model service is and whether it is there; never what it is. */
-export interface Key {
-  /** `kept` is a file of choir's own, for a key that was given on the page. */
-  kind: "file" | "variable" | "kept" | "none";
-  where?: string;
-  present: boolean;
-  set_at?: Time;
-  problem?: string;
-  remedy?: string;
-}
+export type Key = Schema<"ModelKey">;
 
 /** One limit in force. */
-export interface Limit {
-  /** As it stands in the file: "limits.run_tasks". */
-  key: string;
-  value: string;
-  /** "default", or the file that sets it. */
-  from: string;
-  doc: string;
-}
+export type Limit = Schema<"ConfigSetting">;
 
 const groups = [
   { title: "Each run", of: /^run_/ },

@@ -1,39 +1,17 @@
-import type { Event, ID } from "#base/domain/contracts.ts";
+import type { Event } from "#base/domain/contracts.ts";
+import type { Schema } from "#base/domain/operations.ts";
 
 /** Something that broke, of the run whose change of the source came last. */
-export interface Broke {
-  seq: number;
-  run?: ID;
-  /** That run has not ended. */
-  open?: boolean;
-  message: string;
-  file?: string;
-  line?: number;
-}
+export type Broke = Schema<"ComputerBroke">;
 
 /** How the server serves the desktop, and what the newest change of its source broke. */
-export interface Source {
-  mode: "shipped" | "live" | "broken";
-  error?: string;
-  file?: string;
-  remedy?: string;
-  /** What broke of the source as it is, in words that nobody vouches for. */
-  broke?: Broke;
-  /** This choir carries a newer source than the workspace's was made of. */
-  outdated?: boolean;
-}
-
-/** What an upgrade does to a file of the desktop's source. */
-export type Fate = "updated" | "merged" | "added" | "removed" | "kept" | "conflict";
+export type Source = Schema<"SourceView">;
 
 /** What an upgrade of the desktop's source did, or would do. */
-export interface Upgrade {
-  files: { path: string; fate: Fate }[];
-  seq?: number;
-  back_seq?: number;
-  /** Terminals that are open and end with it. */
-  terminals?: number;
-}
+export type Upgrade = Schema<"UpgradeView">;
+
+/** What an upgrade does to a file of the desktop's source. */
+export type Fate = Upgrade["files"][number]["fate"];
 
 /** The fates in the order in which they are told, each in words. */
 export const fates: readonly { fate: Fate; words: string }[] = [

@@ -1,20 +1,18 @@
 import type { QueryClient } from "@tanstack/react-query";
 import { createContext, useContext } from "react";
-import type { Event, ID, ThemeChanged } from "#base/domain/contracts.ts";
-import { contrastOf, schemeOf } from "#base/domain/scheme.ts";
+import type { Event, ID } from "#base/domain/contracts.ts";
 import type { Computer } from "#base/domain/views.ts";
-import { notifyAnswer, notifyDone } from "#base/kit/notify.ts";
+import { notifyDone } from "#base/kit/notify.ts";
 import { unawaited } from "#base/kit/unawaited.ts";
-import type { openLine } from "#base/transport/bus.ts";
-import { Feed } from "#base/transport/feed.ts";
+import { effectsOf } from "../domain/heard";
 import { pathOf, type Route } from "../domain/route";
-import { count, sentenceOf } from "../domain/sentence";
-import { touchesSource } from "../domain/source";
+import { count } from "../domain/sentence";
 import { keysIn } from "../state/events";
 import { type State, useStore } from "../state/store";
 import { type ComputerAPI, computerAPI } from "../transport/api";
-import { later } from "../transport/later";
 import { MarksReader } from "../transport/marks";
+import { Connection, pause } from "./connection";
+import { type Hands, perform, wear } from "./effects";
 import { SourceWatch } from "./watch";
 
 /** Events read at the start and with each look further back. */
@@ -43,7 +41,10 @@ function untilDesktop(): Promise<void> {
   });
 }
 
-/** One computer, opened in this page: what a person can do with it. */
+/**
+ * One computer, opened in this page: what a person can do with it. What comes over the connection goes into the store;
+ * what else follows from an event is an effect (`domain/heard.ts`, `effects.ts`).
+ */
 export class Session {
   readonly computer: ID;
   readonly api: ComputerAPI;
@@ -51,7 +52,8 @@ export class Session {
   /** Set when the address has to say which computer this is: it is not the first. */
   private readonly search: string;
   private readonly queries: QueryClient;
-  private feed: Feed | undefined;
+  private readonly connection: Connection;
+  private readonly hands: Hands;
   /** Follows how the desktop is served. */
   readonly source: SourceWatch;
 
@@ -74,6 +76,13 @@ export class Session {
       tell: (source) => useStore.getState().setSource(source),
       reopen: () => useStore.getState().reopen(),
     });
+    this.connection = new Connection(this.api, (events) => this.hear(events));
+    this.hands = {
+      readTheme: () => this.readTheme(),
+      readRepos: () => this.queries.invalidateQueries({ queryKey: ["repos"] }),
+      readComputer: () => this.refresh(),
+      touchSource: () => this.source.touched(),
+    };
     this.know(computer);
   }
 
@@ -85,32 +94,16 @@ export class Session {
     const store = useStore.getState();
     store.setRuns(runs);
     store.append(tail.events);
-    if (!this.feed) this.connect();
+    if (!this.connection.isOpened) this.connect();
   }
 
   /** Follows, or tries again after having given up. */
   connect(): void {
-    this.feed?.stop();
-    const store = useStore.getState();
-    const parts = {
-      credentials: () => this.api.credentials(),
-      events: (after: number) => this.api.events(after),
-      // The page is there before the line is.
-      open: async (...[grant, hear]: Parameters<typeof openLine>) =>
-        (await import("#base/transport/bus.ts")).openLine(grant, later(hear)),
-      onEvents: (events: Event[]) => this.hear(events),
-      onLive: store.hear,
-      onState: store.setConnection,
-      now: Date.now,
-      chance: Math.random,
-      sleep: pause,
-    };
-    this.feed = new Feed(parts, store.events.at(-1)?.seq ?? 0);
-    unawaited(this.feed.run());
+    this.connection.open(useStore.getState().events.at(-1)?.seq ?? 0);
   }
 
   stop(): void {
-    this.feed?.stop();
+    this.connection.close();
     this.source.stop();
   }
 
@@ -118,13 +111,7 @@ export class Session {
     useStore.getState().append(events);
     for (const event of events) {
       this.marks.hear(event.type);
-      if (touchesSource(event)) this.source.touched();
-      if (event.type === "theme.changed") wear(event.payload);
-      if (event.type === "timeline.rewound") unawaited(this.readTheme());
-      if (!desktopAnswers()) announceEvent(event);
-      if (event.type === "repo.added") unawaited(this.queries.invalidateQueries({ queryKey: ["repos"] }));
-      // The levels and keys of sandboxes are part of the computer.
-      if (event.type.startsWith("sandbox.")) unawaited(this.refresh());
+      for (const effect of effectsOf(event, desktopAnswers())) perform(effect, this.hands);
     }
   }
 
@@ -279,26 +266,6 @@ export class Session {
     const page = await this.api.events(Math.max(0, first - 1 - PAGE));
     useStore.getState().prepend(page.events);
   }
-}
-
-/** Draws the shell as light or as dark as the desktop below it is, and with its contrast, in values of the shell's own; nothing else of a theme reaches it. */
-function wear(theme: ThemeChanged | undefined): void {
-  const { style, dataset } = document.documentElement;
-  style.colorScheme = schemeOf(theme);
-  dataset.contrast = contrastOf(theme);
-}
-
-/** What is said of a run, once, to those who hear the page. */
-const announced: ReadonlySet<string> = new Set(["prompt.submitted", "question.asked", "run.finished"]);
-
-/** Says, where no desktop does, what a run answers and what becomes of it. */
-function announceEvent(event: Event): void {
-  if (event.type === "toast.shown") notifyAnswer(event.payload.text);
-  if (announced.has(event.type)) useStore.getState().announce(sentenceOf(event));
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((done) => setTimeout(done, ms));
 }
 
 export const SessionContext = createContext<Session | undefined>(undefined);

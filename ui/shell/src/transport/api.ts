@@ -1,25 +1,26 @@
 import { PATIENCE_MS } from "#base/domain/backoff.ts";
-import type { ID, ThemeChanged } from "#base/domain/contracts.ts";
+import type { ID } from "#base/domain/contracts.ts";
 import { Refusal } from "#base/domain/problem.ts";
-import type { Checkpoint, Computer, Forked, RewindState, Rewound, Undone } from "#base/domain/views.ts";
+import type { Computer, Rewound } from "#base/domain/views.ts";
 import { computerAsks } from "#base/transport/computer.ts";
-import { ask, list } from "#base/transport/http.ts";
+import { ACT_MS, ask, receive } from "#base/transport/http.ts";
 import { momentAsks } from "#base/transport/moments.ts";
-import type { Source, Upgrade } from "../domain/source";
+
+const nothing = () => Promise.resolve();
 
 /** Trades a one-time token for a session cookie. */
-export function login(token: string): Promise<void> {
-  return ask("/auth/login", { method: "POST", body: { token } });
+export async function login(token: string): Promise<void> {
+  await receive("/auth/login", { method: "POST", body: { token }, patience: ACT_MS }, nothing);
 }
 
 /** Ends this session, and those of the desktops it let in. */
-export function logout(): Promise<void> {
-  return ask("/auth/logout", { method: "POST" });
+export async function logout(): Promise<void> {
+  await receive("/auth/logout", { method: "POST", patience: PATIENCE_MS }, nothing);
 }
 
 /** The computers of whoever is logged in; given up when it takes longer than people wait. */
 export function listComputers(): Promise<Computer[]> {
-  return list("/api/computers", AbortSignal.timeout(PATIENCE_MS));
+  return ask<"listComputers">("/api/computers", { patience: PATIENCE_MS });
 }
 
 /** Whether this browser has a session; false when nobody can say. */
@@ -45,19 +46,20 @@ export function computerAPI(computer: ID) {
     ...computerAsks(at),
     moments: momentAsks(at),
     /** Where the desktop's frame begins: works once, within 30 seconds. */
-    ticket: () => ask<{ url: string }>(`${at}/ticket`, { method: "POST" }),
+    ticket: () => ask<"newTicket">(`${at}/ticket`, { method: "POST" }),
     /** Where the frame begins that shows the desktop as it was. */
-    pastTicket: () => ask<{ url: string }>(`${at}/ticket?past=true`, { method: "POST" }),
+    pastTicket: () => ask<"newTicket">(`${at}/ticket?past=true`, { method: "POST" }),
     /** The theme that the desktop is drawn with. */
-    theme: async () => (await ask<{ theme?: ThemeChanged }>(`${at}/desktop`)).theme,
+    theme: async () => (await ask<"getDesktop">(`${at}/desktop`)).theme,
     /** What the desktop's origin serves; brings its development server up when it needs one. */
-    source: () => ask<Source>(`${at}/desktop/source`),
+    source: () => ask<"getDesktopSource">(`${at}/desktop/source`),
     /** Merges what a newer shipped desktop changed into the workspace's. */
-    upgrade: (dryRun: boolean) => ask<Upgrade>(`${at}/desktop/upgrade`, { method: "POST", body: { dry_run: dryRun } }),
-    checkpoints: () => list<Checkpoint>(`${at}/checkpoints?limit=10`),
-    undo: (of: ID, dryRun: boolean) => ask<Undone>(`${at}/undo`, { method: "POST", body: { of, dry_run: dryRun } }),
+    upgrade: (dryRun: boolean) =>
+      ask<"upgradeDesktopSource">(`${at}/desktop/upgrade`, { method: "POST", body: { dry_run: dryRun } }),
+    checkpoints: () => ask<"listCheckpoints">(`${at}/checkpoints?limit=10`),
+    undo: (of: ID, dryRun: boolean) => ask<"undo">(`${at}/undo`, { method: "POST", body: { of, dry_run: dryRun } }),
     fork: (event: number, name: string, dryRun: boolean) =>
-      ask<Forked>(`${at}/fork`, { method: "POST", body: { event, name, dry_run: dryRun } }),
+      ask<"fork">(`${at}/fork`, { method: "POST", body: { event, name, dry_run: dryRun } }),
     /** Where the whole computer can be had as one file. */
     archive: `${at}/archive`,
     rewind: (toSeq: number, dryRun: boolean) => rewind(`${at}/rewind`, toSeq, dryRun),
@@ -66,14 +68,14 @@ export function computerAPI(computer: ID) {
 
 /** Goes back in time; a rewind that takes long is waited for. */
 async function rewind(path: string, toSeq: number, dryRun: boolean): Promise<Rewound> {
-  const begun = await ask<Rewound>(path, {
+  const begun = await ask<"rewind">(path, {
     method: "POST",
     body: { to_seq: toSeq, dry_run: dryRun },
   });
   if (!begun.pending) return begun;
   for (;;) {
     await new Promise((later) => setTimeout(later, REWIND_LOOK_MS));
-    const { pending, done, failed } = await ask<RewindState>(path);
+    const { pending, done, failed } = await ask<"getRewind">(path);
     if (done) return done;
     if (failed)
       throw new Refusal({

@@ -8,6 +8,8 @@ import { askOpening, type Opening } from "./opening";
 export interface Arrival {
   /** The login with the token of the address; undefined for an address without a token. */
   login: Promise<void> | undefined;
+  /** Logs in with that token once more; undefined as well. */
+  loginAgain: (() => Promise<void>) | undefined;
   /** The computers of whoever is logged in; fails as the login does. */
   computers: Promise<Computer[]>;
   /** Resolves once the desktop's opening has come, failed, or is not asked for. */
@@ -23,7 +25,8 @@ export function arrive(open: (computer: ID, opening: Opening) => void): Arrival 
   const token = location.pathname === "/login" ? location.hash.slice(1) : "";
   // The token is taken out of the address and the history at once.
   if (token) history.replaceState(null, "", "/login");
-  const entered = token ? login(token) : undefined;
+  const enter = token ? () => login(token) : undefined;
+  const entered = enter?.();
   const computers = entered ? entered.then(listComputers) : listComputers();
   const { page } = readRoute(location.pathname);
   const wanted = token ? undefined : readComputer(location.search);
@@ -33,7 +36,7 @@ export function arrive(open: (computer: ID, opening: Opening) => void): Arrival 
   };
   // What fails is told by whoever uses the login or the list, or asks for an opening again.
   const opening = openFirst().catch(() => undefined);
-  return { login: entered, computers, opening };
+  return { login: entered, loginAgain: enter, computers, opening };
 }
 
 /** The computer that an address is about: the one it names, else the first. */

@@ -8,18 +8,22 @@ const TEST_MS = 30_000;
 
 /** What is set outside of a computer; given up when it takes longer than people wait. */
 export function readSettings(): Promise<Settings> {
-  return ask("/api/settings", { signal: AbortSignal.timeout(PATIENCE_MS) });
+  return ask<"getSettings">("/api/settings", { patience: PATIENCE_MS });
 }
 
 /** Tests a model service and puts it in force. */
 export function connectModel(request: ConnectRequest): Promise<Connected> {
-  return ask("/api/settings/models", { method: "POST", body: request, signal: AbortSignal.timeout(TEST_MS) });
+  return ask<"connectModel">("/api/settings/models", {
+    method: "POST",
+    body: request,
+    patience: TEST_MS,
+  });
 }
 
 /** Removes a model service that was connected on the page, and its key. */
 export function disconnectModel(name: string): Promise<Settings> {
-  return ask(`/api/settings/models/${encodeURIComponent(name)}`, {
+  return ask<"disconnectModel">(`/api/settings/models/${encodeURIComponent(name)}`, {
     method: "DELETE",
-    signal: AbortSignal.timeout(PATIENCE_MS),
+    patience: PATIENCE_MS,
   });
 }

@@ -119,13 +119,11 @@ export function useDraft(path: string) {
       drafts.drop(APP, path);
       return true;
     } catch (refused) {
-      if (refused instanceof Refusal && refused.problem.code === "conflict") {
-        const theirs = await readText(path);
-        setDraft((later) => later && conflicted(later, theirs));
-        return false;
-      }
-      setDraft((later) => later && { ...later, saving: false });
-      notifyProblem(refused);
+      const conflict = refused instanceof Refusal && refused.problem.code === "conflict";
+      // What cannot be read now is met by the next save.
+      const theirs = conflict ? await readText(path).catch(() => undefined) : undefined;
+      setDraft((later) => later && (theirs ? conflicted(later, theirs) : { ...later, saving: false }));
+      if (!theirs) notifyProblem(refused);
       return false;
     }
   }, [drafts, path]);

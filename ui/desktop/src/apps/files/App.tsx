@@ -111,7 +111,7 @@ export default function Files() {
       </Actions>
       {!error && (
         <Status
-          items={items}
+          items={ordered}
           chosen={chosen}
           cut={data?.cut ?? false}
           partial={data?.partial ?? false}

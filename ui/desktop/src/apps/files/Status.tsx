@@ -8,7 +8,8 @@ import { type Progress, useUploads } from "./uploading";
 
 /** How much is here and chosen, and what is on its way up. */
 export function Status(props: {
-  items: readonly Item[];
+  /** Undefined until they are known. */
+  items: readonly Item[] | undefined;
   chosen: readonly Item[];
   cut: boolean;
   partial: boolean;
@@ -24,7 +25,7 @@ export function Status(props: {
       <span role="status">
         {chosen.length > 0
           ? `${t("chosen", { n: chosen.length })} · ${bytes(size, language)}`
-          : t(search ? "found" : "entries", { n: items.length })}
+          : items && t(search ? "found" : "entries", { n: items.length })}
         {cut && ` · ${t("foundCut")}`}
         {partial && ` · ${t("reading")}`}
       </span>

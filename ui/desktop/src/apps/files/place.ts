@@ -73,7 +73,7 @@ async function read(place: Place, signal: AbortSignal, onFirst: (items: Item[]) 
     return { items, cut: false };
   }
   if (place.is === "search") {
-    const { found, cut } = await files.find({ name: place.name, limit: 1000 }, signal);
+    const { found, cut = false } = await files.find({ name: place.name, limit: 1000 }, signal);
     return { items: found.map(({ file }) => ({ ...itemOf(file), beside: folderOf(file.path) })), cut };
   }
   return { items: await readFolder(place.path, signal, onFirst), cut: false };
@@ -88,7 +88,7 @@ async function readFolder(path: string, signal: AbortSignal, onFirst: (items: It
   const all: Item[] = [];
   for (let after = ""; ; ) {
     const page = await files.folder(path, after, signal);
-    const entries = page.entries ?? [];
+    const { entries } = page;
     for (const file of entries) if (!hidden(file)) all.push(itemOf(file));
     const last = entries.at(-1);
     if (!page.more || !last) return all;

@@ -1,5 +1,7 @@
 import { Check } from "lucide-react";
 import type { CSSProperties } from "react";
+import { explain } from "#base/domain/problem.ts";
+import { Button } from "#base/kit/Button.tsx";
 import { changeTo, tokensOf } from "../../domain/theme";
 import { useNamed, useWords } from "../../i18n/words";
 import { type Offered, useThemes } from "../../session/themes";
@@ -10,11 +12,16 @@ import { words } from "./i18n";
 /** All themes, each drawn in its own values. */
 export function Themes() {
   const t = useWords(words);
-  const { themes, broken } = useThemes();
+  const { themes, broken, error, again } = useThemes();
   const current = useStore((s) => s.theme?.name ?? "system");
   return (
     <>
       <p>{t("lookMore", { path: "choiros/themes" })}</p>
+      {error != null && (
+        <p className="settings-broken" role="alert">
+          {t("themesUnread", { why: explain(error).title })} <Button onClick={again}>{t("tryAgain")}</Button>
+        </p>
+      )}
       <fieldset className="settings-themes">
         <legend className="visually-hidden">{t("theme")}</legend>
         {themes.map((offered) => (

@@ -1,7 +1,9 @@
 import { Accessibility, Search, SquareTerminal } from "lucide-react";
 import { useEffect, useState } from "react";
 import type { ID } from "#base/domain/contracts.ts";
+import { isGone } from "#base/domain/problem.ts";
 import { Button } from "#base/kit/Button.tsx";
+import { notifyProblem } from "#base/kit/notify.ts";
 import { unawaited } from "#base/kit/unawaited.ts";
 import { isChord } from "../../domain/chord";
 import { useWords } from "../../i18n/words";
@@ -58,9 +60,10 @@ function Terminals() {
     setFailure(undefined);
     try {
       await terminals.close(id);
-    } catch {
-      // It had ended; the list is read again.
-      unawaited(refetch());
+    } catch (cause) {
+      // What had ended is closed; the list is read again.
+      if (isGone(cause)) unawaited(refetch());
+      else notifyProblem(cause);
     }
   };
   // A new window shows a terminal at once: one that is open, or its own.

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { End } from "../../transport/terminals";
 import { words } from "./i18n";
-import { Link, type LinkParts, type LinkState, type Note, type Wire } from "./link";
+import { DIAL_MS, Link, type LinkParts, type LinkState, type Note, type Wire } from "./link";
 
 class FakeWire implements Wire {
   binaryType: BinaryType = "blob";
@@ -66,7 +66,7 @@ function lab(exists: () => Promise<boolean> = async () => true) {
     onEnd: (e) => ends.push(e),
     onTooFast: () => tooFast++,
     later: (run, ms) => {
-      waits.push(ms);
+      if (ms !== DIAL_MS) waits.push(ms);
       later = run;
       return () => {};
     },
@@ -116,6 +116,28 @@ test("one that was cut off comes back at once, and is told what it missed", asyn
   wire().open();
   wire().note({ output: { from: 100, lost: 100, head: 200 } });
   expect(count().lost).toBe(100);
+});
+
+test("a socket that never opens is given up, and another one is tried", async () => {
+  const { wires, states, waits, tick } = lab();
+  await tick();
+  expect(wires[0]?.readyState).toBe(3);
+  expect(states.at(-1)).toBe("lost");
+  expect(waits).toEqual([500]);
+  await tick();
+  wires[1]?.open();
+  expect(states.at(-1)).toBe("live");
+});
+
+test("a line with something else than choir at its end is given up", () => {
+  for (const said of ["<h1>Bad gateway</h1>", "null", "7"]) {
+    const { wire, states, waits } = lab();
+    wire().open();
+    wire().onmessage?.({ data: said } as MessageEvent);
+    expect(wire().readyState).toBe(3);
+    expect(states.at(-1)).toBe("lost");
+    expect(waits).toEqual([500]);
+  }
 });
 
 test("what is typed waits for the program, and for the connection", () => {

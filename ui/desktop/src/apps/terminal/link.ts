@@ -51,9 +51,15 @@ export interface LinkParts {
   chance(): number;
 }
 
+/** How long a socket may take to open, in milliseconds: a browser waits for minutes. */
+export const DIAL_MS = 10_000;
+
 /** Why a socket closed, besides the codes of RFC 6455. */
 const ENDED = 4000;
 const CUT = 4001;
+
+/** The code of RFC 6455 for a connection that ended without one. */
+const ABNORMAL = 1006;
 
 /** Bytes typed that the server may have before it says that some were taken; what may wait here; of one frame. */
 const AHEAD = 192 << 10;
@@ -98,6 +104,7 @@ export class Link {
     wire.onopen = () => this.opened();
     wire.onmessage = (e) => this.hear(e.data);
     wire.onclose = (e) => this.closed(e.code);
+    this.cancel = this.parts.later(() => this.breakOff(), DIAL_MS);
   }
 
   /** Lets go of the socket and of everything. */
@@ -138,6 +145,7 @@ export class Link {
   }
 
   private opened(): void {
+    this.cancel?.();
     this.attempt = 0;
     this.sent = 0;
     this.taken = 0;
@@ -152,7 +160,11 @@ export class Link {
       this.show(new Uint8Array(data));
       return;
     }
-    const note = JSON.parse(data) as Note;
+    const note = readNote(data);
+    if (!note) {
+      this.breakOff();
+      return;
+    }
     if (note.output) this.place(note.output);
     if (note.status) this.parts.onStatus(note.status);
     if (note.taken) {
@@ -221,8 +233,15 @@ export class Link {
     wire.close();
   }
 
+  /** Lets go of a socket that does not open, or has something else at its end than choir. */
+  private breakOff(): void {
+    this.drop();
+    this.closed(ABNORMAL);
+  }
+
   private closed(code: number): void {
     this.wire = undefined;
+    this.cancel?.();
     if (this.stopped) return;
     if (code === ENDED) {
       this.finish({ reason: "lost", code: -1 });
@@ -252,5 +271,15 @@ export class Link {
     this.drop();
     this.parts.onState("ended");
     this.parts.onEnd(end);
+  }
+}
+
+/** What the server says besides output; undefined for what means nothing. */
+function readNote(text: string): Note | undefined {
+  try {
+    const note: unknown = JSON.parse(text);
+    return typeof note === "object" && note !== null ? note : undefined;
+  } catch {
+    return undefined;
   }
 }

@@ -20,9 +20,7 @@ export function Since({ seq }: { seq: number | undefined }) {
   if (seq === undefined) return <Empty title={t("isNow")}>{t("isNowMore")}</Empty>;
   if (error) return <Trouble error={error} onAgain={() => unawaited(refetch())} />;
   if (!data) return <Loading />;
-  const documents = data.documents ?? [];
-  const desktop = data.desktop ?? [];
-  const files = data.files ?? [];
+  const { documents, desktop, files } = data;
   if (files.length + documents.length + desktop.length === 0) return <Empty title={t("same")}>{t("sameMore")}</Empty>;
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by keyboard

@@ -28,9 +28,9 @@ export function Then({ seq, file }: { seq: number; file?: string | undefined }) 
         <dt>{t("files")}</dt>
         <dd>{t("filesCount", { n: data.files, bytes: bytes(data.bytes, language) })}</dd>
         <dt>{t("documents")}</dt>
-        <dd>{listed((data.documents ?? []).map((d) => `${d.title} (${d.version})`)) || t("noDocuments")}</dd>
+        <dd>{listed(data.documents.map((d) => `${d.title} (${d.version})`)) || t("noDocuments")}</dd>
         <dt>{t("windows")}</dt>
-        <dd>{listed((data.windows ?? []).map((w) => w.title || w.app)) || t("noWindows")}</dd>
+        <dd>{listed(data.windows.map((w) => w.title || w.app)) || t("noWindows")}</dd>
       </dl>
       {data.collected ? (
         <p className="timeline-note">{t("collected")}</p>

@@ -2,8 +2,10 @@ import type { Editor } from "@tiptap/react";
 import { useEffect, useRef, useState } from "react";
 import type { ID, TextAnchor } from "#base/domain/contracts.ts";
 import { Button } from "#base/kit/Button.tsx";
+import { unawaited } from "#base/kit/unawaited.ts";
 import type { OverlayKind } from "../../domain/writing";
 import type { Say } from "../../i18n/words";
+import { Loading, Trouble } from "../../kit/States";
 import { useSession } from "../../session/session";
 import { past } from "../../transport/address";
 import type { Overlay } from "../../transport/documents";
@@ -34,9 +36,14 @@ export function Overlays({ id, asked, editor, over, version, compared, t, onComp
     aim();
     field.current?.focus();
   }, [asked]);
-  const add = (kind: OverlayKind) => {
-    if (!text.trim()) return;
-    over.add({ version, kind, anchor, text: text.trim() });
+  const [sending, setSending] = useState(false);
+  const add = async (kind: OverlayKind) => {
+    if (!text.trim() || sending) return;
+    setSending(true);
+    const done = await over.add({ version, kind, anchor, text: text.trim() });
+    setSending(false);
+    // Words that did not arrive stay where they were typed.
+    if (!done) return;
     setText("");
     aim();
   };
@@ -51,18 +58,25 @@ export function Overlays({ id, asked, editor, over, version, compared, t, onComp
           placeholder={t("say")}
           rows={3}
           value={text}
+          readOnly={sending}
           onChange={(e) => setText(e.target.value)}
         />
         <div className="writer-buttons">
-          <Button onClick={() => add("comment")} disabled={!text.trim()}>
+          <Button onClick={() => unawaited(add("comment"))} disabled={!text.trim() || sending}>
             {t("comment")}
           </Button>
-          <Button onClick={() => add("proposal")} disabled={!text.trim() || !anchor.exact}>
+          <Button onClick={() => unawaited(add("proposal"))} disabled={!text.trim() || !anchor.exact || sending}>
             {t("propose")}
           </Button>
         </div>
       </div>
-      {over.open.length === 0 && <p className="writer-none">{t("noComments")}</p>}
+      {over.error && !over.known ? (
+        <Trouble error={over.error} onAgain={over.again} />
+      ) : !over.known ? (
+        <Loading />
+      ) : (
+        over.open.length === 0 && <p className="writer-none">{t("noComments")}</p>
+      )}
       <ul>
         {over.open.map((o) => (
           <Over key={o.id} overlay={o} over={over} compared={compared === o.id} t={t} onCompare={onCompare} />

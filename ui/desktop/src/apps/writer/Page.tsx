@@ -87,6 +87,7 @@ function Open({ id, doc, writing, save, type, choose, discard }: { id: ID; doc: 
       return (
         <Sides left={other.content} right={writing.text} names={[t("theirs", { version: other.version }), t("mine")]} />
       );
+    if (looking !== undefined && versions.error) return <Trouble error={versions.error} onAgain={versions.again} />;
     if (looking !== undefined) return old ? <Old text={old.content ?? ""} label={t("text")} /> : <Loading />;
     if (how === "large") return <Plain text={writing.text} label={t("text")} />;
     if (how !== "rich") return <Plain text={writing.text} label={t("text")} onText={type} />;

@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import type { Editor } from "@tiptap/react";
 import { useMemo } from "react";
 import type { ID } from "#base/domain/contracts.ts";
+import { notifyProblem } from "#base/kit/notify.ts";
 import { unawaited } from "#base/kit/unawaited.ts";
 import { findAnchor } from "../../domain/anchor";
 import { isUnsaved, type OverlayOutcome, type Writing } from "../../domain/writing";
@@ -21,9 +22,14 @@ interface Hand {
 /** Whether an overlay is about the whole document. */
 export const isWhole = ({ anchor }: Pick<Overlay, "anchor">) => !anchor.exact && !anchor.prefix;
 
+function refuse(error: unknown): false {
+  notifyProblem(error);
+  return false;
+}
+
 /** What lies over a document and is not settled, and what can be done about it. */
 export function useOverlays(id: ID, { editor, writing, save, type }: Hand) {
-  const { data, refetch } = useQuery({
+  const { data, error, refetch } = useQuery({
     queryKey: ["documents", id, "overlays"],
     queryFn: () => documents.overlays(id),
   });
@@ -32,7 +38,16 @@ export function useOverlays(id: ID, { editor, writing, save, type }: Hand) {
   const placeIn = (o: Overlay) => (editor ? placeOf(editor.state.doc, o) : findAnchor(writing.text, o.anchor));
   return {
     open,
-    add: (overlay: NewOverlay) => after(documents.overlay(id, overlay)),
+    /** They were read. */
+    known: data !== undefined,
+    error,
+    again: () => unawaited(refetch()),
+    /** Says whether it lies over the document now; a refusal was told. */
+    add: (overlay: NewOverlay): Promise<boolean> =>
+      documents.overlay(id, overlay).then(() => {
+        unawaited(refetch());
+        return true;
+      }, refuse),
     settle: (overlay: Overlay, outcome: OverlayOutcome) => after(documents.settle(id, overlay.id, outcome)),
     /** Whether what it is about is still there. A whole text has only the place of the version it was made of. */
     fits: (o: Overlay) =>

@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { ID } from "#base/domain/contracts.ts";
+import { unawaited } from "#base/kit/unawaited.ts";
 import { documents } from "../../transport/documents";
 
 /** The versions of a document, and the one that is looked at. */
@@ -20,6 +21,8 @@ export function useVersions(id: ID, newest: number) {
   return {
     looking,
     old: old.data?.version === looking ? old.data : undefined,
+    error: looking !== undefined ? old.error : undefined,
+    again: () => unawaited(old.refetch()),
     before: numbers.filter((n) => n < at).at(-1),
     after: looking === undefined ? undefined : (numbers.find((n) => n > at) ?? newest),
     of: (list.data ?? []).find((d) => d.version === at),

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useCallback, useEffect, useRef, useState } from "react";
 import type { ID } from "#base/domain/contracts.ts";
-import { Refusal } from "#base/domain/problem.ts";
+import { isAskedAgain, Refusal } from "#base/domain/problem.ts";
 import { notifyProblem } from "#base/kit/notify.ts";
 import { unawaited } from "#base/kit/unawaited.ts";
 import {
@@ -44,7 +44,7 @@ export function useWriting(id: ID) {
   const newest = useQuery({
     queryKey: ["documents", id],
     queryFn: ({ signal }) => documents.read(id, -1, signal),
-    retry: 1,
+    retry: isAskedAgain,
   });
   const [writing, setWriting] = useState<Writing>();
   const now = useRef(writing);
