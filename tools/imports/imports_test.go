@@ -60,6 +60,7 @@ func TestPlantedViolationsAreFoundWithTheirReasons(t *testing.T) {
 		"./internal/computer/workspace imports ./internal/bus",
 		"./internal/computer/workspace imports ./internal/computer/desk/drafts",
 		"./internal/computer/workspace imports ./internal/sandbox",
+		"./internal/control/api imports ./internal/blob",
 		"./internal/director imports ./internal/associate",
 		"./internal/director/conductor uses math/rand/v2.IntN at conductor.go:7",
 		"./internal/eventstore imports github.com/prometheus/client_golang/prometheus",

@@ -156,6 +156,13 @@ var importRules = []importRule{
 		},
 	},
 	{
+		why: "the API is given the parts of a computer that requests are about: it opens no store, no content and no sandbox, and runs no control plane",
+		of:  is("./internal/control/api"),
+		bad: func(_, imported string) bool {
+			return underAny(imported, []string{"./internal/blob", "./internal/journal", "./internal/bus/hub", "./internal/control/supervisor", "./internal/control/gateway"})
+		},
+	},
+	{
 		why: "a copy of the log in a cluster knows events and NATS, so that it can be used without a computer",
 		of:  func(path string) bool { return under(path, "./internal/bus/cluster") && !isTestSupport(path) },
 		bad: ownBut("./internal/bus/cluster", "./internal/choir", "./internal/fault"),

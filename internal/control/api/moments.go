@@ -38,7 +38,7 @@ func (a *API) moments(h huma.API) {
 			if err != nil {
 				return nil, err
 			}
-			head, _ := c.Store().Head()
+			head, _ := c.Log.Head()
 			marks, err := listed(c.Marks(ctx, r.Limit, r.Before))
 			if err != nil {
 				return nil, err
@@ -59,7 +59,7 @@ func (a *API) moments(h huma.API) {
 			if err != nil {
 				return nil, err
 			}
-			return listed(c.Workspace().FolderAt(ctx, r.Seq, r.Path))
+			return listed(c.Workspace.FolderAt(ctx, r.Seq, r.Path))
 		})
 	huma.Register(h, op("readFileAt", http.MethodGet, base+"/at/{seq}/file", "Read a file of the workspace as it was", 200), a.readFileAt)
 }
@@ -70,7 +70,7 @@ func (a *API) readFileAt(ctx context.Context, r *atPath) (*huma.StreamResponse, 
 	if err != nil {
 		return nil, err
 	}
-	state, f, err := c.Workspace().ReadFileAt(ctx, r.Seq, r.Path)
+	state, f, err := c.Workspace.ReadFileAt(ctx, r.Seq, r.Path)
 	if err != nil {
 		return nil, ProblemOf(err)
 	}

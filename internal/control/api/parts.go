@@ -1,0 +1,193 @@
+package api
+
+import (
+	"context"
+	"io"
+	"iter"
+	"time"
+
+	"choiros/internal/choir"
+	"choiros/internal/computer"
+	"choiros/internal/computer/projects"
+	"choiros/internal/computer/selfsource"
+	"choiros/internal/computer/treemerge"
+	"choiros/internal/computer/workspace"
+	"choiros/internal/eventstore"
+	"choiros/internal/sandbox"
+)
+
+// Computer is one computer as requests reach it: its names and its parts. A part has the
+// methods that the API calls, and no more of the computer is behind it.
+type Computer struct {
+	ID, User choir.ID
+	Name     string
+
+	Log       Log
+	Content   Content
+	Desk      Desk
+	Workspace Workspace
+	Projects  Projects
+	Source    Source
+	Roles     Roles
+	Terminals Terminals
+	Runs      Runs
+	Tasks     Tasks
+	// The computer's time is not a part of its own yet.
+	Time
+}
+
+// EventLog is a computer's log as a list of events. The methods are those of
+// eventstore.Store.
+type EventLog interface {
+	Head() (uint64, choir.Digest)
+	ReadOnly() string
+	EventsAfter(ctx context.Context, seq uint64, limit int) ([]choir.Event, error)
+	EventsOfRun(ctx context.Context, run choir.ID, after uint64) iter.Seq2[choir.Event, error]
+	WaitPast(ctx context.Context, seq uint64) error
+}
+
+// RunLog is what a computer's log says of runs and tasks. The methods are those of
+// eventstore.Store.
+type RunLog interface {
+	Runs(ctx context.Context, limit int, before uint64) ([]eventstore.Run, error)
+	Run(ctx context.Context, id choir.ID) (eventstore.Run, error)
+	RunAsOf(ctx context.Context, id choir.ID, asOf uint64) (eventstore.Run, []eventstore.Task, error)
+	OpenRuns(ctx context.Context) ([]eventstore.Run, error)
+	Tasks(ctx context.Context, run choir.ID) ([]eventstore.Task, error)
+	Task(ctx context.Context, id choir.ID) (eventstore.Task, error)
+	OpenTasks(ctx context.Context) ([]eventstore.Task, error)
+}
+
+// TreeLog is what a computer's log says of the workspace. The methods are those of
+// eventstore.Store.
+type TreeLog interface {
+	Files(ctx context.Context, asOf uint64, prefix string, limit int, after string) ([]choir.FileState, error)
+	Checkpoints(ctx context.Context, limit int, before uint64) ([]eventstore.Checkpoint, error)
+	Checkpoint(ctx context.Context, id choir.ID) (eventstore.Checkpoint, error)
+	LastTaken(ctx context.Context) (choir.SnapshotTaken, error)
+}
+
+// LogState is how a computer's log is. The methods are those of eventstore.Store.
+type LogState interface {
+	Figures() eventstore.Figures
+	Counts(ctx context.Context) (map[choir.Type]int64, error)
+	Repairs() []choir.LogRepaired
+}
+
+// Log is a computer's log, for reading; eventstore.Store is one.
+type Log interface {
+	EventLog
+	RunLog
+	TreeLog
+	LogState
+}
+
+// Content is a computer's content by digest, for reading; blob.Store is one.
+type Content interface {
+	Open(ctx context.Context, d choir.Digest) (io.ReadCloser, error)
+}
+
+// Desk is what a person sees and changes on the desktop; desk.Desk is one.
+type Desk interface {
+	deskWindows
+	deskDocuments
+	deskOverlays
+	deskDrafts
+}
+
+// Workspace is a computer's files; workspace.Workspace is one.
+type Workspace interface {
+	workspaceFiles
+	workspaceFolders
+	workspaceTrash
+	workspacePast
+	// Work returns what is done to the workspace now; nil for nothing.
+	Work() *workspace.Work
+}
+
+// workspaceTrash is what the API needs of a workspace for the trash.
+type workspaceTrash interface {
+	Trash(ctx context.Context) ([]workspace.Trashed, error)
+	Discard(ctx context.Context, role choir.Role, items []workspace.Discarding) ([]workspace.Trashed, error)
+	Restore(ctx context.Context, role choir.Role, id choir.ID, to string) (choir.FileState, error)
+	EmptyTrash(ctx context.Context, role choir.Role, id choir.ID) error
+}
+
+// workspacePast is what the API needs of a workspace as it was.
+type workspacePast interface {
+	FolderAt(ctx context.Context, seq uint64, path string) ([]choir.FileState, error)
+	ListFolderAt(ctx context.Context, seq uint64, path, after string, limit int) (workspace.FolderPage, error)
+	ReadFileAt(ctx context.Context, seq uint64, path string) (choir.FileState, io.ReadCloser, error)
+}
+
+// Projects is people's projects in a computer's workspace; projects.Projects is one.
+type Projects interface {
+	List(ctx context.Context) ([]choir.RepoAdded, error)
+	Add(ctx context.Context, role choir.Role, n projects.NewProject, content io.Reader) (choir.RepoAdded, error)
+	Export(ctx context.Context, role choir.Role, name, format string, w io.Writer) error
+}
+
+// Source is the desktop's own source in a computer's workspace; selfsource.Source is one.
+type Source interface {
+	Outdated(ctx context.Context) (bool, error)
+	Upgrade(ctx context.Context, role choir.Role, dryRun bool) (selfsource.Upgraded, error)
+	Broke(ctx context.Context) (*selfsource.Broke, error)
+	ReportBroke(ctx context.Context, role choir.Role, b choir.DesktopBroke) (selfsource.Broke, error)
+}
+
+// Roles is how a computer's Director and Associate are; rolehost.Host is one.
+type Roles interface {
+	Level(role choir.Role) (sandbox.Level, bool)
+	Serving(role choir.Role) bool
+	Failure(role choir.Role) error
+	PublicKey(role choir.Role) string
+}
+
+// Runs is what a person asks of a computer's runs; runs.Runs is one.
+type Runs interface {
+	Prompt(ctx context.Context, role choir.Role, p choir.PromptSubmitted, key choir.ID) (choir.ID, choir.Receipt, error)
+	Steer(ctx context.Context, role choir.Role, run choir.ID, text string) error
+	Answer(ctx context.Context, role choir.Role, run choir.ID, question, text string) error
+	Cancel(ctx context.Context, role choir.Role, run choir.ID, reason string) error
+	Dismiss(ctx context.Context, role choir.Role, run choir.ID) error
+}
+
+// Tasks hands tasks to a computer's Associate; dispatch.Tasks is one.
+type Tasks interface {
+	ReadTask(raw []byte) (choir.DirectorTask, error)
+	Submit(ctx context.Context, role choir.Role, task choir.DirectorTask) (choir.Receipt, error)
+	Checkpoint(ctx context.Context, role choir.Role, repo, subject string) (choir.AssociateResult, error)
+}
+
+// Past is a computer's past, to be read.
+type Past interface {
+	At(ctx context.Context, seq uint64) (computer.Moment, error)
+	Marks(ctx context.Context, limit int, before uint64) ([]computer.Mark, error)
+	Diff(ctx context.Context, from, to uint64) (workspace.Difference, error)
+	DiffMoments(ctx context.Context, from, to uint64) (computer.MomentsDiff, error)
+	TextDiff(ctx context.Context, d workspace.Difference) (files []computer.FileDiff, cut bool, err error)
+}
+
+// Steps rewrite a computer's workspace to what it was.
+type Steps interface {
+	Rewind(ctx context.Context, role choir.Role, seq uint64, dryRun bool) (computer.Rewound, error)
+	StartRewind(ctx context.Context, role choir.Role, seq uint64) (*computer.RewindJob, error)
+	LastRewind() *computer.RewindJob
+	CancelRewind(ctx context.Context) error
+	Undo(ctx context.Context, role choir.Role, of choir.ID, dryRun bool) (treemerge.Applied, error)
+}
+
+// Whole is what is done with all of a computer's log and content.
+type Whole interface {
+	Verify(ctx context.Context) (eventstore.Report, error)
+	Collect(ctx context.Context, keep time.Duration, dryRun bool) (computer.Collected, error)
+	PrepareExport(ctx context.Context) (*computer.Export, error)
+	Exported(ctx context.Context, role choir.Role, e *computer.Export) error
+}
+
+// Time is what a computer does with its past.
+type Time interface {
+	Past
+	Steps
+	Whole
+}
