@@ -21,6 +21,7 @@ import (
 	"choiros/internal/computer/appender"
 	"choiros/internal/computer/desk"
 	"choiros/internal/computer/dispatch"
+	"choiros/internal/computer/origin"
 	"choiros/internal/computer/projects"
 	"choiros/internal/computer/reconcile"
 	"choiros/internal/computer/rolehost"
@@ -144,6 +145,8 @@ type Computer struct {
 	verbs *verbs.Verbs
 	// session is the control plane's, from Open on.
 	session *session.Session
+	// origin is where the log begins.
+	origin *origin.Origin
 	// replica is nil where durability is local.
 	replica *cluster.Replica
 	// reading says that the computer was opened for reading only.
@@ -163,8 +166,6 @@ type Computer struct {
 	uploads uploads
 	// rewinds carries rewinds out beside the calls that asked for them.
 	rewinds *rewinds
-	// begins is the first event that it has alone; 0 until somebody asked.
-	begins atomic.Uint64
 }
 
 // Open opens the computer's log and creates what is missing. It starts nothing;
@@ -198,7 +199,7 @@ func Open(ctx context.Context, cfg Config) (*Computer, error) {
 		return nil, errorsJoin(err, blob.Close(blobs))
 	}
 	c.setLog(log)
-	if err := c.mustBeOurs(ctx); err != nil {
+	if err := c.origin.MustBeOwn(ctx, cfg.Dir); err != nil {
 		return nil, errorsJoin(err, c.store.Close(), blob.Close(blobs))
 	}
 	if err := c.begin(ctx); err != nil {
@@ -317,6 +318,9 @@ func (c *Computer) Verbs() *verbs.Verbs { return c.verbs }
 
 // Session is the session of the control plane on the computer.
 func (c *Computer) Session() *session.Session { return c.session }
+
+// Origin is where the computer's log begins.
+func (c *Computer) Origin() *origin.Origin { return c.origin }
 
 // Blobs is the computer's content.
 func (c *Computer) Blobs() blob.Store { return c.blobs }

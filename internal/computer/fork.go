@@ -51,7 +51,7 @@ func (c *Computer) forkPoint(ctx context.Context, seq uint64) (ForkPoint, error)
 	}
 	var lacking []string
 	if err == nil {
-		p.Snapshot, lacking, err = c.available(ctx, s.Snapshot)
+		p.Snapshot, lacking, err = c.origin.Available(ctx, s.Snapshot)
 	}
 	if err == nil {
 		p.Snapshot, p.Withheld, err = timeline.WithoutKeys(ctx, c.keeper, p.Snapshot)

@@ -61,7 +61,7 @@ func (c *Computer) At(ctx context.Context, seq uint64) (m Moment, err error) {
 	}
 	if err == nil {
 		m.TakenSeq = at
-		m.Snapshot, _, err = c.available(ctx, taken.Snapshot)
+		m.Snapshot, _, err = c.origin.Available(ctx, taken.Snapshot)
 	}
 	if err == nil {
 		m.Files, m.Bytes, err = c.keeper.Verify(ctx, m.Snapshot)

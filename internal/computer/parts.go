@@ -14,6 +14,7 @@ import (
 	"choiros/internal/computer/desk"
 	"choiros/internal/computer/desk/drafts"
 	"choiros/internal/computer/dispatch"
+	"choiros/internal/computer/origin"
 	"choiros/internal/computer/projects"
 	"choiros/internal/computer/reconcile"
 	"choiros/internal/computer/rolehost"
@@ -38,6 +39,7 @@ func (c *Computer) setLog(log *eventstore.Store) {
 	cfg := &c.cfg
 	c.store = log
 	c.events = appender.New(log, cfg.ID, c.newID, cfg.Log)
+	c.origin = origin.New(cfg.ID, log, c.events, c.keeper)
 	c.session = session.New(log, c.events, cfg.Version, cfg.Boot)
 	c.draftNews = desk.NewDraftNews(cfg.ID, cfg.openDraftPost, cfg.Log)
 	c.desk = desk.New(log, c.events, c.blobs, desk.Config{
@@ -100,7 +102,7 @@ func sourceConfig(c *Computer) selfsource.Config {
 	return selfsource.Config{
 		Computer: c.cfg.ID, Archive: c.cfg.Source, Version: c.cfg.Version,
 		Available: func(ctx context.Context, root choir.Digest) (choir.Digest, error) {
-			left, _, err := c.available(ctx, root)
+			left, _, err := c.origin.Available(ctx, root)
 			return left, err
 		},
 		Running: func(ctx context.Context) choir.ID {

@@ -35,7 +35,7 @@ func (c *Computer) moment(ctx context.Context, seq uint64) (root choir.Digest, l
 	if err != nil {
 		return "", nil, err
 	}
-	return c.available(ctx, s.Snapshot)
+	return c.origin.Available(ctx, s.Snapshot)
 }
 
 // Diff compares the workspace at two moments. It reads the store only.

@@ -39,12 +39,12 @@ func (c *Computer) Serve(ctx context.Context) error {
 		answers.Close()
 		return ended(err)
 	}
-	begins, err := c.beginsAt(ctx)
+	own, err := c.origin.Own(ctx)
 	if err != nil {
 		answers.Close()
 		return err
 	}
-	sup.Add(hub.NewRelay(c.cfg.Bus, ownEvents{c.store, begins}, c.store.Cursor("relay"), c.cfg.User, c.cfg.ID))
+	sup.Add(hub.NewRelay(c.cfg.Bus, own, c.store.Cursor("relay"), c.cfg.User, c.cfg.ID))
 	for _, s := range slices.Concat(c.roles.Services(), c.tasks.Services()) {
 		sup.Add(s)
 	}

@@ -117,7 +117,7 @@ func (c *Computer) taskAction(ctx context.Context, t eventstore.Task) (before, a
 	if t.Base == "" {
 		return "", "", choir.E("computer.undo", choir.CodeConflict, "task %s never began, so there is nothing to undo", t.ID)
 	}
-	if t.Base, _, err = c.available(ctx, t.Base); err != nil {
+	if t.Base, _, err = c.origin.Available(ctx, t.Base); err != nil {
 		return "", "", err
 	}
 	if after, err = c.Moment(ctx, t.ReturnedSeq); err != nil {

@@ -46,6 +46,7 @@ func TestPlantedViolationsAreFoundWithTheirReasons(t *testing.T) {
 		"./internal/computer/desk/drafts imports ./internal/bus",
 		"./internal/computer/dispatch imports ./internal/guest",
 		"./internal/computer/dispatch imports ./internal/snapshot",
+		"./internal/computer/origin imports ./internal/guest",
 		"./internal/computer/projects imports ./internal/sandbox",
 		"./internal/computer/reconcile imports ./internal/sandbox",
 		"./internal/computer/rolehost imports ./internal/bus/hub",

@@ -149,6 +149,13 @@ var importRules = []importRule{
 		},
 	},
 	{
+		why: "where a log begins is found in the log and its content, so that a computer that does not run can say it; of the other parts it knows how events are appended",
+		of:  below("./internal/computer/origin"), deps: true,
+		bad: func(path, imported string) bool {
+			return imported == "./internal/computer" || underAny(imported, []string{"./internal/sandbox", "./internal/guest", "./internal/bus", "./internal/control", "./internal/computer/workspace", "./internal/computer/rolehost", "./internal/computer/desk"})
+		},
+	},
+	{
 		why: "the verbs of the roles are answered by parts of a computer that are given as interfaces, so that what a role may send is tested without them",
 		of:  below("./internal/computer/verbs"), deps: true,
 		bad: func(path, imported string) bool {
