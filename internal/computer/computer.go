@@ -32,6 +32,7 @@ import (
 	"choiros/internal/computer/terminals"
 	"choiros/internal/computer/treemerge"
 	"choiros/internal/computer/verbs"
+	"choiros/internal/computer/verification"
 	"choiros/internal/computer/workspace"
 	"choiros/internal/diskquota"
 	"choiros/internal/eventstore"
@@ -147,8 +148,10 @@ type Computer struct {
 	session *session.Session
 	// origin is where the log begins.
 	origin *origin.Origin
-	// replica is nil where durability is local.
-	replica *cluster.Replica
+	// verifier checks the copies of the log, of which replica is nil where durability is
+	// local.
+	verifier *verification.Verifier
+	replica  *cluster.Replica
 	// reading says that the computer was opened for reading only.
 	reading bool
 
@@ -208,15 +211,8 @@ func Open(ctx context.Context, cfg Config) (*Computer, error) {
 	if c.replica != nil && c.store.ReadOnly() == "" {
 		c.replica.Start(c.store)
 	}
-	c.store.Check(c.repaired)
+	c.store.Check(c.verifier.Record)
 	return c, nil
-}
-
-// repaired records what a verification of the log restored.
-func (c *Computer) repaired(r choir.LogRepaired) {
-	if _, err := c.events.Append(context.Background(), choir.RoleControl, r); err != nil {
-		c.cfg.Log.Error("a repair of the log is not recorded", "computer", c.cfg.ID, "error", err)
-	}
 }
 
 func newComputer(cfg Config, blobs blob.Store) *Computer {
@@ -325,23 +321,8 @@ func (c *Computer) Origin() *origin.Origin { return c.origin }
 // Blobs is the computer's content.
 func (c *Computer) Blobs() blob.Store { return c.blobs }
 
-// Verify is the log's own, records what it restored, and compares the copy in the
-// cluster, when there is one.
-func (c *Computer) Verify(ctx context.Context) (eventstore.Report, error) {
-	report, err := c.store.Verify(ctx, nil)
-	for _, r := range report.Repaired {
-		c.repaired(r)
-	}
-	if err != nil || c.replica == nil || c.store.ReadOnly() != "" {
-		return report, err
-	}
-	events, err := c.replica.Compare(ctx)
-	report.Cluster = &eventstore.ClusterReport{Events: events, Code: choir.CodeOf(err)}
-	if err != nil {
-		report.Cluster.Reason = err.Error()
-	}
-	return report, nil
-}
+// Verifier checks the copies of the computer's log.
+func (c *Computer) Verifier() *verification.Verifier { return c.verifier }
 
 // Replica is the copy of the log in a cluster; nil when there is none.
 func (c *Computer) Replica() *cluster.Replica { return c.replica }
@@ -354,22 +335,14 @@ func (c *Computer) Close() error {
 	return errorsJoin(c.desk.Close(), c.store.Close(), blob.Close(c.blobs))
 }
 
-// NewID makes an id now.
-func (c *Computer) NewID() (choir.ID, error) { return c.newID() }
-
-// newID makes an id now.
-func (c *Computer) newID() (choir.ID, error) {
+// NewID makes an id now. Code unavailable when the computer is open for reading only.
+func (c *Computer) NewID() (choir.ID, error) {
 	if c.reading {
 		return "", choir.E("computer", choir.CodeUnavailable, "the computer does not run").WithRemedy("start it with: choir up")
 	}
 	c.ids.Lock()
 	defer c.ids.Unlock()
 	return choir.NewID(choir.TimeOf(c.cfg.Now()), c.cfg.Random)
-}
-
-// Append stamps and appends drafts that came with a role's connection.
-func (c *Computer) Append(ctx context.Context, role choir.Role, drafts ...choir.Draft) ([]choir.Receipt, error) {
-	return c.store.Append(ctx, role, drafts...)
 }
 
 // errorsJoin joins errors as errors.Join does, but keeps a single error as it is

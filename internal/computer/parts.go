@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"choiros/internal/bus"
+	"choiros/internal/bus/cluster"
 	"choiros/internal/bus/hub"
 	"choiros/internal/choir"
 	"choiros/internal/computer/appender"
@@ -24,6 +25,7 @@ import (
 	"choiros/internal/computer/tasks"
 	"choiros/internal/computer/treemerge"
 	"choiros/internal/computer/verbs"
+	"choiros/internal/computer/verification"
 	"choiros/internal/computer/workspace"
 	"choiros/internal/eventstore"
 	"choiros/internal/sandbox"
@@ -38,8 +40,9 @@ const draftsFile = "drafts.sqlite"
 func (c *Computer) setLog(log *eventstore.Store) {
 	cfg := &c.cfg
 	c.store = log
-	c.events = appender.New(log, cfg.ID, c.newID, cfg.Log)
+	c.events = appender.New(log, cfg.ID, c.NewID, cfg.Log)
 	c.origin = origin.New(cfg.ID, log, c.events, c.keeper)
+	c.verifier = verification.New(cfg.ID, log, c.events, clusterCopy(c.replica), cfg.Log)
 	c.session = session.New(log, c.events, cfg.Version, cfg.Boot)
 	c.draftNews = desk.NewDraftNews(cfg.ID, cfg.openDraftPost, cfg.Log)
 	c.desk = desk.New(log, c.events, c.blobs, desk.Config{
@@ -70,6 +73,14 @@ func (c *Computer) setLog(log *eventstore.Store) {
 	c.verbs = verbs.New(cfg.ID, verbs.Parts{
 		Log: log, Blobs: c.blobs, Content: chunks{c}, Desk: c.desk, Runs: c.runs, Roles: c.roles, Tasks: c.taskChanges,
 	}, cfg.Observer, cfg.Log)
+}
+
+// clusterCopy is the copy of the log in a cluster; nil when there is none.
+func clusterCopy(r *cluster.Replica) verification.Copy {
+	if r == nil {
+		return nil
+	}
+	return r
 }
 
 // preparedWorkspace is the workspace as the host of the roles prepares it. The Reconciler

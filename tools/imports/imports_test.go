@@ -58,6 +58,7 @@ func TestPlantedViolationsAreFoundWithTheirReasons(t *testing.T) {
 		"./internal/computer/tasks imports ./internal/computer/runs",
 		"./internal/computer/treemerge imports ./internal/computer/runs",
 		"./internal/computer/verbs imports ./internal/computer/runs",
+		"./internal/computer/verification imports ./internal/bus",
 		"./internal/computer/workspace imports ./internal/bus",
 		"./internal/computer/workspace imports ./internal/computer/desk/drafts",
 		"./internal/computer/workspace imports ./internal/sandbox",

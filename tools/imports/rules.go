@@ -108,9 +108,9 @@ var importRules = []importRule{
 		bad: ownBut("./internal/timeline", "./internal/choir", "./internal/snapshot", "./internal/keyfile", "./internal/blob", "./internal/journal", "./internal/eventstore"),
 	},
 	{
-		why: "desk, runs and session work on the computer's log alone, so that windows, documents and prompts work while nothing runs, and are tested without it",
+		why: "desk, runs, session and verification work on the computer's log alone, so that windows, documents and prompts work while nothing runs, and are tested without it",
 		of: func(path string) bool {
-			return underAny(path, []string{"./internal/computer/desk", "./internal/computer/runs", "./internal/computer/session"})
+			return underAny(path, []string{"./internal/computer/desk", "./internal/computer/runs", "./internal/computer/session", "./internal/computer/verification"})
 		}, deps: true,
 		bad: func(_, imported string) bool {
 			return underAny(imported, []string{"./internal/sandbox", "./internal/guest", "./internal/bus", "./internal/snapshot"})

@@ -32,6 +32,7 @@ type Computer struct {
 	Terminals Terminals
 	Runs      Runs
 	Tasks     Tasks
+	Verifier  Verifier
 	// The computer's time is not a part of its own yet.
 	Time
 }
@@ -159,6 +160,11 @@ type Tasks interface {
 	Checkpoint(ctx context.Context, role choir.Role, repo, subject string) (choir.AssociateResult, error)
 }
 
+// Verifier checks the copies of a computer's log; verification.Verifier is one.
+type Verifier interface {
+	Verify(ctx context.Context) (eventstore.Report, error)
+}
+
 // Past is a computer's past, to be read.
 type Past interface {
 	At(ctx context.Context, seq uint64) (computer.Moment, error)
@@ -179,7 +185,6 @@ type Steps interface {
 
 // Whole is what is done with all of a computer's log and content.
 type Whole interface {
-	Verify(ctx context.Context) (eventstore.Report, error)
 	Collect(ctx context.Context, keep time.Duration, dryRun bool) (computer.Collected, error)
 	PrepareExport(ctx context.Context) (*computer.Export, error)
 	Exported(ctx context.Context, role choir.Role, e *computer.Export) error

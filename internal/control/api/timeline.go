@@ -86,7 +86,7 @@ func (a *API) time(h huma.API) {
 			if err != nil {
 				return nil, err
 			}
-			report, err := c.Verify(ctx)
+			report, err := c.Verifier.Verify(ctx)
 			// What was damaged while choir did not run was found when it started.
 			report.Repaired = append(slices.Clone(c.Log.Repairs()), report.Repaired...)
 			return answer(report, err)

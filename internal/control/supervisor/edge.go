@@ -177,6 +177,6 @@ func parts(c *computer.Computer) api.Computer {
 	return api.Computer{
 		ID: c.ID(), User: c.User(), Name: c.Name(),
 		Log: c.Store(), Content: c.Blobs(), Desk: c.Desk(), Workspace: c.Workspace(), Projects: c.Projects(), Source: c.Source(),
-		Roles: c.Roles(), Terminals: c.Roles().Terminals(), Runs: c.Runs(), Tasks: c.Tasks(), Time: c,
+		Roles: c.Roles(), Terminals: c.Roles().Terminals(), Runs: c.Runs(), Tasks: c.Tasks(), Verifier: c.Verifier(), Time: c,
 	}
 }
