@@ -201,11 +201,16 @@ func Open(ctx context.Context, cfg Config) (*Computer, error) {
 	if err != nil {
 		return nil, errorsJoin(err, blob.Close(blobs))
 	}
-	c.setLog(log)
-	if err := c.origin.MustBeOwn(ctx, cfg.Dir); err != nil {
-		return nil, errorsJoin(err, c.store.Close(), blob.Close(blobs))
+	makeParts(c, log)
+	err = c.origin.MustBeOwn(ctx, cfg.Dir)
+	if err == nil && log.ReadOnly() == "" {
+		var before session.Before
+		before, err = c.session.OpenLog(ctx, session.Opening{Name: cfg.Name, Repairs: log.Repairs(), Lost: terminals.Lost})
+		if before.MachineWentDown {
+			c.reconciler.DistrustWorkspace()
+		}
 	}
-	if err := c.begin(ctx); err != nil {
+	if err != nil {
 		return nil, errorsJoin(err, c.store.Close(), blob.Close(blobs))
 	}
 	if c.replica != nil && c.store.ReadOnly() == "" {
@@ -238,38 +243,8 @@ func OpenReadOnly(ctx context.Context, cfg Config) (*Computer, error) {
 	if err != nil {
 		return nil, errorsJoin(err, blob.Close(blobs))
 	}
-	c.setLog(log)
+	makeParts(c, log)
 	return c, nil
-}
-
-// begin makes the first event of a new log, and records repairs of an old one.
-func (c *Computer) begin(ctx context.Context) error {
-	if c.store.ReadOnly() != "" {
-		return nil
-	}
-	var payloads []choir.Payload
-	if seq, _ := c.store.Head(); seq == 0 {
-		payloads = append(payloads, choir.ComputerCreated{Name: c.cfg.Name, Format: 1})
-	} else {
-		before, err := c.session.ReadBefore(ctx)
-		if before.MachineWentDown {
-			c.reconciler.DistrustWorkspace()
-		}
-		if err == nil && before.Killed {
-			payloads, err = terminals.Lost(c.store.Events(ctx, before.Seq+1, 0))
-		}
-		if err != nil {
-			return err
-		}
-	}
-	for _, r := range c.store.Repairs() {
-		payloads = append(payloads, r)
-	}
-	if len(payloads) == 0 {
-		return nil
-	}
-	_, err := c.events.Append(ctx, choir.RoleControl, payloads...)
-	return err
 }
 
 // String names the computer's service.

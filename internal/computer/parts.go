@@ -35,9 +35,9 @@ import (
 // fork, an export and a rewind leave it alone: drafts are no part of the log.
 const draftsFile = "drafts.sqlite"
 
-// setLog gives the computer its log, and makes the parts that work on it. Nothing runs
-// before Serve.
-func (c *Computer) setLog(log *eventstore.Store) {
+// makeParts gives a computer that is being opened its log, and makes the parts that work
+// on it. Nothing runs before Serve.
+func makeParts(c *Computer, log *eventstore.Store) {
 	cfg := &c.cfg
 	c.store = log
 	c.events = appender.New(log, cfg.ID, c.NewID, cfg.Log)
