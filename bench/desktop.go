@@ -132,7 +132,7 @@ func measureCold(ctx context.Context, l *lab, p *page, r Row) (Row, error) {
 		before, _ := p.c.Store().Head()
 		took, err := p.edit(ctx, entryPath, func(colour string) string { return shipped + plainProbe(colour) })
 		if err == nil {
-			_, err = p.c.Rewind(ctx, choir.RoleCLI, before, false)
+			_, err = p.c.Rewinder().Rewind(ctx, choir.RoleCLI, before, false)
 		}
 		if err == nil {
 			// Back to the bundle, in the page as well.

@@ -55,7 +55,7 @@ func (l *lab) rewinds(ctx context.Context, row Row) (_ Row, err error) {
 	t := turns{n: l.count(50), warmup: 3, peer: peer}
 	t.ours = func(ctx context.Context) (float64, error) {
 		began := time.Now()
-		r, err := m.c.Rewind(ctx, choir.RoleCLI, moments[turn%2], false)
+		r, err := m.c.Rewinder().Rewind(ctx, choir.RoleCLI, moments[turn%2], false)
 		took := millis(time.Since(began))
 		turn++
 		if err == nil && len(r.Changes) < rewindChanged {

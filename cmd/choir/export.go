@@ -113,7 +113,7 @@ func (a *app) exportStopped(ctx context.Context, w io.Writer) (out exported, err
 		if err != nil {
 			return err
 		}
-		e, err := one.PrepareExport(ctx)
+		e, err := one.Copier().PrepareExport(ctx)
 		if err != nil {
 			return err
 		}

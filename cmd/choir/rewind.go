@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"choiros/internal/choir"
-	"choiros/internal/computer"
+	"choiros/internal/computer/moments"
 	"choiros/internal/computer/workspace"
 	"choiros/internal/control/api"
 	"choiros/internal/timeline"
@@ -159,7 +159,7 @@ func cancelRewind(ctx context.Context, a *app, c *client) error {
 	return nil
 }
 
-func (a *app) printChanges(files []computer.FileDiff) {
+func (a *app) printChanges(files []moments.FileDiff) {
 	for _, f := range files {
 		a.printf("%-9s %s\n", f.Change, f.Path)
 	}

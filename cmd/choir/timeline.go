@@ -11,7 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"choiros/internal/choir"
-	"choiros/internal/computer"
+	"choiros/internal/computer/collection"
+	"choiros/internal/computer/moments"
 	"choiros/internal/control/api"
 	"choiros/internal/eventstore"
 	"choiros/internal/timeline"
@@ -74,7 +75,7 @@ func newCollectCommand(a *app) *cobra.Command {
 }
 
 func runCollect(ctx context.Context, a *app, c *client, req api.CollectRequest) error {
-	var r computer.Collected
+	var r collection.Collected
 	if err := c.post(ctx, c.path("/collect"), req, &r); err != nil {
 		return err
 	}
@@ -109,7 +110,7 @@ func runTimeline(ctx context.Context, a *app, c *client, limit int, before uint6
 }
 
 // printMark prints a mark, with the id by which it can be undone.
-func (a *app) printMark(m computer.Mark) {
+func (a *app) printMark(m moments.Mark) {
 	files := ""
 	if m.Files > 0 {
 		files = "  (" + timeline.Count(m.Files, "path") + ")"
@@ -128,7 +129,7 @@ func (a *app) printMark(m computer.Mark) {
 }
 
 func runMoment(ctx context.Context, a *app, c *client, seq uint64, _ string) error {
-	var m computer.Moment
+	var m moments.Moment
 	if err := c.get(ctx, c.path(fmt.Sprintf("/at/%d", seq)), &m); err != nil {
 		return err
 	}

@@ -10,16 +10,17 @@ import (
 	"testing"
 
 	"choiros/internal/choir"
-	"choiros/internal/computer"
+	"choiros/internal/computer/collection"
+	"choiros/internal/computer/moments"
 	"choiros/internal/control/api"
 	"choiros/internal/director/runscript"
 	"choiros/internal/eventstore"
 )
 
 // marks reads the timeline, oldest first.
-func (m *machine) marks() []computer.Mark {
+func (m *machine) marks() []moments.Mark {
 	m.t.Helper()
-	var marks []computer.Mark
+	var marks []moments.Mark
 	m.decode(m.must("timeline", "--json", "--limit", "1000"), &marks)
 	slices.Reverse(marks)
 	return marks
@@ -63,7 +64,7 @@ func TestARunOnTheTimeAxis(t *testing.T) {
 	checkScript(t, c, s, run, m.play(c, s, run))
 	finished := m.tree()
 	marks := m.marks()
-	seen := map[computer.MarkKind]int{}
+	seen := map[moments.MarkKind]int{}
 	for _, k := range marks {
 		seen[k.Kind]++
 		m.lookAt(c, k)
@@ -80,7 +81,7 @@ func TestARunOnTheTimeAxis(t *testing.T) {
 	if got := m.must("timeline", "cat", fmt.Sprint(marks[len(marks)-1].Seq), file.Path); got != file.Content {
 		t.Errorf("asleep the file was %q", got)
 	}
-	var freed computer.Collected
+	var freed collection.Collected
 	m.decode(m.must("timeline", "gc", "--dry-run", "--json"), &freed)
 	if freed.Removed != 0 || freed.Kept == 0 || !freed.DryRun {
 		t.Errorf("a young computer has something to collect: %+v", freed)
@@ -110,9 +111,9 @@ func TestARunOnTheTimeAxis(t *testing.T) {
 }
 
 // lookAt describes the moment of a mark and compares its files with the log's.
-func (m *machine) lookAt(c *client, mark computer.Mark) {
+func (m *machine) lookAt(c *client, mark moments.Mark) {
 	m.t.Helper()
-	var at computer.Moment
+	var at moments.Moment
 	if err := c.get(m.t.Context(), c.path(fmt.Sprintf("/at/%d", mark.Seq)), &at); err != nil {
 		m.t.Fatalf("%+v: %v", mark, err)
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"choiros/internal/choir"
+	"choiros/internal/computer/rewind"
 	"choiros/internal/computer/workspace"
 	"choiros/internal/snapshot"
 )
@@ -18,9 +19,9 @@ import (
 var asideHold = snapshot.Limits{FileBytes: 1 << 20, TreeBytes: 1 << 30, Entries: 2000}
 
 // rewindTo rewinds as the owner does.
-func (l *lab) rewindTo(seq uint64) Rewound {
+func (l *lab) rewindTo(seq uint64) rewind.Rewound {
 	l.t.Helper()
-	job := must(l.StartRewind(l.within(), choir.RoleCLI, seq))(l.t)
+	job := must(l.Rewinder().Start(l.within(), choir.RoleCLI, seq))(l.t)
 	return must(job.Result())(l.t)
 }
 
@@ -64,7 +65,7 @@ func TestWhatIsInTheWayOfARewindIsMovedAside(t *testing.T) {
 	l.sh("truncate -s 1T workspace/p/beside")
 	before := l.contents()
 
-	would := must(l.Rewind(l.within(), choir.RoleCLI, then, true))(t)
+	would := must(l.Rewinder().Rewind(l.within(), choir.RoleCLI, then, true))(t)
 	if len(would.Aside) != 3 || would.Aside[0].ID != "" || l.contents() != before {
 		t.Errorf("a dry run: %+v", would.Aside)
 	}
@@ -78,7 +79,7 @@ func TestWhatIsInTheWayOfARewindIsMovedAside(t *testing.T) {
 	// It is named, with a reason.
 	named := map[string]bool{}
 	head, _ := l.store.Head()
-	for _, p := range must(l.At(l.within(), head))(t).LeftOver {
+	for _, p := range must(l.Moments().At(l.within(), head))(t).LeftOver {
 		named[p.Path] = true
 	}
 	inTrash := must(l.Workspace().Trash(l.within()))(t)
@@ -165,7 +166,7 @@ func TestRemovingHoldsNothingUp(t *testing.T) {
 		return err
 	})
 	promptly(t, "a rewind", func() error {
-		job, err := l.StartRewind(l.within(), choir.RoleCLI, head)
+		job, err := l.Rewinder().Start(l.within(), choir.RoleCLI, head)
 		if err == nil {
 			_, err = job.Result()
 		}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"choiros/internal/choir"
+	"choiros/internal/computer/moments"
 	"choiros/internal/eventstore"
 )
 
@@ -26,12 +27,12 @@ func TestALargeCacheIsInNoSnapshotAndStaysThroughEveryStepInTime(t *testing.T) {
 		t.Errorf("%+v", said)
 	}
 	for seq, want := range map[uint64][]string{first: nil, kept: nil, now: {cache}} {
-		if m := must(l.At(l.within(), seq))(t); !slices.Equal(m.LeftOut, want) {
+		if m := must(l.Moments().At(l.within(), seq))(t); !slices.Equal(m.LeftOut, want) {
 			t.Errorf("moment %d leaves out %v", seq, m.LeftOut)
 		}
 	}
-	marks := must(l.Marks(l.within(), 100, 0))(t)
-	if i := slices.IndexFunc(marks, func(m Mark) bool { return m.Kind == eventstore.MarkCaches }); i < 0 || marks[i].Text != "not kept from here on, a cache of more than 0 MiB: app/node_modules" {
+	marks := must(l.Moments().Marks(l.within(), 100, 0))(t)
+	if i := slices.IndexFunc(marks, func(m moments.Mark) bool { return m.Kind == eventstore.MarkCaches }); i < 0 || marks[i].Text != "not kept from here on, a cache of more than 0 MiB: app/node_modules" {
 		t.Errorf("no mark of it in %+v", marks)
 	}
 	held := l.sh("find app/node_modules -printf '%p %m %T@ %s\n' | sort; sha256sum app/node_modules/x/*")
@@ -41,7 +42,7 @@ func TestALargeCacheIsInNoSnapshotAndStaysThroughEveryStepInTime(t *testing.T) {
 			t.Errorf("%s the cache is\n%s\nit was\n%s", when, got, held)
 		}
 	}
-	if got := must(l.Undo(l.within(), choir.RoleShell, small.TaskID, false))(t); l.sh("cat app/main.js app/other.js") != "one\nthree\n" || got.Receipt.Seq == 0 {
+	if got := must(l.Rewinder().Undo(l.within(), choir.RoleShell, small.TaskID, false))(t); l.sh("cat app/main.js app/other.js") != "one\nthree\n" || got.Receipt.Seq == 0 {
 		t.Errorf("the undo left %q", l.sh("head app/*.js"))
 	}
 	stays("after an undo")
@@ -65,7 +66,7 @@ func TestALargeCacheIsInNoSnapshotAndStaysThroughEveryStepInTime(t *testing.T) {
 	l.sh("rm -r app/node_modules")
 	l.write("app/x", "x")
 	head, _ := l.store.Head()
-	if m := must(l.At(l.within(), head))(t); len(m.LeftOut) != 0 {
+	if m := must(l.Moments().At(l.within(), head))(t); len(m.LeftOut) != 0 {
 		t.Errorf("it is gone, and %v is left out", m.LeftOut)
 	}
 	if n := len(l.all("caches.left_out")); n != 2 {
@@ -73,7 +74,7 @@ func TestALargeCacheIsInNoSnapshotAndStaysThroughEveryStepInTime(t *testing.T) {
 	}
 	// Without it every moment in which it was kept is exact again.
 	r := rewound(t, l, kept)
-	if out := l.sh("cat app/node_modules/x/y"); out != "small\n" || r.To != must(l.Moment(l.within(), kept))(t) {
+	if out := l.sh("cat app/node_modules/x/y"); out != "small\n" || r.To != must(l.Moments().Tree(l.within(), kept))(t) {
 		t.Errorf("%q", out)
 	}
 }

@@ -11,7 +11,6 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"choiros/internal/blob"
@@ -19,11 +18,16 @@ import (
 	"choiros/internal/bus/hub"
 	"choiros/internal/choir"
 	"choiros/internal/computer/appender"
+	"choiros/internal/computer/collection"
+	"choiros/internal/computer/copies"
 	"choiros/internal/computer/desk"
 	"choiros/internal/computer/dispatch"
+	"choiros/internal/computer/guestblobs"
+	"choiros/internal/computer/moments"
 	"choiros/internal/computer/origin"
 	"choiros/internal/computer/projects"
 	"choiros/internal/computer/reconcile"
+	"choiros/internal/computer/rewind"
 	"choiros/internal/computer/rolehost"
 	"choiros/internal/computer/runs"
 	"choiros/internal/computer/selfsource"
@@ -126,11 +130,20 @@ type Computer struct {
 	store  *eventstore.Store
 	events *appender.Appender // appends to store
 	desk   *desk.Desk
+	// moments is the past, to be read; rewinder takes back what happened.
+	moments  *moments.Moments
+	rewinder *rewind.Rewinder
+	// copier makes copies of the computer, and takes changes of others into it.
+	copier *copies.Copier
 	// workspace owns the tree of files and its lock, merger merges other trees into it.
 	workspace *workspace.Workspace
 	merger    *treemerge.Merger
-	blobs     blob.Store
-	keeper    *snapshot.Keeper
+	// blobs is the content, guestBlobs the same as guests write and read it; collector
+	// removes of it what nothing leads to.
+	blobs      blob.Store
+	guestBlobs *guestblobs.Blobs
+	collector  *collection.Collector
+	keeper     *snapshot.Keeper
 	// roles runs the Director and the Associate in their sandboxes, reconciler prepares the
 	// workspace when the latter has come up. tasks is what the Associate is to do,
 	// taskChanges is what that changes, runs is what people ask for.
@@ -155,20 +168,10 @@ type Computer struct {
 	// reading says that the computer was opened for reading only.
 	reading bool
 
-	// collecting is held by a collection, and for reading by whoever looks at the
-	// tree without holding it.
-	collecting sync.RWMutex
-	// exporting counts the exports that are being written, which need what they
-	// began with.
-	exporting atomic.Int64
 	// ids guards cfg.Random.
 	ids sync.Mutex
 	// draftNews tells pages which drafts of the desk changed.
 	draftNews *desk.DraftNews
-	// uploads are blobs that the guests send in chunks.
-	uploads uploads
-	// rewinds carries rewinds out beside the calls that asked for them.
-	rewinds *rewinds
 }
 
 // Open opens the computer's log and creates what is missing. It starts nothing;
@@ -224,8 +227,7 @@ func newComputer(cfg Config, blobs blob.Store) *Computer {
 	if cfg.Observer == nil {
 		cfg.Observer = unobserved{}
 	}
-	c := &Computer{cfg: cfg, blobs: blobs, keeper: snapshot.NewKeeper(blobs)}
-	c.rewinds = newRewinds(c)
+	c := &Computer{cfg: cfg, blobs: blobs, guestBlobs: guestblobs.New(blobs), keeper: snapshot.NewKeeper(blobs)}
 	return c
 }
 
@@ -265,6 +267,15 @@ func (c *Computer) Store() *eventstore.Store { return c.store }
 // Desk is the computer's windows, theme, settings, documents and drafts.
 func (c *Computer) Desk() *desk.Desk { return c.desk }
 
+// Moments is the computer's past, to be read.
+func (c *Computer) Moments() *moments.Moments { return c.moments }
+
+// Rewinder takes back what happened to the computer.
+func (c *Computer) Rewinder() *rewind.Rewinder { return c.rewinder }
+
+// Copier makes copies of the computer, and takes changes of others into it.
+func (c *Computer) Copier() *copies.Copier { return c.copier }
+
 // Workspace is the computer's files.
 func (c *Computer) Workspace() *workspace.Workspace { return c.workspace }
 
@@ -298,6 +309,9 @@ func (c *Computer) Blobs() blob.Store { return c.blobs }
 
 // Verifier checks the copies of the computer's log.
 func (c *Computer) Verifier() *verification.Verifier { return c.verifier }
+
+// Collector removes content that nothing leads to any more.
+func (c *Computer) Collector() *collection.Collector { return c.collector }
 
 // Replica is the copy of the log in a cluster; nil when there is none.
 func (c *Computer) Replica() *cluster.Replica { return c.replica }

@@ -73,7 +73,7 @@ func TestDiskLimit(t *testing.T) {
 	l.guest()
 	l.worksWhileFull(p)
 
-	job := must(l.StartRewind(l.within(), choir.RoleCLI, then))(t)
+	job := must(l.Rewinder().Start(l.within(), choir.RoleCLI, then))(t)
 	if _, err := job.Result(); err != nil {
 		t.Fatalf("the rewind of a full computer: %v", err)
 	}
@@ -84,7 +84,7 @@ func TestDiskLimit(t *testing.T) {
 		t.Errorf("after the rewind: %+v", use)
 	}
 	// And back to the full one.
-	if job = must(l.StartRewind(l.within(), choir.RoleCLI, before))(t); job != nil {
+	if job = must(l.Rewinder().Start(l.within(), choir.RoleCLI, before))(t); job != nil {
 		if _, err := job.Result(); err != nil {
 			t.Errorf("the rewind of the rewind: %v", err)
 		}

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"choiros/internal/choir"
+	"choiros/internal/computer/rewind"
 	"choiros/internal/computer/rolehost"
 	"choiros/internal/computer/workspace"
 	"choiros/internal/snapshot"
@@ -122,7 +123,7 @@ func TestNothingInAWorkspaceHangsTheComputer(t *testing.T) {
 	}
 	want := map[string]choir.LeftReason{"workspace/p/a": choir.LeftFileTooLarge, "workspace/flood": choir.LeftTooMany, strings.Repeat("d/", 10): choir.LeftTooDeep}
 	head, _ := l.store.Head()
-	if got := reasonsOf(must(l.At(l.within(), head))(t).LeftOver); len(got) != len(want) {
+	if got := reasonsOf(must(l.Moments().At(l.within(), head))(t).LeftOver); len(got) != len(want) {
 		t.Errorf("the moment leaves out %v", got)
 	} else {
 		for path, why := range want {
@@ -131,9 +132,9 @@ func TestNothingInAWorkspaceHangsTheComputer(t *testing.T) {
 			}
 		}
 	}
-	var back Rewound
+	var back rewind.Rewound
 	promptly(t, "a rewind", func() (err error) {
-		job, err := l.StartRewind(l.within(), choir.RoleCLI, then)
+		job, err := l.Rewinder().Start(l.within(), choir.RoleCLI, then)
 		if err == nil {
 			back, err = job.Result()
 		}
@@ -201,11 +202,11 @@ func TestAStartIsUpBeforeItHasLooked(t *testing.T) {
 	}
 	// A rewind is accepted and can be stopped.
 	head, _ := l.store.Head()
-	job := must(l.StartRewind(l.within(), choir.RoleCLI, head))(t)
-	if _, err := l.StartRewind(l.within(), choir.RoleCLI, head); choir.CodeOf(err) != choir.CodeBusy {
+	job := must(l.Rewinder().Start(l.within(), choir.RoleCLI, head))(t)
+	if _, err := l.Rewinder().Start(l.within(), choir.RoleCLI, head); choir.CodeOf(err) != choir.CodeBusy {
 		t.Errorf("a second rewind: %v", err)
 	}
-	promptly(t, "stopping the rewind", func() error { return l.CancelRewind(l.within()) })
+	promptly(t, "stopping the rewind", func() error { return l.Rewinder().Cancel(l.within()) })
 	if _, err := job.Result(); err == nil {
 		t.Error("the rewind was not stopped")
 	}

@@ -1,7 +1,6 @@
 package computer
 
 import (
-	"flag"
 	"os"
 	"testing"
 
@@ -14,11 +13,6 @@ const asVictim = "CHOIR_TEST_SERVE_COMPUTER"
 func TestMain(m *testing.M) {
 	if dir := os.Getenv(asVictim); dir != "" {
 		os.Exit(serveAsVictim(dir))
-	}
-	// Each check of a property opens logs on a disk; more with -rapid.checks.
-	flag.Parse()
-	if f := flag.Lookup("rapid.checks"); f.Value.String() == f.DefValue {
-		f.Value.Set("20")
 	}
 	goleak.VerifyTestMain(m)
 }

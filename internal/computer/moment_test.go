@@ -9,12 +9,13 @@ import (
 	"choiros/internal/blob"
 	"choiros/internal/blob/fs"
 	"choiros/internal/choir"
+	"choiros/internal/computer/moments"
 	"choiros/internal/eventstore"
 )
 
 // kinds are what marks are, oldest first.
-func kinds(marks []Mark) []MarkKind {
-	var out []MarkKind
+func kinds(marks []moments.Mark) []moments.MarkKind {
+	var out []moments.MarkKind
 	for _, m := range slices.Backward(marks) {
 		out = append(out, m.Kind)
 	}
@@ -22,18 +23,20 @@ func kinds(marks []Mark) []MarkKind {
 }
 
 // pagesGive checks that pages of every size give the same marks.
-func (l *lab) pagesGive(all []Mark) {
+func (l *lab) pagesGive(all []moments.Mark) {
 	l.t.Helper()
 	for limit := 1; limit <= len(all); limit++ {
-		var paged []Mark
+		var paged []moments.Mark
 		for before := uint64(0); ; {
-			page := must(l.Marks(l.within(), limit, before))(l.t)
+			page := must(l.Moments().Marks(l.within(), limit, before))(l.t)
 			if len(page) == 0 {
 				break
 			}
 			paged, before = append(paged, page...), page[len(page)-1].Seq
 		}
-		if !slices.EqualFunc(paged, all, func(a, b Mark) bool { return a.Seq == b.Seq && a.Checkpoint == b.Checkpoint && a.Text == b.Text }) {
+		if !slices.EqualFunc(paged, all, func(a, b moments.Mark) bool {
+			return a.Seq == b.Seq && a.Checkpoint == b.Checkpoint && a.Text == b.Text
+		}) {
 			l.t.Errorf("pages of %d give %+v", limit, paged)
 		}
 	}
@@ -52,8 +55,8 @@ func TestTheTimelineMarksWhatHappened(t *testing.T) {
 		t.Fatal(err)
 	}
 	rewound(t, l, then)
-	all := must(l.Marks(l.within(), 100, 0))(t)
-	want := []MarkKind{eventstore.MarkFiles, eventstore.MarkOutside, eventstore.MarkTask, eventstore.MarkTask, eventstore.MarkCheckpoint, eventstore.MarkRewind}
+	all := must(l.Moments().Marks(l.within(), 100, 0))(t)
+	want := []moments.MarkKind{eventstore.MarkFiles, eventstore.MarkOutside, eventstore.MarkTask, eventstore.MarkTask, eventstore.MarkCheckpoint, eventstore.MarkRewind}
 	if got := kinds(all); !slices.Equal(got, want) {
 		t.Fatalf("the marks are %v, want %v:\n%+v\n%v", got, want, all, l.types())
 	}
@@ -76,7 +79,7 @@ func TestTheTimelineMarksWhatHappened(t *testing.T) {
 	slices.Reverse(all)
 	l.pagesGive(all)
 	for _, m := range all {
-		if _, err := l.At(l.within(), m.Seq); err != nil {
+		if _, err := l.Moments().At(l.within(), m.Seq); err != nil {
 			t.Errorf("the moment of %+v: %v", m, err)
 		}
 	}
@@ -95,7 +98,7 @@ func TestThePastIsReadWithoutTouchingThePresent(t *testing.T) {
 	head, _ := l.store.Head()
 	look := func(c *Computer) {
 		ctx := context.WithoutCancel(l.within())
-		m := must(c.At(ctx, then))(t)
+		m := must(c.Moments().At(ctx, then))(t)
 		if m.Seq != then || m.Files != 4 || m.Snapshot == "" || m.Head != head || len(m.Documents)+len(m.Windows)+len(m.Settings) != 0 {
 			t.Errorf("the moment is %+v", m)
 		}
@@ -127,7 +130,7 @@ func TestThePastIsReadWithoutTouchingThePresent(t *testing.T) {
 			}
 		}
 		for seq, want := range map[uint64]choir.Code{0: choir.CodeInvalid, head + 1000: choir.CodeNotFound, 1 << 60: choir.CodeNotFound} {
-			if _, err := c.At(ctx, seq); choir.CodeOf(err) != want {
+			if _, err := c.Moments().At(ctx, seq); choir.CodeOf(err) != want {
 				t.Errorf("moment %d: %v", seq, err)
 			}
 		}
@@ -150,47 +153,5 @@ func TestThePastIsReadWithoutTouchingThePresent(t *testing.T) {
 	look(asleep)
 	if err := asleep.Close(); err != nil {
 		t.Error(err)
-	}
-}
-
-func TestTwoMomentsAreComparedByWhatPeopleSee(t *testing.T) {
-	l := newLab(t)
-	l.write("x", "one")
-	win := newTestID(t)
-	l.tell(choir.WindowOpened{Window: win, App: "files", Title: "Files", Bounds: choir.Rect{Width: 1, Height: 1}})
-	then, _ := l.store.Head()
-	l.tell(choir.WindowShown{Window: win, State: choir.WindowMinimised})
-	l.tell(choir.WindowOpened{Window: newTestID(t), App: "terminal", Subject: "terminal:" + string(newTestID(t)), Bounds: choir.Rect{Width: 1, Height: 1}})
-	l.tell(choir.WindowOpened{Window: newTestID(t), App: "writer", Title: "Plan", Bounds: choir.Rect{Width: 1, Height: 1}})
-	l.tell(choir.SettingChanged{Key: "dock", Value: "left"})
-	run := newTestID(t)
-	doc := choir.DocumentCreated{Document: newTestID(t), Title: "Plan", Content: "a\n"}
-	d := must(l.events.Draft(doc))(t)
-	must(l.store.Append(l.within(), choir.RoleDirector, d.ForRun(run, "")))(t)
-	head, _ := l.store.Head()
-	got := must(l.DiffMoments(l.within(), then, 0))(t)
-	slices.Sort(got.Desktop)
-	if want := []string{"dock: the default, then left", "window Files is minimised", "window Terminal is opened", "window Writer “Plan” is opened"}; !slices.Equal(got.Desktop, want) {
-		t.Errorf("the desktop: %q", got.Desktop)
-	}
-	back := must(l.DiffMoments(l.within(), 0, then))(t)
-	if !slices.Contains(back.Desktop, "window Writer “Plan” is closed") {
-		t.Errorf("the way back: %q", back.Desktop)
-	}
-	if len(got.Documents) != 1 || got.Documents[0].From != nil || *got.Documents[0].To != 0 || got.Documents[0].Title != "Plan" || got.Documents[0].Diff == "" {
-		t.Errorf("documents: %+v", got.Documents)
-	}
-	n := 0
-	for _, c := range got.Counts {
-		n += c.Count
-	}
-	if n != int(head-then) || len(got.Events) != 4 || got.Events[0].Text != "window opened: terminal" || got.EventsCut {
-		t.Errorf("%d events are counted of %d, told are %+v", n, head-then, got.Events)
-	}
-	if same := must(l.DiffMoments(l.within(), then, then))(t); len(same.Documents)+len(same.Desktop)+len(same.Events)+len(same.Counts) != 0 {
-		t.Errorf("a moment and itself: %+v", same)
-	}
-	if _, err := l.DiffMoments(l.within(), then, head+1000); choir.CodeOf(err) != choir.CodeNotFound {
-		t.Errorf("the future: %v", err)
 	}
 }

@@ -39,7 +39,7 @@ func TestAnAssociateCannotHoldUpTheComputer(t *testing.T) {
 	if r := l.result(l.commands(choir.TaskEditRepo, "echo after > x")); r.Status != choir.StatusOK {
 		t.Errorf("the next task: %s %s", r.Code, r.Summary)
 	}
-	must(l.Rewind(l.within(), choir.RoleCLI, before, false))(t)
+	must(l.Rewinder().Rewind(l.within(), choir.RoleCLI, before, false))(t)
 	if now := l.root(); now != base {
 		t.Errorf("after the rewind: %s", l.sh("cat x"))
 	}

@@ -12,12 +12,16 @@ import (
 	"choiros/internal/bus/hub"
 	"choiros/internal/choir"
 	"choiros/internal/computer/appender"
+	"choiros/internal/computer/collection"
+	"choiros/internal/computer/copies"
 	"choiros/internal/computer/desk"
 	"choiros/internal/computer/desk/drafts"
 	"choiros/internal/computer/dispatch"
+	"choiros/internal/computer/moments"
 	"choiros/internal/computer/origin"
 	"choiros/internal/computer/projects"
 	"choiros/internal/computer/reconcile"
+	"choiros/internal/computer/rewind"
 	"choiros/internal/computer/rolehost"
 	"choiros/internal/computer/runs"
 	"choiros/internal/computer/selfsource"
@@ -49,17 +53,30 @@ func makeParts(c *Computer, log *eventstore.Store) {
 		Themes: selfsource.ThemeFolder, Drafts: filepath.Join(cfg.Dir, draftsFile),
 		ReadOnly: c.reading, Now: cfg.Now, DraftChanged: c.draftNews.Enqueue,
 	})
+	c.moments = moments.New(log, c.desk, c.keeper, c.origin.Available)
 	preparing := &preparedWorkspace{} // which needs the workspace, which needs the roles
 	c.roles = rolehost.New(log, c.events, roleBus{cfg.Bus}, preparing, roleConfig(c))
 	c.workspace = workspace.New(log, c.events, c.blobs, c.keeper, c.roles, workspace.Config{
-		Dir: cfg.Dir, Moment: c.Moment, Disk: cfg.Disk, CacheLimit: cfg.CacheLimit, Hold: cfg.Hold, MaxUpload: cfg.MaxUpload,
+		Dir: cfg.Dir, Moment: c.moments.Tree, Disk: cfg.Disk, CacheLimit: cfg.CacheLimit, Hold: cfg.Hold, MaxUpload: cfg.MaxUpload,
 		ScanPatience: cfg.Patience.Scan, Scanned: cfg.Observer.Scanned, Computer: cfg.ID, Logger: cfg.Log,
 	})
 	c.merger = treemerge.New(log, c.events, c.workspace, c.keeper, c.roles.Terminals(), cfg.Now)
+	c.rewinder = rewind.New(log, c.events, c.moments, c.workspace, c.keeper, c.merger, c.roles.Terminals(), rewind.Config{
+		Available: c.origin.Available, ReadOnly: c.reading,
+		WrittenByOwner: func(ctx context.Context, t *eventstore.Task) ([]string, error) {
+			return tasks.WrittenByOwner(ctx, log, t)
+		},
+	})
+	c.collector = collection.New(log, c.blobs, c.keeper, c.workspace, collection.Config{
+		KeepCalls: cfg.KeepCalls, Every: cfg.Patience.Collect, Computer: cfg.ID, Now: cfg.Now, Logger: cfg.Log,
+	})
+	c.copier = copies.New(log, c.events, c.blobs, c.keeper, c.collector, c.workspace, c.moments, c.merger, copies.Config{
+		Computer: cfg.ID, Name: cfg.Name, Available: c.origin.Available,
+	})
 	c.source = selfsource.New(log, c.events, c.keeper, c.workspace, c.merger, sourceConfig(c))
 	c.projects = projects.New(log, c.events, c.keeper, c.workspace, c.roles, sandbox.WorkspaceInside)
-	c.reconciler = reconcile.New(log, c.events, c.keeper, c.workspace, c.source, c.collecting.RLocker(), reconcile.Config{
-		Computer: cfg.ID, Folders: []string{selfsource.Folder, "artifacts", projects.Folder}, RestoreNote: filepath.Join(cfg.Dir, restoreName), Logger: cfg.Log,
+	c.reconciler = reconcile.New(log, c.events, c.keeper, c.workspace, c.source, c.collector, reconcile.Config{
+		Computer: cfg.ID, Folders: []string{selfsource.Folder, "artifacts", projects.Folder}, RestoreNote: filepath.Join(cfg.Dir, copies.RestoreFile), Logger: cfg.Log,
 	})
 	preparing.Reconciler = c.reconciler
 	c.taskChanges = tasks.New(cfg.ID, log, c.events, c.keeper, c.workspace, c.roles, cfg.Log)
@@ -71,7 +88,7 @@ func makeParts(c *Computer, log *eventstore.Store) {
 		MustHaveProject: c.projects.MustHave, DesktopCostUSD: cfg.DesktopCostUSD, DesktopSpan: cfg.DesktopSpan, Now: cfg.Now,
 	})
 	c.verbs = verbs.New(cfg.ID, verbs.Parts{
-		Log: log, Blobs: c.blobs, Content: chunks{c}, Desk: c.desk, Runs: c.runs, Roles: c.roles, Tasks: c.taskChanges,
+		Log: log, Blobs: c.blobs, Content: c.guestBlobs, Desk: c.desk, Runs: c.runs, Roles: c.roles, Tasks: c.taskChanges,
 	}, cfg.Observer, cfg.Log)
 }
 
@@ -148,17 +165,4 @@ func (cfg *Config) openDraftPost() (desk.DraftPost, error) {
 		return nil, err
 	}
 	return draftPost{post}, nil
-}
-
-// chunks is the computer's content as its guests send and read it.
-type chunks struct{ c *Computer }
-
-// Put implements verbs.Content.
-func (ch chunks) Put(ctx context.Context, who choir.Caller, r choir.BlobPutRequest) (choir.BlobPutReply, error) {
-	return ch.c.blobPut(ctx, who, r)
-}
-
-// Get implements verbs.Content.
-func (ch chunks) Get(ctx context.Context, r choir.BlobGetRequest) (choir.BlobGetReply, error) {
-	return ch.c.blobGet(ctx, r)
 }

@@ -151,7 +151,7 @@ func TestARewindStopsWhatRuns(t *testing.T) {
 	running := l.commands(choir.TaskEditRepo, "echo half > x; touch /tmp/begun; "+hold)
 	waiting := l.commands(choir.TaskEditRepo, "echo later > y")
 	l.made("/tmp/begun")
-	d := must(l.Rewind(l.within(), choir.RoleCLI, then, true))(t)
+	d := must(l.Rewinder().Rewind(l.within(), choir.RoleCLI, then, true))(t)
 	if !slices.Equal(d.Stopped, []choir.ID{running.RunID, waiting.RunID}) || len(l.all("run.cancel_requested")) != 0 {
 		t.Fatalf("a dry run would stop %v", d.Stopped)
 	}
@@ -174,63 +174,6 @@ func TestARewindStopsWhatRuns(t *testing.T) {
 	}
 	if got := l.sh("cat x; ls"); !strings.HasPrefix(got, "one") || strings.Contains(got, "y") {
 		t.Errorf("the workspace has %s", got)
-	}
-}
-
-func TestARewindToNowhereIsRefused(t *testing.T) {
-	l := newLab(t)
-	l.write("x", "one")
-	head, _ := l.store.Head()
-	for seq, want := range map[uint64]choir.Code{0: choir.CodeInvalid, head + 1000: choir.CodeNotFound, 1<<64 - 1: choir.CodeNotFound} {
-		if _, err := l.Rewind(l.within(), choir.RoleCLI, seq, false); choir.CodeOf(err) != want {
-			t.Errorf("to %d: %v", seq, err)
-		}
-	}
-	if _, err := l.Undo(l.within(), choir.RoleCLI, newTestID(t), false); choir.CodeOf(err) != choir.CodeNotFound {
-		t.Errorf("undo of another computer's task: %v", err)
-	}
-	if _, err := l.Undo(l.within(), choir.RoleCLI, "nonsense", false); choir.CodeOf(err) != choir.CodeNotFound {
-		t.Errorf("undo of nonsense: %v", err)
-	}
-	if after, _ := l.store.Head(); after != head {
-		t.Errorf("the refusals wrote %d events: %v", after-head, l.types())
-	}
-}
-
-// TestBeforeTheFirstLookIsTheFirstLook: the sandbox is given out before its workspace
-// was looked at, so a prompt may stand in the log before the first snapshot.
-func TestBeforeTheFirstLookIsTheFirstLook(t *testing.T) {
-	l := newLab(t)
-	l.write("x", "one")
-	first, at, err := l.store.FirstSnapshot(l.within())
-	if err != nil || at < 2 || first.Reason != workspace.ReasonCreated {
-		t.Fatalf("the first snapshot is %+v, event %d: %v", first, at, err)
-	}
-	r, err := l.Rewind(l.within(), choir.RoleCLI, 1, false)
-	if err != nil || r.ToSeq != at || r.To != first.Snapshot {
-		t.Errorf("to the beginning: %+v, %v", r, err)
-	}
-	if _, err := os.Stat(filepath.Join(l.Computer.cfg.Dir, "associate", "workspace", "x")); !os.IsNotExist(err) {
-		t.Errorf("x is there: %v", err)
-	}
-}
-
-// TestAMomentInsideAChangeIsTheWholeChange: the events of one look at the tree
-// cannot be taken apart by a rewind.
-func TestAMomentInsideAChangeIsTheWholeChange(t *testing.T) {
-	l := newLab(t)
-	l.write("x", "one")
-	l.write("x", "two")
-	written := l.all("file.written")
-	r := rewound(t, l, written[len(written)-2].Seq)
-	if got := l.sh("cat x"); got != "one" {
-		t.Errorf("it is %q", got)
-	}
-	if files := must(l.store.Files(l.within(), 0, "x", 1, ""))(t); len(files) != 1 || files[0].Digest != choir.DigestOf([]byte("one")) {
-		t.Errorf("the log says %+v", files)
-	}
-	if r.ToSeq <= written[len(written)-2].Seq {
-		t.Errorf("it went to %d", r.ToSeq)
 	}
 }
 
@@ -283,7 +226,7 @@ func TestACrashInTheMiddleOfARewindIsFinished(t *testing.T) {
 	l := newLab(t)
 	l.write("x", "one")
 	then, _ := l.store.Head()
-	target := must(l.Moment(l.within(), then))(t)
+	target := must(l.Moments().Tree(l.within(), then))(t)
 	l.write("x", "two")
 	l.write("y", "two")
 	before := l.root()

@@ -50,9 +50,9 @@ func (c *Computer) Serve(ctx context.Context) error {
 	for _, s := range slices.Concat(c.roles.Services(), c.tasks.Services()) {
 		sup.Add(s)
 	}
-	sup.Add(autoCollect{c})
+	sup.Add(c.collector)
 	sup.Add(c.draftNews)
-	sup.Add(c.rewinds)
+	sup.Add(c.rewinder)
 	for _, s := range c.workspace.Services() {
 		sup.Add(s)
 	}

@@ -56,7 +56,7 @@ func TestAnUpgradeOfTheDesktopGoesBackAndForth(t *testing.T) {
 		t.Errorf("the upgrade gives %q: %+v", out, got.Files)
 	}
 	l.wantSource("after it", true, false)
-	marks := must(l.Marks(l.within(), 1, 0))(t)
+	marks := must(l.Moments().Marks(l.within(), 1, 0))(t)
 	if len(marks) != 1 || marks[0].Seq != got.Receipt.Seq || !strings.Contains(marks[0].Text, "choiros/src/b.ts") {
 		t.Errorf("on the time axis: %+v", marks)
 	}

@@ -220,7 +220,7 @@ func TestARewindTellsAndEndsTerminals(t *testing.T) {
 	// It writes for as long as it lives.
 	tt.typed("trap '' HUP; while :; do echo $RANDOM > racing; done & echo up=$((40+2))\n")
 	tt.shows("up=42")
-	dry := must(l.Rewind(l.within(), choir.RoleCLI, then, true))(t)
+	dry := must(l.Rewinder().Rewind(l.within(), choir.RoleCLI, then, true))(t)
 	if len(l.Roles().Terminals().List()) != 1 || len(dry.Changes) == 0 {
 		t.Errorf("a dry run ended it")
 	}
@@ -248,7 +248,7 @@ func TestAnUndoEndsTerminals(t *testing.T) {
 		t.Fatalf("%s %s", r.Code, r.Summary)
 	}
 	undo := func(dry bool) treemerge.Applied {
-		return must(l.Undo(l.within(), choir.RoleCLI, task.TaskID, dry))(t)
+		return must(l.Rewinder().Undo(l.within(), choir.RoleCLI, task.TaskID, dry))(t)
 	}
 	if n := undo(true).Terminals; n != 0 {
 		t.Errorf("without a terminal, %d are said to end", n)

@@ -11,6 +11,7 @@ import (
 	"choiros/internal/choir"
 	"choiros/internal/computer/dispatch"
 	"choiros/internal/computer/projects"
+	"choiros/internal/computer/rewind"
 )
 
 func TestARewindIsExactAndCanBeRewound(t *testing.T) {
@@ -25,10 +26,10 @@ func TestARewindIsExactAndCanBeRewound(t *testing.T) {
 	before := l.root()
 	l.sh("rm -rf e a/link a/pipe; echo three > a/x.txt; mkdir -p f/g; echo x > f/g/h; rm new*")
 	after := l.root()
-	if _, err := l.Rewind(l.within(), choir.RoleCLI, 0, false); choir.CodeOf(err) != choir.CodeInvalid {
+	if _, err := l.Rewinder().Rewind(l.within(), choir.RoleCLI, 0, false); choir.CodeOf(err) != choir.CodeInvalid {
 		t.Errorf("to nowhere: %v", err)
 	}
-	d, err := l.Rewind(l.within(), choir.RoleCLI, then, true)
+	d, err := l.Rewinder().Rewind(l.within(), choir.RoleCLI, then, true)
 	if err != nil || d.Receipt.Seq != 0 || len(d.Changes) == 0 || l.root() != after {
 		t.Fatalf("a dry run: %v, %d changes, event %d", err, len(d.Changes), d.Receipt.Seq)
 	}
@@ -40,8 +41,8 @@ func TestARewindIsExactAndCanBeRewound(t *testing.T) {
 	if now := l.root(); now != after {
 		t.Fatalf("the rewind of the rewind gives %s, not %s", now, after)
 	}
-	diff := must(l.Diff(l.within(), then, 0))(t)
-	files, cut, err := l.TextDiff(l.within(), diff)
+	diff := must(l.Moments().DiffFiles(l.within(), then, 0))(t)
+	files, cut, err := l.Moments().TextDiff(l.within(), diff)
 	if err != nil || cut {
 		t.Fatal(err)
 	}
@@ -54,9 +55,9 @@ func TestARewindIsExactAndCanBeRewound(t *testing.T) {
 	}
 }
 
-func rewound(t *testing.T, l *lab, to uint64) Rewound {
+func rewound(t *testing.T, l *lab, to uint64) rewind.Rewound {
 	t.Helper()
-	return must(l.Rewind(l.within(), choir.RoleCLI, to, false))(t)
+	return must(l.Rewinder().Rewind(l.within(), choir.RoleCLI, to, false))(t)
 }
 
 func TestAutoCheckpointsSayWhoAndWhy(t *testing.T) {

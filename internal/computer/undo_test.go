@@ -16,11 +16,11 @@ func TestUndoTakesOneActionBack(t *testing.T) {
 	l.result(first)
 	l.result(l.commands(choir.TaskEditRepo, "sed -i s/7/seven/ a; echo later > made/later"))
 	head, _ := l.store.Head()
-	plan := must(l.Undo(l.within(), choir.RoleCLI, first.TaskID, true))(t)
+	plan := must(l.Rewinder().Undo(l.within(), choir.RoleCLI, first.TaskID, true))(t)
 	if after, _ := l.store.Head(); after != head || len(plan.Changes) == 0 || plan.Receipt.Seq != 0 {
 		t.Fatalf("a dry run wrote %d events, %d changes", after-head, len(plan.Changes))
 	}
-	got := must(l.Undo(l.within(), choir.RoleShell, first.TaskID, false))(t)
+	got := must(l.Rewinder().Undo(l.within(), choir.RoleShell, first.TaskID, false))(t)
 	if l.root() != got.To {
 		t.Errorf("the workspace is %s, the undo says %s", l.root(), got.To)
 	}
@@ -31,14 +31,14 @@ func TestUndoTakesOneActionBack(t *testing.T) {
 	if p := payload[choir.TimelineUndone](t, undone); p.Of != first.TaskID || p.Snapshot != got.To || p.Before != got.From || undone.Source != choir.SourceUser {
 		t.Errorf("%+v", p)
 	}
-	if at := must(l.Moment(l.within(), undone.Seq))(t); at != got.To {
+	if at := must(l.Moments().Tree(l.within(), undone.Seq))(t); at != got.To {
 		t.Errorf("the moment is %s", at)
 	}
 	if files := must(l.store.Files(l.within(), 0, "made", 10, ""))(t); len(files) != 2 {
 		t.Errorf("the log says that there is %+v", files)
 	}
 	// It can be rewound, and once more there is nothing to undo.
-	if again := must(l.Undo(l.within(), choir.RoleShell, first.TaskID, false))(t); len(again.Changes) != 0 || again.Receipt.Seq != 0 {
+	if again := must(l.Rewinder().Undo(l.within(), choir.RoleShell, first.TaskID, false))(t); len(again.Changes) != 0 || again.Receipt.Seq != 0 {
 		t.Errorf("once more it changes %+v", again.Changes)
 	}
 	rewound(t, l, got.BackSeq)
@@ -53,37 +53,20 @@ func TestUndoRightAfterwardsIsExact(t *testing.T) {
 	c := l.working()
 	before := l.root()
 	id, _, _ := c.call("bash", true, "rm -rf d odd*; echo d > d; chmod 600 d; mkdir new")
-	if _, err := l.Undo(l.within(), choir.RoleCLI, id, false); choir.CodeOf(err) != choir.CodeConflict {
+	if _, err := l.Rewinder().Undo(l.within(), choir.RoleCLI, id, false); choir.CodeOf(err) != choir.CodeConflict {
 		t.Errorf("while the task works: %v", err)
 	}
-	if _, err := l.Undo(l.within(), choir.RoleCLI, c.task.TaskID, false); choir.CodeOf(err) != choir.CodeConflict {
+	if _, err := l.Rewinder().Undo(l.within(), choir.RoleCLI, c.task.TaskID, false); choir.CodeOf(err) != choir.CodeConflict {
 		t.Errorf("a task that has not ended: %v", err)
 	}
 	c.finish()
-	if _, err := l.Undo(l.within(), choir.RoleCLI, id, false); err != nil {
+	if _, err := l.Rewinder().Undo(l.within(), choir.RoleCLI, id, false); err != nil {
 		t.Fatal(err)
 	}
 	for _, ch := range must(l.workspace.Changes(l.within(), before, l.root()))(t) {
 		if !workspace.InGit(ch.Path) && ch.Path != "" {
 			t.Errorf("it is not as before: %+v", ch)
 		}
-	}
-}
-
-func TestAnUndoThatConflictsChangesNothing(t *testing.T) {
-	l := newLab(t)
-	l.write("a", "one\n")
-	task := l.commands(choir.TaskEditRepo, "echo two > a; echo b > b")
-	l.result(task)
-	l.write("a", "three\n")
-	root := l.root()
-	head, _ := l.store.Head()
-	a, err := l.Undo(l.within(), choir.RoleCLI, task.TaskID, false)
-	if choir.CodeOf(err) != choir.CodeConflict || len(a.Conflicts) != 1 || a.Conflicts[0].Path != "a" {
-		t.Fatalf("%v, conflicts %+v", err, a.Conflicts)
-	}
-	if after, _ := l.store.Head(); after != head || l.root() != root {
-		t.Errorf("it wrote %d events, the workspace is %s", after-head, l.root())
 	}
 }
 
@@ -95,47 +78,11 @@ func TestUndoKeepsWhatTheOwnerWroteMeanwhile(t *testing.T) {
 	c.call("bash", true, "echo task > task")
 	l.write("mine/deep", "owner")
 	c.finish()
-	if _, err := l.Undo(l.within(), choir.RoleCLI, c.task.TaskID, false); err != nil {
+	if _, err := l.Rewinder().Undo(l.within(), choir.RoleCLI, c.task.TaskID, false); err != nil {
 		t.Fatal(err)
 	}
 	if got := l.sh("cat mine/deep; ls"); got != "ownerartifacts\nchoiros\nmine\nworkspace\n" {
 		t.Errorf("the workspace has %s", got)
-	}
-}
-
-// TestUndoOfARunTakesAllItsTasksBack: what the tasks of one run changed goes back
-// together, also where one changed what another had made, and what another run did
-// in between stays.
-func TestUndoOfARunTakesAllItsTasksBack(t *testing.T) {
-	l := newLab(t)
-	l.write("a", "1\n2\n3\n4\n5\n6\n7\n8\n")
-	run, _, err := l.Runs().Prompt(l.within(), choir.RoleCLI, choir.PromptSubmitted{Text: "x"}, "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	// Without a model its Director ends it, and the tasks are the test's.
-	l.waitEvent(func(e choir.Event) bool { return e.Type == "run.finished" && e.Run == run })
-	work := func(run choir.ID, line string) {
-		task := must(l.Tasks().NewTask(choir.DirectorTask{
-			RunID: run, Kind: choir.TaskEditRepo, Instruction: "x",
-			VerifyProfile: &choir.VerifyProfile{Mode: choir.VerifyNone}, Commands: []choir.Command{{Shell: line}},
-		}))(t)
-		must(l.Tasks().Submit(l.within(), choir.RoleCLI, task))(t)
-		l.result(task)
-	}
-	work(run, "sed -i s/2/two/ a; echo made > made")
-	work("", "sed -i s/7/seven/ a; echo other > other")
-	work(run, "sed -i s/two/zwei/ a; echo more >> made")
-	plan := must(l.Undo(l.within(), choir.RoleShell, run, true))(t)
-	done := must(l.Undo(l.within(), choir.RoleShell, run, false))(t)
-	if out := l.sh("cat a; ls"); out != "1\n2\n3\n4\n5\n6\nseven\n8\na\nartifacts\nchoiros\nother\nworkspace\n" {
-		t.Errorf("the workspace has\n%s", out)
-	}
-	if p := payload[choir.TimelineUndone](t, l.waitEvent(ofType("timeline.undone"))); p.Of != run || len(plan.Changes) != len(done.Changes) {
-		t.Errorf("%+v; planned %d changes, made %d", p, len(plan.Changes), len(done.Changes))
-	}
-	if again := must(l.Undo(l.within(), choir.RoleShell, run, false))(t); again.Receipt.Seq != 0 {
-		t.Errorf("once more it changes %+v", again.Changes)
 	}
 }
 
@@ -167,7 +114,7 @@ func TestAPromptFollowsUpARunThatHasEnded(t *testing.T) {
 	_, err = prompt(run)
 	refused("after a run that is at work", err, choir.CodeConflict, "after")
 	refused("its card is put away while it is at work", c.Runs().Dismiss(ctx, choir.RoleDesktop, run), choir.CodeConflict, "")
-	_, err = c.Undo(ctx, choir.RoleShell, run, true)
+	_, err = c.Rewinder().Undo(ctx, choir.RoleShell, run, true)
 	refused("it is taken back while it is at work", err, choir.CodeConflict, "")
 	must(c.events.AppendToRun(ctx, choir.RoleControl, newTestID(t), run, "", choir.RunFinished{Outcome: choir.OutcomeDone, Answer: "Done."}))(t)
 	next := must(prompt(run))(t)

@@ -53,7 +53,7 @@ func TestAWorkspaceIsPutBackOnlyWhenTheMachineWentDown(t *testing.T) {
 				t.Fatalf("%+v", back)
 			}
 			// What was found can still be had.
-			if _, err := l.Rewind(l.within(), choir.RoleCLI, back[0].Seq-1, false); err != nil {
+			if _, err := l.Rewinder().Rewind(l.within(), choir.RoleCLI, back[0].Seq-1, false); err != nil {
 				t.Fatal(err)
 			}
 			x, err := os.ReadFile(filepath.Join(l.workspaceDir(), "x"))

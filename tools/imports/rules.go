@@ -108,9 +108,9 @@ var importRules = []importRule{
 		bad: ownBut("./internal/timeline", "./internal/choir", "./internal/snapshot", "./internal/keyfile", "./internal/blob", "./internal/journal", "./internal/eventstore"),
 	},
 	{
-		why: "desk, runs, session and verification work on the computer's log alone, so that windows, documents and prompts work while nothing runs, and are tested without it",
+		why: "desk, runs, session and verification work on the computer's log alone, and guestblobs on its content, so that windows, documents and prompts work while nothing runs, and all are tested without it",
 		of: func(path string) bool {
-			return underAny(path, []string{"./internal/computer/desk", "./internal/computer/runs", "./internal/computer/session", "./internal/computer/verification"})
+			return underAny(path, []string{"./internal/computer/desk", "./internal/computer/runs", "./internal/computer/session", "./internal/computer/verification", "./internal/computer/guestblobs"})
 		}, deps: true,
 		bad: func(_, imported string) bool {
 			return underAny(imported, []string{"./internal/sandbox", "./internal/guest", "./internal/bus", "./internal/snapshot"})
@@ -139,9 +139,9 @@ var importRules = []importRule{
 		},
 	},
 	{
-		why: "merges, projects, tasks' changes, the look after a start and the desktop's source reach a workspace through its own package and know neither driver, bus nor roles, so that they are tested in one process",
+		why: "merges, rewinds, copies, projects, moments, collections, tasks' changes, the look after a start and the desktop's source reach a workspace through its own package and know neither driver, bus nor roles, so that they are tested in one process",
 		of: func(path string) bool {
-			return underAny(path, []string{"./internal/computer/treemerge", "./internal/computer/selfsource", "./internal/computer/projects", "./internal/computer/tasks", "./internal/computer/reconcile"})
+			return underAny(path, []string{"./internal/computer/treemerge", "./internal/computer/selfsource", "./internal/computer/projects", "./internal/computer/moments", "./internal/computer/collection", "./internal/computer/rewind", "./internal/computer/copies", "./internal/computer/tasks", "./internal/computer/reconcile"})
 		}, deps: true,
 		bad: func(_, imported string) bool {
 			return imported == "./internal/computer" ||
@@ -166,7 +166,7 @@ var importRules = []importRule{
 		why: "the API is given the parts of a computer that requests are about: it opens no store, no content and no sandbox, and runs no control plane",
 		of:  is("./internal/control/api"),
 		bad: func(_, imported string) bool {
-			return underAny(imported, []string{"./internal/blob", "./internal/journal", "./internal/bus/hub", "./internal/control/supervisor", "./internal/control/gateway"})
+			return imported == "./internal/computer" || underAny(imported, []string{"./internal/blob", "./internal/journal", "./internal/bus/hub", "./internal/control/supervisor", "./internal/control/gateway"})
 		},
 	},
 	{

@@ -28,16 +28,14 @@ func (r *Reconciler) FirstLook(ctx context.Context, client *guest.Client, recove
 	}
 	r.wentDown = false           // what changes from now on is somebody's
 	r.workspace.ResumeRemoving() // the last session may have left something
-	r.collecting.Lock()
-	defer r.collecting.Unlock()
+	defer r.collector.Pause()()
 	return r.source.Renew(ctx, client)
 }
 
 // reconcile is FirstLook without the desktop's source, and without forgetting that the
 // machine went down.
 func (r *Reconciler) reconcile(ctx context.Context, client *guest.Client, recovered bool) error {
-	r.collecting.Lock()
-	defer r.collecting.Unlock()
+	defer r.collector.Pause()()
 	if finished, err := r.workspace.FinishIntent(ctx, client); finished || err != nil {
 		return err
 	}

@@ -10,7 +10,6 @@ package reconcile
 import (
 	"context"
 	"log/slog"
-	"sync"
 
 	"choiros/internal/choir"
 	"choiros/internal/computer/appender"
@@ -64,6 +63,12 @@ type Source interface {
 	Renew(ctx context.Context, client *guest.Client) error
 }
 
+// Collector removes content that no event leads to; collection.Collector is one.
+type Collector interface {
+	// Pause keeps content from being removed until resume.
+	Pause() (resume func())
+}
+
 // Config of a Reconciler.
 type Config struct {
 	Computer choir.ID
@@ -78,22 +83,22 @@ type Config struct {
 // Reconciler prepares the workspace of one computer at each start of its sandbox. Its
 // methods are called as rolehost.Workspace says.
 type Reconciler struct {
-	cfg        Config
-	log        Log
-	events     *appender.Appender // appends to log
-	keeper     *snapshot.Keeper   // of the workspace's trees
-	workspace  Workspace
-	source     Source
-	collecting sync.Locker // keeps content from being collected
+	cfg       Config
+	log       Log
+	events    *appender.Appender // appends to log
+	keeper    *snapshot.Keeper   // of the workspace's trees
+	workspace Workspace
+	source    Source
+	collector Collector
 	// wentDown says that the machine did, under the session before.
 	wentDown bool
 }
 
 // New makes the Reconciler of a computer. It reads log and appends with events, which must
-// append to the same log. It holds collecting while it relies on content of the tree that
+// append to the same log. It pauses collector while it relies on content of the tree that
 // no event leads to.
-func New(log Log, events *appender.Appender, keeper *snapshot.Keeper, workspace Workspace, source Source, collecting sync.Locker, cfg Config) *Reconciler {
-	return &Reconciler{cfg: cfg, log: log, events: events, keeper: keeper, workspace: workspace, source: source, collecting: collecting}
+func New(log Log, events *appender.Appender, keeper *snapshot.Keeper, workspace Workspace, source Source, collector Collector, cfg Config) *Reconciler {
+	return &Reconciler{cfg: cfg, log: log, events: events, keeper: keeper, workspace: workspace, source: source, collector: collector}
 }
 
 // DistrustWorkspace says, before the first start, that the machine went down under the

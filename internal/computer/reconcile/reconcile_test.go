@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"sync"
 	"testing"
 
 	"choiros/internal/blob/mem"
@@ -38,7 +37,7 @@ func newLab(t *testing.T) *lab {
 
 // reconcilerOf is the Reconciler of the lab for a workspace.
 func (l *lab) reconcilerOf(w Workspace) *Reconciler {
-	return New(l.Log, l.Events, l.Keeper, w, &l.source, &sync.Mutex{}, Config{
+	return New(l.Log, l.Events, l.Keeper, w, &l.source, &pauses{}, Config{
 		Computer: l.Computer, Folders: []string{"artifacts", "workspace"}, RestoreNote: l.note, Logger: slog.New(slog.DiscardHandler),
 	})
 }
@@ -259,27 +258,29 @@ func (w *unreadWorkspace) ScanWith(context.Context, *guest.Client, []string) (sn
 	return snapshot.Result{}, choir.E("x", choir.CodeForbidden, "it cannot be read")
 }
 
-// TestContentIsNotCollectedUnderALook holds the lock of collections while it scans and
-// while the source is renewed.
+// TestContentIsNotCollectedUnderALook pauses collections while it scans and while the
+// source is renewed.
 func TestContentIsNotCollectedUnderALook(t *testing.T) {
 	l := newLab(t)
 	var held []bool
-	lock := &watchedLock{}
-	r := New(l.Log, l.Events, l.Keeper, &scannedWorkspace{l.Workspace, func() { held = append(held, lock.held) }},
-		&renewedSource{func() { held = append(held, lock.held) }}, lock, l.cfg)
+	paused := &pauses{}
+	r := New(l.Log, l.Events, l.Keeper, &scannedWorkspace{l.Workspace, func() { held = append(held, paused.held) }},
+		&renewedSource{func() { held = append(held, paused.held) }}, paused, l.cfg)
 	if err := r.FirstLook(l.Within(), l.Client, false); err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(held, []bool{true, true}) || lock.held {
-		t.Errorf("it is held %v, and after that %v", held, lock.held)
+	if !slices.Equal(held, []bool{true, true}) || paused.held {
+		t.Errorf("it is paused %v, and after that %v", held, paused.held)
 	}
 }
 
-// watchedLock is a lock of one goroutine.
-type watchedLock struct{ held bool }
+// pauses is a Collector that is paused by one goroutine.
+type pauses struct{ held bool }
 
-func (l *watchedLock) Lock()   { l.held = true }
-func (l *watchedLock) Unlock() { l.held = false }
+func (p *pauses) Pause() func() {
+	p.held = true
+	return func() { p.held = false }
+}
 
 type scannedWorkspace struct {
 	*workspace.Workspace

@@ -18,7 +18,7 @@ import (
 
 	"choiros/internal/bus"
 	"choiros/internal/choir"
-	"choiros/internal/computer"
+	"choiros/internal/computer/copies"
 	"choiros/internal/computer/treemerge"
 	"choiros/internal/config"
 	"choiros/internal/control/auth"
@@ -38,8 +38,8 @@ type Computers interface {
 	Fork(ctx context.Context, id choir.ID, role choir.Role, r ForkRequest) (Forked, error)
 	Import(ctx context.Context, name string, r io.Reader) (Imported, error)
 	// Compare compares the files of two computers, as they are now.
-	Compare(ctx context.Context, id, with choir.ID) (computer.Compared, error)
-	// Take takes over the changes of another computer; see computer.Computer.Take.
+	Compare(ctx context.Context, id, with choir.ID) (copies.Compared, error)
+	// Take takes over the changes of another computer; see copies.Copier.Take.
 	Take(ctx context.Context, id choir.ID, role choir.Role, from choir.ID, paths []string, dryRun bool) (treemerge.Applied, error)
 }
 
@@ -211,7 +211,7 @@ func schemaName(t reflect.Type, hint string) string {
 	switch room := path.Base(t.PkgPath()); room {
 	case ".", "api", "choir":
 		return name
-	case "desk", "selfsource": // parts of a computer
+	case "desk", "selfsource", "moments", "rewind", "copies", "collection": // parts of a computer
 		return "Computer" + name
 	default:
 		return strings.ToUpper(room[:1]) + room[1:] + name

@@ -160,7 +160,7 @@ func (a *API) export(w http.ResponseWriter, r *http.Request) {
 		a.refuse(w, r, err)
 		return
 	}
-	e, err := c.PrepareExport(r.Context())
+	e, err := c.Copier.PrepareExport(r.Context())
 	if err != nil {
 		a.refuse(w, r, err)
 		return
@@ -170,7 +170,7 @@ func (a *API) export(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Disposition", "attachment; filename=computer.choir")
 	w.Header().Set("Content-Length", strconv.FormatInt(e.Size(), 10))
 	if err = e.Write(r.Context(), w); err == nil {
-		err = c.Exported(r.Context(), p.Role, e)
+		err = c.Copier.Exported(r.Context(), p.Role, e)
 	}
 	if err != nil {
 		// Too late for a status: cut the response so that the client sees it.

@@ -8,13 +8,13 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"choiros/internal/choir"
-	"choiros/internal/computer"
+	"choiros/internal/computer/moments"
 )
 
 // TimelinePage is a part of the timeline.
 type TimelinePage struct {
-	Marks []computer.Mark `json:"marks" doc:"Newest first."`
-	Head  uint64          `json:"head" doc:"The newest event of the log."`
+	Marks []moments.Mark `json:"marks" doc:"Newest first."`
+	Head  uint64         `json:"head" doc:"The newest event of the log."`
 }
 
 // atMoment is the path of everything that is about one moment.
@@ -39,19 +39,19 @@ func (a *API) moments(h huma.API) {
 				return nil, err
 			}
 			head, _ := c.Log.Head()
-			marks, err := listed(c.Marks(ctx, r.Limit, r.Before))
+			marks, err := listed(c.Moments.Marks(ctx, r.Limit, r.Before))
 			if err != nil {
 				return nil, err
 			}
 			return answer(TimelinePage{marks.Body, head}, nil)
 		})
 	huma.Register(h, op("getMoment", http.MethodGet, base+"/at/{seq}", "Describe the computer as it was after an event", 200),
-		func(ctx context.Context, r *atMoment) (*body[computer.Moment], error) {
+		func(ctx context.Context, r *atMoment) (*body[moments.Moment], error) {
 			c, _, err := a.enter(ctx, r.Computer)
 			if err != nil {
 				return nil, err
 			}
-			return answer(c.At(ctx, r.Seq))
+			return answer(c.Moments.At(ctx, r.Seq))
 		})
 	huma.Register(h, op("listFolderAt", http.MethodGet, base+"/at/{seq}/folder", "List a folder of the workspace as it was, exactly", 200),
 		func(ctx context.Context, r *atPath) (*body[[]choir.FileState], error) {

@@ -7,8 +7,11 @@ import (
 	"time"
 
 	"choiros/internal/choir"
-	"choiros/internal/computer"
+	"choiros/internal/computer/collection"
+	"choiros/internal/computer/copies"
+	"choiros/internal/computer/moments"
 	"choiros/internal/computer/projects"
+	"choiros/internal/computer/rewind"
 	"choiros/internal/computer/selfsource"
 	"choiros/internal/computer/treemerge"
 	"choiros/internal/computer/workspace"
@@ -33,8 +36,10 @@ type Computer struct {
 	Runs      Runs
 	Tasks     Tasks
 	Verifier  Verifier
-	// The computer's time is not a part of its own yet.
-	Time
+	Moments   Moments
+	Rewinder  Rewinder
+	Copier    Copier
+	Collector Collector
 }
 
 // EventLog is a computer's log as a list of events. The methods are those of
@@ -165,34 +170,31 @@ type Verifier interface {
 	Verify(ctx context.Context) (eventstore.Report, error)
 }
 
-// Past is a computer's past, to be read.
-type Past interface {
-	At(ctx context.Context, seq uint64) (computer.Moment, error)
-	Marks(ctx context.Context, limit int, before uint64) ([]computer.Mark, error)
-	Diff(ctx context.Context, from, to uint64) (workspace.Difference, error)
-	DiffMoments(ctx context.Context, from, to uint64) (computer.MomentsDiff, error)
-	TextDiff(ctx context.Context, d workspace.Difference) (files []computer.FileDiff, cut bool, err error)
+// Moments is a computer's past, to be read; moments.Moments is one.
+type Moments interface {
+	At(ctx context.Context, seq uint64) (moments.Moment, error)
+	Marks(ctx context.Context, limit int, before uint64) ([]moments.Mark, error)
+	Diff(ctx context.Context, from, to uint64) (moments.MomentsDiff, error)
+	DiffFiles(ctx context.Context, from, to uint64) (workspace.Difference, error)
+	TextDiff(ctx context.Context, d workspace.Difference) (files []moments.FileDiff, cut bool, err error)
 }
 
-// Steps rewrite a computer's workspace to what it was.
-type Steps interface {
-	Rewind(ctx context.Context, role choir.Role, seq uint64, dryRun bool) (computer.Rewound, error)
-	StartRewind(ctx context.Context, role choir.Role, seq uint64) (*computer.RewindJob, error)
-	LastRewind() *computer.RewindJob
-	CancelRewind(ctx context.Context) error
+// Rewinder rewrites a computer's workspace to what it was; rewind.Rewinder is one.
+type Rewinder interface {
+	Rewind(ctx context.Context, role choir.Role, seq uint64, dryRun bool) (rewind.Rewound, error)
+	Start(ctx context.Context, role choir.Role, seq uint64) (*rewind.Job, error)
+	Last() *rewind.Job
+	Cancel(ctx context.Context) error
 	Undo(ctx context.Context, role choir.Role, of choir.ID, dryRun bool) (treemerge.Applied, error)
 }
 
-// Whole is what is done with all of a computer's log and content.
-type Whole interface {
-	Collect(ctx context.Context, keep time.Duration, dryRun bool) (computer.Collected, error)
-	PrepareExport(ctx context.Context) (*computer.Export, error)
-	Exported(ctx context.Context, role choir.Role, e *computer.Export) error
+// Copier exports a computer; copies.Copier is one.
+type Copier interface {
+	PrepareExport(ctx context.Context) (*copies.Export, error)
+	Exported(ctx context.Context, role choir.Role, e *copies.Export) error
 }
 
-// Time is what a computer does with its past.
-type Time interface {
-	Past
-	Steps
-	Whole
+// Collector removes content that nothing leads to; collection.Collector is one.
+type Collector interface {
+	Collect(ctx context.Context, keep time.Duration, dryRun bool) (collection.Collected, error)
 }

@@ -9,17 +9,18 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"choiros/internal/choir"
-	"choiros/internal/computer"
+	"choiros/internal/computer/moments"
+	"choiros/internal/computer/rewind"
 	"choiros/internal/computer/workspace"
 	"choiros/internal/eventstore"
 )
 
 // DiffView is how the workspace differs between two moments.
 type DiffView struct {
-	From  choir.Digest        `json:"from" doc:"Snapshot."`
-	To    choir.Digest        `json:"to" doc:"Snapshot."`
-	Files []computer.FileDiff `json:"files" doc:"Changed paths, each with its text diff where it has one."`
-	Cut   bool                `json:"cut,omitempty" doc:"There are more; the list was cut."`
+	From  choir.Digest       `json:"from" doc:"Snapshot."`
+	To    choir.Digest       `json:"to" doc:"Snapshot."`
+	Files []moments.FileDiff `json:"files" doc:"Changed paths, each with its text diff where it has one."`
+	Cut   bool               `json:"cut,omitempty" doc:"There are more; the list was cut."`
 }
 
 // RewindRequest goes back to an earlier moment, as a step forward.
@@ -100,7 +101,7 @@ func (a *API) time(h huma.API) {
 }
 
 func viewDiff(ctx context.Context, c Computer, d workspace.Difference) (DiffView, error) {
-	files, cut, err := c.TextDiff(ctx, d)
+	files, cut, err := c.Moments.TextDiff(ctx, d)
 	return DiffView{From: d.From, To: d.To, Files: files, Cut: cut}, err
 }
 
@@ -124,13 +125,13 @@ func (a *API) rewind(ctx context.Context, r *struct {
 		seq = cp.Seq
 	}
 	if r.Body.DryRun {
-		d, err := c.Rewind(ctx, p.Role, seq, true)
+		d, err := c.Rewinder.Rewind(ctx, p.Role, seq, true)
 		if err != nil {
 			return nil, ProblemOf(err)
 		}
 		return answer(viewRewound(ctx, c, d, true))
 	}
-	job, err := c.StartRewind(ctx, p.Role, seq)
+	job, err := c.Rewinder.Start(ctx, p.Role, seq)
 	if err != nil {
 		return nil, ProblemOf(err)
 	}
@@ -139,7 +140,7 @@ func (a *API) rewind(ctx context.Context, r *struct {
 	select {
 	case <-job.Done():
 	case <-waiting.C:
-		return answer(Rewound{DiffView: DiffView{Files: []computer.FileDiff{}}, ToSeq: seq, Pending: true}, nil)
+		return answer(Rewound{DiffView: DiffView{Files: []moments.FileDiff{}}, ToSeq: seq, Pending: true}, nil)
 	}
 	d, err := job.Result()
 	if err != nil {
@@ -151,7 +152,7 @@ func (a *API) rewind(ctx context.Context, r *struct {
 // rewindPatience is how long a rewind's caller waits for its end.
 const rewindPatience = 1500 * time.Millisecond
 
-func viewRewound(ctx context.Context, c Computer, d computer.Rewound, dry bool) (Rewound, error) {
+func viewRewound(ctx context.Context, c Computer, d rewind.Rewound, dry bool) (Rewound, error) {
 	v, err := viewDiff(ctx, c, d.Difference)
 	return Rewound{DiffView: v, Seq: d.Receipt.Seq, ToSeq: d.ToSeq, DryRun: dry, Stopped: d.Stopped, Left: d.Left, Aside: d.Aside, Back: d.Back, Ends: Ends{d.Terminals}}, err
 }
@@ -166,7 +167,7 @@ func (a *API) rewindState(ctx context.Context, r *In) (*body[RewindState], error
 
 func stateOfRewind(ctx context.Context, c Computer) (RewindState, error) {
 	s := RewindState{Work: c.Workspace.Work()}
-	job := c.LastRewind()
+	job := c.Rewinder.Last()
 	switch {
 	case job == nil:
 		return s, nil
@@ -189,7 +190,7 @@ func (a *API) cancelRewind(ctx context.Context, r *In) (*body[RewindState], erro
 	if err != nil {
 		return nil, err
 	}
-	if err := c.CancelRewind(ctx); err != nil {
+	if err := c.Rewinder.Cancel(ctx); err != nil {
 		return nil, ProblemOf(err)
 	}
 	return answer(stateOfRewind(ctx, c))

@@ -8,7 +8,8 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"choiros/internal/choir"
-	"choiros/internal/computer"
+	"choiros/internal/computer/collection"
+	"choiros/internal/computer/moments"
 	"choiros/internal/snapshot"
 	"choiros/internal/timeline"
 )
@@ -54,7 +55,7 @@ func (a *API) undo(h huma.API) {
 			if err != nil {
 				return nil, err
 			}
-			u, err := c.Undo(ctx, p.Role, r.Body.Of, r.Body.DryRun)
+			u, err := c.Rewinder.Undo(ctx, p.Role, r.Body.Of, r.Body.DryRun)
 			if err != nil {
 				return nil, conflictProblem(err, u.Conflicts)
 			}
@@ -75,7 +76,7 @@ func (a *API) collect(h huma.API) {
 		func(ctx context.Context, r *struct {
 			In
 			Body CollectRequest
-		}) (*body[computer.Collected], error) {
+		}) (*body[collection.Collected], error) {
 			c, _, err := a.enter(ctx, r.Computer)
 			if err == nil {
 				err = onlyCLI(ctx)
@@ -83,7 +84,7 @@ func (a *API) collect(h huma.API) {
 			if err != nil {
 				return nil, err
 			}
-			return answer(c.Collect(ctx, time.Duration(r.Body.KeepDays)*24*time.Hour, r.Body.DryRun))
+			return answer(c.Collector.Collect(ctx, time.Duration(r.Body.KeepDays)*24*time.Hour, r.Body.DryRun))
 		})
 }
 
@@ -107,7 +108,7 @@ func sideOf(path string, e *snapshot.Entry) *choir.FileState {
 // MomentsView is how the computer differs between two moments.
 type MomentsView struct {
 	DiffView
-	computer.MomentsDiff
+	moments.MomentsDiff
 }
 
 func (a *API) diff(ctx context.Context, r *struct {
@@ -119,13 +120,13 @@ func (a *API) diff(ctx context.Context, r *struct {
 	if err != nil {
 		return nil, err
 	}
-	d, err := c.Diff(ctx, r.From, r.To)
+	d, err := c.Moments.DiffFiles(ctx, r.From, r.To)
 	if err != nil {
 		return nil, ProblemOf(err)
 	}
 	var v MomentsView
 	if v.DiffView, err = viewDiff(ctx, c, d); err == nil {
-		v.MomentsDiff, err = c.DiffMoments(ctx, r.From, r.To)
+		v.MomentsDiff, err = c.Moments.Diff(ctx, r.From, r.To)
 	}
 	return answer(v, err)
 }

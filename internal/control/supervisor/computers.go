@@ -17,6 +17,7 @@ import (
 
 	"choiros/internal/choir"
 	"choiros/internal/computer"
+	"choiros/internal/computer/copies"
 	"choiros/internal/control/api"
 	"choiros/internal/durablefile"
 	"choiros/internal/eventstore"
@@ -88,7 +89,7 @@ const maxName = 100
 // make makes a computer: in a folder of its own beside the others first, then in
 // owner.json, which is the moment from which it exists, then under its own name.
 // A crash before that moment leaves nothing, one after it a whole computer.
-func (s *System) make(ctx context.Context, fill func(computer.NewComputer) (name string, err error)) (*computer.Computer, error) {
+func (s *System) make(ctx context.Context, fill func(copies.NewComputer) (name string, err error)) (*computer.Computer, error) {
 	var e entry
 	var err error
 	if e.ID, err = choir.NewID(choir.TimeOf(s.cfg.Now()), s.cfg.Random); err != nil {
@@ -135,9 +136,9 @@ func (c *computers) made(id choir.ID) {
 	delete(c.making, id)
 }
 
-func (s *System) newComputer(e entry) computer.NewComputer {
+func (s *System) newComputer(e entry) copies.NewComputer {
 	now := func() choir.Time { return choir.TimeOf(s.cfg.Now()) }
-	return computer.NewComputer{
+	return copies.NewComputer{
 		ID: e.ID, User: s.folder.owner.User, OpenBlobs: s.cfg.OpenBlobs, Now: now,
 		NewID: func() (choir.ID, error) { return choir.NewID(now(), s.cfg.Random) },
 	}
@@ -221,7 +222,7 @@ func (f *folder) unfinished(id choir.ID) string {
 
 // build makes the folder of a computer, whole and durable, and gives its name.
 // What fails leaves nothing.
-func (f *folder) build(e entry, n computer.NewComputer, fill func(computer.NewComputer) (string, error)) (name string, err error) {
+func (f *folder) build(e entry, n copies.NewComputer, fill func(copies.NewComputer) (string, error)) (name string, err error) {
 	n.Dir = f.unfinished(e.ID)
 	if err := f.makeUnfinished(e.ID); err != nil {
 		return "", err
@@ -309,7 +310,7 @@ func (s *System) Fork(ctx context.Context, c *computer.Computer, role choir.Role
 	if err := s.mayBeCalled(r.Name); err != nil {
 		return api.Forked{}, err
 	}
-	point, err := c.FindFork(ctx, r.Event)
+	point, err := c.Copier().FindFork(ctx, r.Event)
 	if err != nil {
 		return api.Forked{}, err
 	}
@@ -317,12 +318,12 @@ func (s *System) Fork(ctx context.Context, c *computer.Computer, role choir.Role
 	if r.DryRun {
 		return out, nil
 	}
-	fork, err := s.make(ctx, func(n computer.NewComputer) (string, error) {
+	fork, err := s.make(ctx, func(n copies.NewComputer) (string, error) {
 		n.Name = r.Name
 		if err := s.reserve(n.ID, n.Name); err != nil {
 			return "", err
 		}
-		return n.Name, c.ForkInto(ctx, point, n)
+		return n.Name, c.Copier().ForkInto(ctx, point, n)
 	})
 	if err != nil {
 		return api.Forked{}, err
@@ -340,7 +341,7 @@ func (s *System) Import(ctx context.Context, name string, r io.Reader) (api.Impo
 	defer s.computers.importing.Unlock()
 	defer debug.FreeOSMemory() // a manifest may have been most of what this process holds
 	var a timeline.Archive
-	made, err := s.make(ctx, func(n computer.NewComputer) (string, error) {
+	made, err := s.make(ctx, func(n copies.NewComputer) (string, error) {
 		var err error
 		a, err = n.Import(ctx, r, func(a timeline.Archive) (string, error) {
 			if name == "" {

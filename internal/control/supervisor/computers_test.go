@@ -212,7 +212,7 @@ func exportOf(t *testing.T, data string) []byte {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	e, err := r.Computers()[0].PrepareExport(t.Context())
+	e, err := r.Computers()[0].Copier().PrepareExport(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 
 	"choiros/internal/choir"
 	"choiros/internal/computer"
+	"choiros/internal/computer/copies"
 	"choiros/internal/computer/treemerge"
 	"choiros/internal/control/api"
 	"choiros/internal/control/gateway"
@@ -91,7 +92,7 @@ func (e Edge) Fork(ctx context.Context, id choir.ID, role choir.Role, r api.Fork
 }
 
 // Compare compares the files of two computers, as they are now.
-func (e Edge) Compare(ctx context.Context, id, with choir.ID) (computer.Compared, error) {
+func (e Edge) Compare(ctx context.Context, id, with choir.ID) (copies.Compared, error) {
 	return compare(ctx, e.System, id, with)
 }
 
@@ -117,7 +118,7 @@ func (e ReaderEdge) Computer(id choir.ID) (api.Computer, error) {
 }
 
 // Compare compares the files of two computers, as the logs have them.
-func (e ReaderEdge) Compare(ctx context.Context, id, with choir.ID) (computer.Compared, error) {
+func (e ReaderEdge) Compare(ctx context.Context, id, with choir.ID) (copies.Compared, error) {
 	return compare(ctx, e.Reader, id, with)
 }
 
@@ -139,12 +140,12 @@ func both(f finder, id, other choir.ID) (a, b *computer.Computer, err error) {
 	return a, b, err
 }
 
-func compare(ctx context.Context, f finder, id, with choir.ID) (computer.Compared, error) {
+func compare(ctx context.Context, f finder, id, with choir.ID) (copies.Compared, error) {
 	c, other, err := both(f, id, with)
 	if err != nil {
-		return computer.Compared{}, err
+		return copies.Compared{}, err
 	}
-	return c.CompareWith(ctx, other)
+	return c.Copier().Compare(ctx, other.Copier())
 }
 
 func take(ctx context.Context, f finder, id choir.ID, role choir.Role, from choir.ID, paths []string, dryRun bool) (treemerge.Applied, error) {
@@ -152,7 +153,7 @@ func take(ctx context.Context, f finder, id choir.ID, role choir.Role, from choi
 	if err != nil {
 		return treemerge.Applied{}, err
 	}
-	return c.Take(ctx, role, other, paths, dryRun)
+	return c.Copier().Take(ctx, role, other.Copier(), paths, dryRun)
 }
 
 // allParts returns the parts of computers.
@@ -177,6 +178,7 @@ func parts(c *computer.Computer) api.Computer {
 	return api.Computer{
 		ID: c.ID(), User: c.User(), Name: c.Name(),
 		Log: c.Store(), Content: c.Blobs(), Desk: c.Desk(), Workspace: c.Workspace(), Projects: c.Projects(), Source: c.Source(),
-		Roles: c.Roles(), Terminals: c.Roles().Terminals(), Runs: c.Runs(), Tasks: c.Tasks(), Verifier: c.Verifier(), Time: c,
+		Roles: c.Roles(), Terminals: c.Roles().Terminals(), Runs: c.Runs(), Tasks: c.Tasks(), Verifier: c.Verifier(),
+		Moments: c.Moments(), Rewinder: c.Rewinder(), Copier: c.Copier(), Collector: c.Collector(),
 	}
 }

@@ -259,7 +259,7 @@ func TestAReaderReadsAndChangesNothing(t *testing.T) {
 	}
 	ctx := context.Background() // a Reader must not wait for what will never run
 	_, _, promptErr := c.Runs().Prompt(ctx, choir.RoleCLI, choir.PromptSubmitted{Text: "x"}, "")
-	_, rewindErr := c.Rewind(ctx, choir.RoleCLI, 1, false)
+	_, rewindErr := c.Rewinder().Rewind(ctx, choir.RoleCLI, 1, false)
 	_, mintErr := r.Mint(choir.RoleCLI, c.User(), c.ID())
 	_, linkErr := r.NewLink()
 	for what, err := range map[string]error{"prompt": promptErr, "mint": mintErr, "link": linkErr} {

@@ -27,23 +27,34 @@ import (
 // Lab is a workspace and what it stands on.
 type Lab struct {
 	*workspace.Workspace
-	T        testing.TB
-	Computer choir.ID
-	Dir      string // of the tree
-	Data     string // the computer's folder
-	Log      *eventstore.Store
-	Events   *appender.Appender // appends to Log
-	Keeper   *snapshot.Keeper
-	Client   *guest.Client
+	T              testing.TB
+	User, Computer choir.ID
+	Dir            string // of the tree
+	Data           string // the computer's folder
+	Log            *eventstore.Store
+	Events         *appender.Appender // appends to Log
+	Keeper         *snapshot.Keeper
+	Client         *guest.Client
 }
 
 // New makes a workspace with content in blobs, until the test ends.
 func New(t testing.TB, blobs blob.Store, change ...func(*workspace.Config)) *Lab {
 	t.Helper()
-	l := &Lab{T: t, Computer: NewID(t), Dir: t.TempDir(), Data: t.TempDir(), Keeper: snapshot.NewKeeper(blobs)}
+	l := Open(t, blobs, NewID(t), NewID(t), t.TempDir(), change...)
+	if _, err := l.Events.Append(t.Context(), choir.RoleControl, choir.ComputerCreated{Name: "lab", Format: 1}); err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// Open makes the workspace of a computer whose log lies in the folder data, or will, until
+// the test ends. Its tree is empty.
+func Open(t testing.TB, blobs blob.Store, user, computer choir.ID, data string, change ...func(*workspace.Config)) *Lab {
+	t.Helper()
+	l := &Lab{T: t, User: user, Computer: computer, Dir: t.TempDir(), Data: data, Keeper: snapshot.NewKeeper(blobs)}
 	var err error
 	if l.Log, err = eventstore.Open(t.Context(), l.Data, eventstore.Config{
-		Computer: l.Computer, User: NewID(t), Blobs: blobs, Now: func() choir.Time { return choir.TimeOf(time.Now()) },
+		Computer: l.Computer, User: user, Blobs: blobs, Now: func() choir.Time { return choir.TimeOf(time.Now()) },
 	}); err != nil {
 		t.Fatal(err)
 	}
@@ -54,9 +65,6 @@ func New(t testing.TB, blobs blob.Store, change ...func(*workspace.Config)) *Lab
 	})
 	quiet := slog.New(slog.DiscardHandler)
 	l.Events = appender.New(l.Log, l.Computer, newID, quiet)
-	if _, err := l.Events.Append(t.Context(), choir.RoleControl, choir.ComputerCreated{Name: "lab", Format: 1}); err != nil {
-		t.Fatal(err)
-	}
 	cfg := workspace.Config{Dir: l.Data, Moment: l.moment, MaxUpload: 1 << 20, Computer: l.Computer, Logger: quiet}
 	for _, c := range change {
 		c(&cfg)

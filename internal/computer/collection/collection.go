@@ -1,0 +1,200 @@
+// Package collection removes the content of a computer that no event leads to any more,
+// when it is asked to and once a day by itself.
+//
+// It reads the log and the content, and holds the tree of files meanwhile. It knows
+// neither driver nor bus.
+package collection
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"choiros/internal/blob"
+	"choiros/internal/choir"
+	"choiros/internal/eventstore"
+	"choiros/internal/snapshot"
+	"choiros/internal/timeline"
+)
+
+// Collected says what a collection removed, or would remove.
+type Collected struct {
+	Moments int   `json:"moments" doc:"Snapshots of tool calls that were let go."`
+	Kept    int   `json:"kept" doc:"Objects that something leads to, or that are fresh."`
+	Removed int   `json:"removed" doc:"Objects that were removed."`
+	Bytes   int64 `json:"bytes" doc:"Bytes of what was removed."`
+	DryRun  bool  `json:"dry_run,omitempty"`
+}
+
+// fresh is how old an object is at least before it is removed: what is put has no
+// event yet.
+const fresh = 24 * time.Hour
+
+// Log is what a Collector reads of its computer's log. The methods are those of
+// eventstore.Store.
+type Log interface {
+	timeline.Log
+	Head() (uint64, choir.Digest)
+	OpenTasks(ctx context.Context) ([]eventstore.Task, error)
+}
+
+// Workspace is the tree of files, whose writers rely on content that no event leads to
+// yet; workspace.Workspace is one.
+type Workspace interface {
+	Lock(ctx context.Context) (unlock func(), err error)
+	UnfinishedIntent() (bool, error)
+}
+
+// Config of a Collector.
+type Config struct {
+	// KeepCalls is how long the snapshots of tool calls are kept by collections that
+	// come by themselves; with zero none comes.
+	KeepCalls time.Duration
+	// Every is between collections that come by themselves; zero is a day.
+	Every    time.Duration
+	Computer choir.ID // for what Logger says
+	Now      func() time.Time
+	Logger   *slog.Logger
+}
+
+// Collector collects the content of one computer. Its methods may be called at once.
+type Collector struct {
+	log       Log
+	blobs     blob.Store
+	keeper    *snapshot.Keeper // of blobs
+	workspace Workspace
+	cfg       Config
+
+	// mu is held by a collection, and for reading by Pause. A collection holds the tree
+	// before it.
+	mu sync.RWMutex
+	// refusing counts who refuses collections, see Refuse.
+	refusing atomic.Int64
+}
+
+// New makes the Collector of the content in blobs that log leads to. The snapshots of
+// the workspace must be those of keeper, which must keep them in blobs.
+func New(log Log, blobs blob.Store, keeper *snapshot.Keeper, workspace Workspace, cfg Config) *Collector {
+	return &Collector{log: log, blobs: blobs, keeper: keeper, workspace: workspace, cfg: cfg}
+}
+
+// Pause lets collections wait until resume, for whoever looks at the tree without holding
+// it, or copies what is there. It waits for the end of one that is under way. resume is
+// called once.
+func (c *Collector) Pause() (resume func()) {
+	c.mu.RLock()
+	return c.mu.RUnlock
+}
+
+// Refuse refuses collections until again is called, for whoever needs what is there for
+// as long as another takes to read it. It waits for the end of one that is under way.
+// again may be called twice.
+func (c *Collector) Refuse() (again func()) {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	c.refusing.Add(1)
+	return sync.OnceFunc(func() { c.refusing.Add(-1) })
+}
+
+// Collect removes content that no event leads to any more. The snapshots of tool
+// calls older than keep are let go first, except the last of them; those where a
+// task began or ended, checkpoints, and all that a person did stay, and every
+// event stays. Code busy while collections are refused. With dryRun it only says what it
+// would remove.
+func (c *Collector) Collect(ctx context.Context, keep time.Duration, dryRun bool) (Collected, error) {
+	now := c.cfg.Now()
+	out := Collected{DryRun: dryRun}
+	store, ok := c.blobs.(blob.Collector)
+	if !ok {
+		return out, choir.E("computer.collect", choir.CodeUnavailable, "this store of blobs cannot remove anything")
+	}
+	// Whoever looks at the tree relies on what is there.
+	unlock, err := c.workspace.Lock(ctx)
+	if err != nil {
+		return out, err
+	}
+	defer unlock()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.refusing.Load() > 0 {
+		return out, choir.E("computer.collect", choir.CodeBusy, "the computer is being exported").WithRemedy("try again once the export is written")
+	}
+	if unfinished, err := c.workspace.UnfinishedIntent(); err != nil || unfinished {
+		return out, errors.Join(choir.E("computer.collect", choir.CodeConflict, "the workspace is still to become what was wanted").WithRemedy("start choir again, which finishes it"), err)
+	}
+	needed, err := c.needed(ctx, choir.TimeOf(now.Add(-keep)), &out)
+	if err != nil {
+		return out, err
+	}
+	defer c.keeper.Forget()
+	limit := now.Add(-fresh)
+	return out, store.Each(ctx, func(b blob.Info) error {
+		if needed[b.Digest] || !b.Put.Before(limit) {
+			out.Kept++
+			return nil
+		}
+		gone := dryRun
+		if !dryRun {
+			var err error
+			if gone, err = store.Remove(ctx, b.Digest, limit); err != nil {
+				return err
+			}
+		}
+		if gone {
+			out.Removed++
+			out.Bytes += b.Size
+		}
+		return nil
+	})
+}
+
+// needed is what the log leads to without the moments that are let go.
+func (c *Collector) needed(ctx context.Context, before choir.Time, out *Collected) (map[choir.Digest]bool, error) {
+	head, _ := c.log.Head()
+	let, err := c.oldCalls(ctx, head, before)
+	if err != nil {
+		return nil, err
+	}
+	out.Moments = len(let)
+	reached, err := timeline.ReachWithout(ctx, c.log, c.keeper, head, func(e *choir.Event) bool {
+		switch e.Type {
+		case choir.TypeSnapshotTaken:
+			return let[e.Seq] != ""
+		case choir.TypeFileWritten, choir.TypeFileRemoved:
+			return true // the snapshot that ends them leads to the same
+		}
+		return false
+	})
+	needed := make(map[choir.Digest]bool, len(reached.Digests))
+	for _, d := range reached.Digests {
+		needed[d] = true
+	}
+	return needed, err
+}
+
+// oldCalls are the snapshots of tool calls from before a time, by event, but for
+// the last.
+func (c *Collector) oldCalls(ctx context.Context, head uint64, before choir.Time) (map[uint64]choir.Digest, error) {
+	let := map[uint64]choir.Digest{}
+	last := uint64(0)
+	for e, err := range c.log.Events(ctx, 1, head) {
+		if err != nil {
+			return nil, err
+		}
+		if e.Type != choir.TypeSnapshotTaken || e.Time >= before {
+			continue
+		}
+		p, err := choir.ReadPayload(e.Type, e.Payload)
+		if err != nil {
+			return nil, err
+		}
+		if taken := p.(*choir.SnapshotTaken); taken.Reason == "tool_called" || taken.Reason == "tool_returned" {
+			let[e.Seq], last = taken.Snapshot, e.Seq
+		}
+	}
+	delete(let, last)
+	return let, nil
+}

@@ -1,0 +1,63 @@
+package copies
+
+import (
+	"context"
+
+	"choiros/internal/choir"
+	"choiros/internal/timeline"
+)
+
+// maxListed is how many paths an event lists at most.
+const maxListed = 256
+
+// Export is a computer that is ready to be written. Nothing is collected until it
+// is closed.
+type Export struct {
+	*timeline.Export
+	done func()
+}
+
+// Close lets collections go on; it may be called twice.
+func (e *Export) Close() { e.done() }
+
+// PrepareExport makes ready to write the whole computer as it is now: a cut of
+// the log, and what it leads to. What changed in the workspace since the last
+// snapshot is recorded first, when the sandbox runs. The caller closes.
+func (c *Copier) PrepareExport(ctx context.Context) (*Export, error) {
+	done := c.collections.Refuse()
+	e, err := c.prepareExport(ctx)
+	if err != nil {
+		done()
+		return nil, err
+	}
+	return &Export{e, done}, nil
+}
+
+func (c *Copier) prepareExport(ctx context.Context) (*timeline.Export, error) {
+	p, err := c.FindFork(ctx, 0)
+	if err != nil {
+		return nil, err
+	}
+	reached, err := c.reach(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	e, err := c.log.At(ctx, p.Seq)
+	if err != nil {
+		return nil, err
+	}
+	head := timeline.Head{Computer: e.Computer, Name: c.cfg.Name, Seq: p.Seq, Hash: p.Hash, Workspace: p.Snapshot}
+	return timeline.NewExport(ctx, c.log, c.blobs, head, reached)
+}
+
+// Exported says in the log that the computer was written into a file.
+func (c *Copier) Exported(ctx context.Context, role choir.Role, e *Export) error {
+	var paths []string
+	for _, w := range e.Archive.Withheld {
+		if len(paths) < maxListed && (len(paths) == 0 || paths[len(paths)-1] != w.Path) {
+			paths = append(paths, w.Path)
+		}
+	}
+	_, err := c.events.Append(ctx, role, choir.ComputerExported{Seq: e.Archive.Seq, Archive: e.Digest, Withheld: paths})
+	return err
+}

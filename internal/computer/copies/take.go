@@ -1,0 +1,227 @@
+package copies
+
+import (
+	"context"
+	"io"
+	"maps"
+	"slices"
+	"sort"
+	"strings"
+
+	"choiros/internal/blob"
+	"choiros/internal/choir"
+	"choiros/internal/computer/moments"
+	"choiros/internal/computer/treemerge"
+	"choiros/internal/computer/workspace"
+	"choiros/internal/snapshot"
+	"choiros/internal/timeline"
+)
+
+// both reads the content of two computers and writes into the first.
+type both struct {
+	blob.Store
+	other blob.Store
+}
+
+// Open implements blob.Store.
+func (b both) Open(ctx context.Context, d choir.Digest) (io.ReadCloser, error) {
+	r, err := b.Store.Open(ctx, d)
+	if choir.CodeOf(err) == choir.CodeNotFound {
+		return b.other.Open(ctx, d)
+	}
+	return r, err
+}
+
+// Size implements blob.Store.
+func (b both) Size(ctx context.Context, d choir.Digest) (int64, error) {
+	n, err := b.Store.Size(ctx, d)
+	if choir.CodeOf(err) == choir.CodeNotFound {
+		return b.other.Size(ctx, d)
+	}
+	return n, err
+}
+
+// Compared is how the files of two computers differ now.
+type Compared struct {
+	workspace.Difference
+	Files []moments.FileDiff
+	Cut   bool // there are more
+	// Common is the last event both have; 0 when they share no past.
+	Common uint64
+}
+
+// Compare compares the files of the computer with those of another, both as they
+// are now, for whoever reads: from this one to the other.
+func (c *Copier) Compare(ctx context.Context, other *Copier) (Compared, error) {
+	var out Compared
+	var err error
+	if out.Common, err = c.common(ctx, other); err != nil {
+		return out, err
+	}
+	if out.From, err = c.treeNow(ctx); err != nil {
+		return out, err
+	}
+	if out.To, err = other.treeNow(ctx); err != nil {
+		return out, err
+	}
+	keeper := snapshot.NewKeeper(both{c.blobs, other.blobs})
+	if out.Changes, err = snapshot.Diff(ctx, keeper, out.From, out.To); err != nil {
+		return out, err
+	}
+	out.Files, out.Cut, err = moments.TextDiff(ctx, keeper, out.Difference)
+	return out, err
+}
+
+// treeNow is the workspace as it is; as the log knows it when the sandbox sleeps.
+func (c *Copier) treeNow(ctx context.Context) (choir.Digest, error) {
+	if err := c.workspace.RecordNow(ctx); err != nil {
+		return "", err
+	}
+	root, err := c.workspace.LastSnapshot(ctx)
+	if err == nil && root == "" {
+		err = choir.E("computer.tree", choir.CodeNotFound, "no snapshot of %s was taken yet", c.cfg.Name).WithRemedy("wake it with: choir up")
+	}
+	return root, err
+}
+
+// common is the last event that two logs share, 0 for none. A hash stands for all
+// before it, so looking in the middle is enough.
+func (c *Copier) common(ctx context.Context, other *Copier) (uint64, error) {
+	a, _ := c.log.Head()
+	b, _ := other.log.Head()
+	var failed error
+	n := sort.Search(int(min(a, b)), func(i int) bool {
+		same, err := sameEvent(ctx, c, other, uint64(i)+1)
+		failed = firstError(failed, err)
+		return !same
+	})
+	return uint64(n), failed
+}
+
+func sameEvent(ctx context.Context, a, b *Copier, seq uint64) (bool, error) {
+	var hashes [2]choir.Digest
+	for i, c := range []*Copier{a, b} {
+		e, err := c.log.At(ctx, seq)
+		if err != nil {
+			return false, choir.Wrap("computer.compare", "", err, "the log of %s", c.cfg.Name)
+		}
+		hashes[i] = e.Hash
+	}
+	return hashes[0] == hashes[1], nil
+}
+
+func firstError(a, b error) error {
+	if a != nil {
+		return a
+	}
+	return b
+}
+
+// Take carries what changed in another computer since the two had the same past
+// over to this one: all of it, or only some paths and what is below them. Files
+// that look like keys do not travel. Code conflict, with the paths in Applied,
+// when this computer changed them differently; then nothing changed. With dryRun
+// it only says what would.
+func (c *Copier) Take(ctx context.Context, role choir.Role, from *Copier, paths []string, dryRun bool) (treemerge.Applied, error) {
+	if from == c {
+		return treemerge.Applied{}, choir.Invalid("from", "is this computer itself")
+	}
+	at, err := c.common(ctx, from)
+	if err != nil {
+		return treemerge.Applied{}, err
+	}
+	if at == 0 {
+		return treemerge.Applied{}, choir.E("computer.take", choir.CodeConflict, "%s and %s share no past, so there is nothing to compare with", c.cfg.Name, from.cfg.Name).
+			WithRemedy("export the project there and add it here: choir repo export")
+	}
+	theirs, err := from.treeNow(ctx)
+	if err != nil {
+		return treemerge.Applied{}, err
+	}
+	base, err := c.moments.Tree(ctx, at)
+	if err != nil {
+		return treemerge.Applied{}, err
+	}
+	keeper := snapshot.NewKeeper(both{c.blobs, from.blobs})
+	if base, theirs, err = withoutKeys(ctx, keeper, base, theirs); err != nil {
+		return treemerge.Applied{}, err
+	}
+	if theirs, err = onlyPaths(ctx, keeper, base, theirs, paths); err != nil {
+		return treemerge.Applied{}, err
+	}
+	if err := c.fetch(ctx, from, keeper, base, theirs); err != nil {
+		return treemerge.Applied{}, err
+	}
+	head, _ := from.log.Head()
+	return c.merger.Apply(ctx, role, treemerge.Step{
+		Base: base, Theirs: theirs, Reason: "taken", Terminal: choir.TerminalTaken, Words: "Changes of another computer were taken; this terminal has ended.",
+		Record: func(before, now choir.Digest, files int64) choir.Payload {
+			return choir.ChangesTaken{From: from.cfg.Computer, Seq: head, Snapshot: now, Before: before, Files: files}
+		},
+	}, dryRun)
+}
+
+func withoutKeys(ctx context.Context, keeper *snapshot.Keeper, a, b choir.Digest) (choir.Digest, choir.Digest, error) {
+	a, _, err := timeline.WithoutKeys(ctx, keeper, a)
+	if err != nil {
+		return "", "", err
+	}
+	b, _, err = timeline.WithoutKeys(ctx, keeper, b)
+	return a, b, err
+}
+
+// onlyPaths is the base with the changes at some paths, and below them; all of
+// them for none.
+func onlyPaths(ctx context.Context, keeper *snapshot.Keeper, base, theirs choir.Digest, paths []string) (choir.Digest, error) {
+	if len(paths) == 0 {
+		return theirs, nil
+	}
+	changes, err := snapshot.Diff(ctx, keeper, base, theirs)
+	if err != nil {
+		return "", err
+	}
+	changes = snapshot.Apart(changes)
+	wanted := map[string]bool{}
+	for _, p := range paths {
+		p = strings.Trim(p, "/")
+		found := false
+		for _, ch := range changes {
+			isBelow := workspace.Below(ch.Path, []string{p})
+			// The folders that a path needs come with it.
+			if isBelow || workspace.IsFolder(ch.After) && ch.Before == nil && workspace.Below(p, []string{ch.Path}) {
+				wanted[ch.Path], found = true, found || isBelow
+			}
+		}
+		if !found {
+			return "", choir.E("computer.take", choir.CodeNotFound, "nothing changed at %q there", p)
+		}
+	}
+	return timeline.Graft(ctx, keeper, base, theirs, slices.Sorted(maps.Keys(wanted)))
+}
+
+// fetch makes sure that all of two trees is in this computer's store.
+func (c *Copier) fetch(ctx context.Context, from *Copier, keeper *snapshot.Keeper, roots ...choir.Digest) error {
+	var lacking []choir.Digest
+	for _, root := range roots {
+		all, err := treeDigests(ctx, keeper, root)
+		if err != nil {
+			return err
+		}
+		for _, d := range all {
+			_, err := c.blobs.Size(ctx, d)
+			if choir.CodeOf(err) == choir.CodeNotFound {
+				lacking = append(lacking, d)
+				continue
+			}
+			// No event leads to it yet, and a collection may come before one does.
+			if store, ok := c.blobs.(blob.Collector); err == nil && ok {
+				err = store.Touch(ctx, d)
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	slices.Sort(lacking)
+	return blob.Transfer(ctx, from.blobs, c.blobs, slices.Compact(lacking))
+}

@@ -1,0 +1,123 @@
+package moments
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"choiros/internal/choir"
+	"choiros/internal/computer/workspace/workspacetest"
+)
+
+func TestTwoMomentsAreComparedByWhatPeopleSee(t *testing.T) {
+	l := newLab(t)
+	l.Write("x", "one")
+	win := workspacetest.NewID(t)
+	l.tell(choir.WindowOpened{Window: win, App: "files", Title: "Files", Bounds: choir.Rect{Width: 1, Height: 1}})
+	then := l.Head()
+	l.tell(choir.WindowShown{Window: win, State: choir.WindowMinimised})
+	l.tell(choir.WindowOpened{Window: workspacetest.NewID(t), App: "terminal", Subject: "terminal:" + string(workspacetest.NewID(t)), Bounds: choir.Rect{Width: 1, Height: 1}})
+	l.tell(choir.WindowOpened{Window: workspacetest.NewID(t), App: "writer", Title: "Plan", Bounds: choir.Rect{Width: 1, Height: 1}})
+	l.tell(choir.SettingChanged{Key: "dock", Value: "left"})
+	run := workspacetest.NewID(t)
+	doc := choir.DocumentCreated{Document: workspacetest.NewID(t), Title: "Plan", Content: "a\n"}
+	d := must(l.Events.Draft(doc))(t)
+	must(l.Log.Append(l.Within(), choir.RoleDirector, d.ForRun(run, "")))(t)
+	head := l.Head()
+	got := must(l.Diff(l.Within(), then, 0))(t)
+	slices.Sort(got.Desktop)
+	if want := []string{"dock: the default, then left", "window Files is minimised", "window Terminal is opened", "window Writer “Plan” is opened"}; !slices.Equal(got.Desktop, want) {
+		t.Errorf("the desktop: %q", got.Desktop)
+	}
+	back := must(l.Diff(l.Within(), 0, then))(t)
+	if !slices.Contains(back.Desktop, "window Writer “Plan” is closed") {
+		t.Errorf("the way back: %q", back.Desktop)
+	}
+	if len(got.Documents) != 1 || got.Documents[0].From != nil || *got.Documents[0].To != 0 || got.Documents[0].Title != "Plan" || got.Documents[0].Diff == "" {
+		t.Errorf("documents: %+v", got.Documents)
+	}
+	n := 0
+	for _, c := range got.Counts {
+		n += c.Count
+	}
+	if n != int(head-then) || len(got.Events) != 4 || got.Events[0].Text != "window opened: terminal" || got.EventsCut {
+		t.Errorf("%d events are counted of %d, told are %+v", n, head-then, got.Events)
+	}
+	if same := must(l.Diff(l.Within(), then, then))(t); len(same.Documents)+len(same.Desktop)+len(same.Events)+len(same.Counts) != 0 {
+		t.Errorf("a moment and itself: %+v", same)
+	}
+	if _, err := l.Diff(l.Within(), then, head+1000); choir.CodeOf(err) != choir.CodeNotFound {
+		t.Errorf("the future: %v", err)
+	}
+}
+
+func TestAMomentIsTheWorkspaceAsItWasThen(t *testing.T) {
+	l := newLab(t)
+	if _, err := l.Tree(l.Within(), 0); choir.CodeOf(err) != choir.CodeNotFound {
+		t.Errorf("before the first snapshot: %v", err)
+	}
+	l.Write("dir/x", "then\n")
+	then := l.Head()
+	tree := must(l.Tree(l.Within(), then))(t)
+	l.Write("dir/x", "now\n")
+	l.Write("y", "now\n")
+	head := l.Head()
+
+	m := must(l.At(l.Within(), then))(t)
+	if m.Seq != then || m.Head != head || m.Snapshot != tree || m.Files != 1 || m.Bytes != 5 || m.Collected || m.Documents == nil || m.Windows == nil || m.Settings == nil {
+		t.Errorf("the moment is %+v", m)
+	}
+	if first := must(l.At(l.Within(), 1))(t); first.Snapshot != "" || first.Type != choir.TypeComputerCreated {
+		t.Errorf("the first moment is %+v", first)
+	}
+	for seq, want := range map[uint64]choir.Code{0: choir.CodeInvalid, head + 1: choir.CodeNotFound, 1 << 60: choir.CodeNotFound} {
+		if _, err := l.At(l.Within(), seq); choir.CodeOf(err) != want {
+			t.Errorf("moment %d: %v", seq, err)
+		}
+	}
+	d := must(l.DiffFiles(l.Within(), then, 0))(t)
+	files, cut, err := l.TextDiff(l.Within(), d)
+	if err != nil || cut || d.From != tree || len(files) != 2 || files[0].Path != "dir/x" || files[0].Diff == "" || files[1].Change != "added" {
+		t.Errorf("since then: %+v, %v, %v", files, cut, err)
+	}
+	if l.Head() != head {
+		t.Errorf("looking wrote %d events", l.Head()-head)
+	}
+}
+
+func TestAMomentWhoseFilesWereCollectedIsToldWithoutThem(t *testing.T) {
+	l := newLab(t)
+	l.Write("x", "then\n")
+	then := l.Head()
+	l.collected = must(l.Tree(l.Within(), then))(t)
+	l.Write("x", "now\n")
+	if m := must(l.At(l.Within(), then))(t); !m.Collected || m.TakenSeq == 0 || m.Files != 0 {
+		t.Errorf("the moment is %+v", m)
+	}
+	if _, err := l.Tree(l.Within(), then); choir.CodeOf(err) != choir.CodeNotFound {
+		t.Errorf("its tree: %v", err)
+	}
+}
+
+func TestADiffForPeopleListsWhatTheySee(t *testing.T) {
+	l := newLab(t)
+	l.WriteOutside("p/.git/HEAD", "1")
+	l.WriteOutside("p/a", "1\n")
+	l.WriteOutside("p/bytes", "\x00")
+	l.Record(nil)
+	then := l.Head()
+	l.WriteOutside("p/.git/HEAD", "2")
+	l.WriteOutside("p/a", "2\n")
+	l.WriteOutside("p/bytes", "\x00\x00")
+	l.WriteOutside("p/made/large", strings.Repeat("x", maxDiffBytes+1))
+	l.Record(nil)
+	files, _, err := l.TextDiff(l.Within(), must(l.DiffFiles(l.Within(), then, 0))(t))
+	var got []string
+	for _, f := range files {
+		got = append(got, fmt.Sprintf("%s %s %v", f.Change, f.Path, f.Binary))
+	}
+	if want := []string{"modified p/a false", "modified p/bytes true", "added p/made/large true"}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("%q, %v; want %q", got, err, want)
+	}
+}

@@ -1,0 +1,4 @@
+// Package rewind is planted: it knows what runs.
+package rewind
+
+import _ "planted/internal/sandbox"
