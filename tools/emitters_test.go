@@ -19,7 +19,6 @@ import (
 // notUsed are parts of the vocabulary that nothing emits or reads, and why they
 // are there.
 var notUsed = map[string]string{
-	"type plan.made":              "decoded from a model's answer",
 	"type theme.changed":          "decoded from a request of a page",
 	"type setting.changed":        "decoded from a request of a page",
 	"field EgressHost.Methods":    "a task with an egress profile is refused whole until there are policies",

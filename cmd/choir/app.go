@@ -45,10 +45,10 @@ Exit codes: 0 done, 1 failed, 2 usage, 3 needs input, 4 refused by policy,
 func execute(ctx context.Context, args []string, a *app) int {
 	root := newRootCommand(a)
 	root.SetArgs(args)
-	err := root.ExecuteContext(ctx)
+	verb, err := root.ExecuteContextC(ctx)
 	// A flag that cannot be read keeps those after it from being read.
 	a.json = a.json || slices.Contains(args, "--json")
-	return a.report(err)
+	return a.report(verbError(verb, err))
 }
 
 // newRootCommand holds all verbs.
@@ -75,9 +75,7 @@ func newRootCommand(a *app) *cobra.Command {
 		a.data, err = filepath.Abs(a.data)
 		return err
 	}
-	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return choir.E("", choir.CodeInvalid, "%v", err).WithRemedy("%s --help", c.CommandPath())
-	})
+	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(newUpCommand(a), newDoctorCommand(a), newRepoCommand(a), newPromptCommand(a), newTaskCommand(a),
 		newRunCommand(a), newLogCommand(a), newTimelineCommand(a), newCheckpointCommand(a), newRewindCommand(a), newTrashCommand(a), newUndoCommand(a),
 		withOther(a, newDiffCommand(a)), newComputersCommand(a), newForkCommand(a), newTakeCommand(a), newExportCommand(a), newImportCommand(a), newDemoCommand(a), newBenchCommand(a), newMetricsCommand(a), newVersionCommand(a))
@@ -104,7 +102,7 @@ func (a *app) report(err error) int {
 	case errors.As(err, &p):
 		e = &choir.Error{Code: p.Code, Path: p.Field, Msg: p.Detail, Remedy: p.Remedy}
 	case errors.As(err, &e):
-	case strings.HasPrefix(err.Error(), "unknown command"), strings.HasPrefix(err.Error(), "invalid argument"):
+	case strings.HasPrefix(err.Error(), "invalid argument"):
 		e = choir.E("", choir.CodeInvalid, "%v", err).WithRemedy("choir --help")
 	default:
 		e = choir.E("", choir.CodeInternal, "%v", err)

@@ -35,10 +35,11 @@ func TestTheCommandLineRefuses(t *testing.T) {
 		code   choir.Code
 		reason string
 	}{
-		{"an unknown verb", []string{"fly"}, 2, choir.CodeInvalid, "unknown command"},
-		{"an unknown verb of repo", []string{"repo", "fly"}, 2, choir.CodeInvalid, "unknown command"},
-		{"an unknown flag", []string{"log", "--loud"}, 2, choir.CodeInvalid, "unknown flag"},
-		{"a flag of another kind", []string{"log", "--after", "x"}, 2, choir.CodeInvalid, "invalid argument"},
+		{"an unknown verb", []string{"fly"}, 2, choir.CodeInvalid, "no verb of choir"},
+		{"an unknown verb of repo", []string{"repo", "fly"}, 2, choir.CodeInvalid, "no verb of choir repo"},
+		{"an unknown flag", []string{"log", "--loud"}, 2, choir.CodeInvalid, "no flag of choir log"},
+		{"a flag of another kind", []string{"log", "--after", "x"}, 2, choir.CodeInvalid, "a whole number"},
+		{"two of one kind", []string{"log", "--verify", "--follow"}, 2, choir.CodeInvalid, "together with --follow"},
 		{"too many words", []string{"doctor", "x"}, 2, choir.CodeInvalid, "choir doctor takes no argument"},
 		{"a comparison of computers at an event", []string{"diff", "40", "--with", "x"}, 2, choir.CodeInvalid, "takes no event"},
 		{"a long prompt", []string{"prompt", strings.Repeat("x", 20_001)}, 2, choir.CodeTooLarge, "text"},

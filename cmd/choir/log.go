@@ -20,6 +20,9 @@ func newLogCommand(a *app) *cobra.Command {
 		Example: "  choir log --follow\n  choir log --json --after 100\n  choir log --verify\n  choir log --repair\n" +
 			"  choir log --restore-from-cluster 0198aaaa-0000-7000-8000-000000000001 --data new-folder --config choir.toml",
 		RunE: func(c *cobra.Command, _ []string) error {
+			if err := onlyOne(c, "follow", "verify", "repair", "restore-from-cluster"); err != nil {
+				return err
+			}
 			check := func(ctx context.Context, cl *client) error { return runVerify(ctx, a, cl) }
 			switch {
 			case restore != "":
@@ -36,7 +39,6 @@ func newLogCommand(a *app) *cobra.Command {
 	c.Flags().BoolVar(&verify, "verify", false, "check both copies, every hash and the chain; a choir that runs mends what one copy can restore")
 	c.Flags().BoolVar(&repair, "repair", false, "verify, and restore either copy from the other; what is bad in both is named")
 	c.Flags().StringVar(&restore, "restore-from-cluster", "", "make a new data folder with the log of this computer, from bus.cluster's copy")
-	c.MarkFlagsMutuallyExclusive("follow", "verify", "repair", "restore-from-cluster")
 	c.Flags().Uint64Var(&after, "after", 0, "only events after this sequence number")
 	return c
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -42,9 +43,11 @@ const patience = 3 * time.Minute
 
 // machine is a data folder and the choir processes that run on it.
 type machine struct {
-	t    *testing.T
-	data string
-	env  []string
+	t *testing.T
+	// program is the choir that runs; this test binary when empty.
+	program string
+	data    string
+	env     []string
 	// settings is TOML for the configuration.
 	settings string
 	// inherited are what choir's processes find open from descriptor 3 on; nil
@@ -89,7 +92,7 @@ func freeAddress(t *testing.T) string {
 
 // command is one choir command on this machine.
 func (m *machine) command(ctx context.Context, args ...string) *exec.Cmd {
-	c := exec.CommandContext(ctx, os.Args[0], append(args, "--data", m.data)...)
+	c := exec.CommandContext(ctx, cmp.Or(m.program, os.Args[0]), append(args, "--data", m.data)...)
 	c.Env = append(append(os.Environ(), asChoir+"=1"), m.env...)
 	c.ExtraFiles = m.inherited
 	return c

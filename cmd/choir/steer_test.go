@@ -13,13 +13,16 @@ import (
 	"choiros/internal/model/wiretest"
 )
 
-// gate holds the first call of the Associate's model until it is opened.
+// gate holds model calls whose request has some text until it is opened.
 type gate struct {
+	text            string
 	reached, opened chan struct{}
 	once            sync.Once
 }
 
-func newGate() *gate { return &gate{reached: make(chan struct{}), opened: make(chan struct{})} }
+func newGate(text string) *gate {
+	return &gate{text: text, reached: make(chan struct{}), opened: make(chan struct{})}
+}
 
 func (g *gate) before(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -27,7 +30,7 @@ func (g *gate) before(next http.Handler) http.Handler {
 		if err != nil {
 			return // the caller has gone
 		}
-		if bytes.Contains(body, []byte(`"model":"associate"`)) {
+		if bytes.Contains(body, []byte(g.text)) {
 			g.once.Do(func() { close(g.reached) })
 			<-g.opened
 		}
@@ -43,7 +46,7 @@ func TestWhatTheOwnerAddsIsInTheNextCall(t *testing.T) {
 	s := scriptNamed(t, "two_dependent_tasks")
 	m := newMachine(t, "")
 	server := m.model(s)
-	g := newGate()
+	g := newGate(`"model":"associate"`)
 	server.Config.Handler = g.before(server.Config.Handler)
 	open := sync.OnceFunc(func() { close(g.opened) })
 	t.Cleanup(open)

@@ -74,7 +74,10 @@ func openServer(ctx context.Context, a *app, web bool) (*server, []net.Listener,
 	if cfg.Desktop.Modules != nil {
 		sandboxes.Modules = cfg.Desktop.Modules.Folder()
 	}
-	driver := local.New(sandboxes)
+	driver, err := sandbox.NewRegistry(cfg.File.Runtime.Mode, local.New(sandboxes))
+	if err != nil {
+		return nil, nil, err
+	}
 	cfg.Driver = driver
 	book := logbook.NewFile(a.logPath(), logbook.FileBytes)
 	cfg.Log = logbook.New(a.err, book)

@@ -60,6 +60,10 @@ type Config struct {
 	// step and before the end.
 	Steer      func() []string
 	ToolChoice string
+	// Asked, when given, is called after each answer and gives the conversation that
+	// it answers, for an answer to another one than the loop's: one that was recorded.
+	// The loop goes on from there. nil stands for the loop's own.
+	Asked func() []model.Message
 	// OnDelta receives the stream of every call.
 	OnDelta func(model.Delta)
 }

@@ -43,6 +43,11 @@ func (l *loop) step(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if l.Asked != nil {
+		if asked := l.Asked(); asked != nil {
+			l.out.Messages = slices.Clone(asked)
+		}
+	}
 	l.take(res)
 	calls := res.ToolCalls()
 	if len(calls) == 0 {

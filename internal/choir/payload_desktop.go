@@ -8,6 +8,7 @@ type WindowOpened struct {
 	Subject string `json:"subject,omitempty" choir:"len=0..4096" doc:"What it shows: a path below the workspace root or the id of a document."`
 	Bounds  Rect   `json:"bounds" doc:"Place and size."`
 	Desktop int    `json:"desktop,omitempty" choir:"range=0..31" doc:"Virtual desktop it is on, from 0."`
+	Run     ID     `json:"run,omitempty" choir:"id7" doc:"The run that opened it, which was open then, or a demo that still had its card; absent when a person did."`
 }
 
 // Rect is a rectangle on the desktop in CSS pixels, from the top left corner.

@@ -227,8 +227,7 @@ func newComputer(cfg Config, blobs blob.Store) *Computer {
 	if cfg.Observer == nil {
 		cfg.Observer = unobserved{}
 	}
-	c := &Computer{cfg: cfg, blobs: blobs, guestBlobs: guestblobs.New(blobs), keeper: snapshot.NewKeeper(blobs)}
-	return c
+	return &Computer{cfg: cfg, blobs: blobs, guestBlobs: guestblobs.New(blobs), keeper: snapshot.NewKeeper(blobs)}
 }
 
 // OpenReadOnly opens the log and content of a computer that does not run. Only

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"choiros/internal/choir"
+	"choiros/internal/spelling"
 )
 
 // unknownKey refuses a key and names the nearest known one and all that are
@@ -121,35 +122,13 @@ func kindWords(t reflect.Type) string {
 // nearest is the known key that somebody meant most likely; empty when none is
 // near.
 func nearest(word string, known []knownKey) string {
-	best, least := "", len(word)/2+1 // at most half of the letters may be wrong
+	var forms []string
+	names := map[string]string{}
 	for _, k := range known {
 		for _, form := range append([]string{k.name}, k.also...) {
-			if d := distance(strings.ToLower(word), form); d < least {
-				best, least = k.name, d
-			}
+			forms = append(forms, form)
+			names[form] = k.name
 		}
 	}
-	return best
-}
-
-// distance is the Levenshtein distance of two words: how many letters must be
-// put in, taken out or changed to make one of the other.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			change := diagonal
-			if a[i] != b[j] {
-				change++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(change, row[j]+1, diagonal+1)
-		}
-	}
-	return row[len(b)]
+	return names[spelling.Nearest(strings.ToLower(word), forms)]
 }

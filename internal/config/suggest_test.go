@@ -53,14 +53,3 @@ func TestAValueOfAnotherKindIsRefusedInWords(t *testing.T) {
 		}
 	}
 }
-
-func TestDistance(t *testing.T) {
-	for _, c := range []struct {
-		a, b string
-		want int
-	}{{"", "", 0}, {"", "abc", 3}, {"url", "base_url", 5}, {"kitten", "sitting", 3}, {"mod", "mode", 1}} {
-		if got := distance(c.a, c.b); got != c.want || distance(c.b, c.a) != c.want {
-			t.Errorf("from %q to %q are %d, want %d", c.a, c.b, got, c.want)
-		}
-	}
-}

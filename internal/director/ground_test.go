@@ -23,6 +23,7 @@ import (
 	"choiros/internal/choir"
 	"choiros/internal/control/modelgw"
 	"choiros/internal/eventstore"
+	"choiros/internal/model"
 	"choiros/internal/model/anthropic"
 	"choiros/internal/model/gateway"
 )
@@ -34,6 +35,7 @@ type ground struct {
 	*eventstore.Store
 	home    bustest.Home
 	blobs   *bustest.Blobs
+	calls   blob.Store // of the gateway
 	hub     *hub.Server
 	answers *hub.Responder
 	gateway *modelgw.Gateway
@@ -71,6 +73,7 @@ func newGround(t *testing.T, url string) *ground {
 	if err != nil {
 		t.Fatal(err)
 	}
+	g.calls = blobs
 	g.gateway = newGateway(g, blobs, url)
 	g.door = httptest.NewServer(g.gateway)
 	return g
@@ -163,6 +166,15 @@ func (g *ground) answer(ctx context.Context, caller choir.Caller, verb choir.Ver
 		defer g.mu.Unlock()
 		g.keys = append(g.keys, req.PublicKey)
 		return choir.Done{}, nil
+	}
+	if verb == choir.VerbBlobGet {
+		var req choir.BlobGetRequest
+		if err := choir.DecodeStrict(body, &req); err != nil {
+			return nil, err
+		}
+		if raw, err := blob.ReadAll(ctx, g.calls, req.Digest, model.MaxCallBytes); err == nil {
+			g.blobs.Keep(raw)
+		}
 	}
 	return g.blobs.Answer(verb, body)
 }

@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -32,6 +33,9 @@ type play struct {
 	killAt uint64 // the Director is killed once the log is this long; 0 never
 	killed bool   // it was; only the Director's owner uses it
 	before func() // runs before the prompt comes; nil for nothing
+	// renewed, when given, says that a Director of another build comes after the
+	// killed one, and counts the calls that go on with the conversation of the first.
+	renewed *atomic.Int64
 }
 
 // killLog is the log as the Director sees it; it can kill the Director.
@@ -178,8 +182,15 @@ func (p *play) life(ctx context.Context) {
 		}()
 		defer func() { kill(); <-watch }()
 	}
+	var asked conductor.Models = models
+	switch {
+	case p.renewed != nil && p.killed:
+		asked = otherWords{models, "second", p.renewed}
+	case p.renewed != nil:
+		asked = otherWords{models, "first", p.renewed}
+	}
 	_ = conductor.New(conductor.Config{
-		Log: killLog{client, at, kill}, Models: models, Key: key,
+		Log: killLog{client, at, kill}, Models: asked, Key: key,
 		Limits: p.script.Limits,
 		Now:    func() choir.Time { return began },
 		Pause:  func(ctx context.Context, _ time.Duration) error { return ctx.Err() },

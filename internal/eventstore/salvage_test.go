@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"choiros/internal/choir"
 )
@@ -217,6 +219,54 @@ func TestWhatAReadMeetsIsMended(t *testing.T) {
 	if dump(t, s) != want {
 		t.Error("the store is not what it was")
 	}
+}
+
+// TestDamageThatIsReadAgainIsVerifiedOnceAMinute damages a projection again after it
+// was mended, and then an event in both copies, which ends the verifying of what reads
+// meet: no verification can mend it.
+func TestDamageThatIsReadAgainIsVerifiedOnceAMinute(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ctx := context.Background()
+		dir, _, _ := closedLog(t)
+		s := open(t, dir)
+		found := checkInBackground(s)
+		<-s.checking.finished
+		met := func() {
+			sqlIn(t, dir, "UPDATE runs SET value = '{'")
+			if _, err := s.Runs(ctx, 10, 0); choir.CodeOf(err) != choir.CodeCorrupt {
+				t.Fatalf("a damaged row is read: %v", err)
+			}
+		}
+		met()
+		<-found
+		verified := time.Now()
+		met()
+		synctest.Wait()
+		select {
+		case r := <-found:
+			t.Errorf("verified again at once: %+v", r)
+		default:
+		}
+		<-found
+		if apart := time.Since(verified); apart != time.Minute {
+			t.Errorf("verified again after %v", apart)
+		}
+		raw := must[[]byte](t)(os.ReadFile(journalFile(dir)))
+		flipInPlace(t, journalFile(dir), int64(bytes.Index(raw, []byte(`,"seq":100,`))))
+		sqlIn(t, dir, "UPDATE events SET event = '{}' WHERE seq = 100")
+		met()
+		for ended := false; !ended; {
+			select {
+			case <-found: // the projection
+			case <-s.checking.done:
+				ended = true
+			}
+		}
+		if p := s.Checked(); p.Holes != 1 {
+			t.Errorf("%+v", p)
+		}
+	})
 }
 
 // TestWhatAnAppendMeetsDuringAVerificationIsMended damages a row that appends need and

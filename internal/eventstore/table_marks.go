@@ -60,6 +60,7 @@ type Mark struct {
 	First    uint64         `json:"first,omitempty"`
 	Did      []string       `json:"did,omitempty"`      // in a streak, the newest first, each once
 	Document choir.ID       `json:"document,omitempty"` // that a streak is about
+	Run      choir.ID       `json:"run,omitempty"`      // that opened the windows of a streak; empty for a person
 	Windows  []MarkedWindow `json:"windows,omitempty"`  // of a streak, the newest first, each once
 	More     int            `json:"more,omitempty"`     // windows beside those, about
 	Task     choir.ID       `json:"task,omitempty"`     // that was answered
@@ -335,7 +336,8 @@ type deed struct {
 	kind             MarkKind
 	did              string
 	window, document choir.ID
-	name             string // of the window, when the event has it
+	name             string   // of the window, when the event has it
+	run              choir.ID // that did it, empty for a person
 }
 
 // streaks are the events that people cause many times in a row, which is one mark:
@@ -344,7 +346,7 @@ type deed struct {
 var streaks = map[choir.Type]func(choir.Payload) deed{
 	choir.TypeWindowOpened: func(p choir.Payload) deed {
 		w := p.(*choir.WindowOpened)
-		return deed{kind: MarkWindows, did: "opened", window: w.Window, name: cmp.Or(w.Title, w.App)}
+		return deed{kind: MarkWindows, did: "opened", window: w.Window, name: cmp.Or(w.Title, w.App), run: w.Run}
 	},
 	choir.TypeWindowClosed: func(p choir.Payload) deed {
 		return deed{kind: MarkWindows, did: "closed", window: p.(*choir.WindowClosed).Window}
@@ -388,15 +390,23 @@ func markStreak(rows part, e *choir.Event, p choir.Payload) error {
 	if err != nil {
 		return err
 	}
-	if m := t.Streak; m == nil || m.Kind != d.kind || m.Document != d.document || t.Source != e.Source || e.Time.Std().Sub(t.At.Std()) > streakGap {
+	if !t.goesOn(e, d) {
 		if err := t.endStreak(marks); err != nil {
 			return err
 		}
-		t.Streak = &Mark{Kind: d.kind, First: e.Seq, Document: d.document}
+		t.Streak = &Mark{Kind: d.kind, First: e.Seq, Document: d.document, Run: d.run}
 	}
 	t.Source, t.At = e.Source, e.Time
 	t.Streak.goOn(e, d)
 	return nil
+}
+
+// goesOn says whether a change belongs to the streak that may go on: the same one made
+// it, of the same things, soon after the last.
+func (t *markTrail) goesOn(e *choir.Event, d deed) bool {
+	m := t.Streak
+	return m != nil && m.Kind == d.kind && m.Document == d.document && m.Run == d.run && t.Source == e.Source &&
+		e.Time.Std().Sub(t.At.Std()) <= streakGap
 }
 
 // goOn adds a change to a streak.

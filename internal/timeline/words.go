@@ -157,6 +157,9 @@ func sayFiles(p choir.Payload) string {
 func sayDesktop(p choir.Payload) string {
 	switch p := p.(type) {
 	case *choir.WindowOpened:
+		if p.Run != "" {
+			return join("window opened by a run: "+p.App, p.Title)
+		}
 		return join("window opened: "+p.App, p.Title)
 	case *choir.WindowClosed:
 		return "window closed"

@@ -17,6 +17,7 @@ func TestSentencesForPeople(t *testing.T) {
 		"removed a.txt":                                              choir.FileRemoved{Snapshot: choir.DigestOf(nil), Paths: []string{"a.txt"}},
 		"rewound to event 7: 3 paths":                                choir.TimelineRewound{ToSeq: 7, Files: 3, Snapshot: choir.DigestOf(nil), Before: choir.DigestOf(nil)},
 		"tool bash go test":                                          choir.ToolCalled{Call: "00000000-0000-7000-8000-000000000001", Tool: "bash", Input: choir.ToolInput{Command: "go test"}},
+		"window opened by a run: terminal":                           choir.WindowOpened{Window: "00000000-0000-7000-8000-000000000001", App: "terminal", Bounds: choir.Rect{Width: 1, Height: 1}, Run: "00000000-0000-7000-8000-000000000002"},
 		"window opened: files: home":                                 choir.WindowOpened{Window: "00000000-0000-7000-8000-000000000001", App: "files", Title: "home", Bounds: choir.Rect{Width: 1, Height: 1}},
 		"the Associate says: I look first, then I write.":            choir.TaskProgressed{Kind: "progress", Text: "I look first,\n then I write."},
 		"the Associate asks (approval): May I?":                      choir.TaskProgressed{Kind: "request", Request: "approval", Text: "May I?"},

@@ -141,7 +141,10 @@ var importRules = []importRule{
 	{
 		why: "merges, rewinds, copies, projects, moments, collections, tasks' changes, the look after a start and the desktop's source reach a workspace through its own package and know neither driver, bus nor roles, so that they are tested in one process",
 		of: func(path string) bool {
-			return underAny(path, []string{"./internal/computer/treemerge", "./internal/computer/selfsource", "./internal/computer/projects", "./internal/computer/moments", "./internal/computer/collection", "./internal/computer/rewind", "./internal/computer/copies", "./internal/computer/tasks", "./internal/computer/reconcile"})
+			return underAny(path, []string{
+				"./internal/computer/treemerge", "./internal/computer/selfsource", "./internal/computer/projects", "./internal/computer/tasks", "./internal/computer/reconcile",
+				"./internal/computer/moments", "./internal/computer/collection", "./internal/computer/rewind", "./internal/computer/copies",
+			})
 		}, deps: true,
 		bad: func(_, imported string) bool {
 			return imported == "./internal/computer" ||

@@ -26,6 +26,7 @@ type WindowLog interface {
 	MustHave(seq uint64) error
 	Windows(ctx context.Context, asOf uint64) ([]eventstore.Window, error)
 	Settings(ctx context.Context, asOf uint64) ([]eventstore.Setting, error)
+	Run(ctx context.Context, id choir.ID) (eventstore.Run, error)
 	ThemeOutdated(ctx context.Context, path string) (bool, error)
 }
 

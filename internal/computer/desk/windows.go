@@ -77,7 +77,8 @@ func (ws *windows) Desktop(ctx context.Context, seq uint64) (Desktop, error) {
 }
 
 // OpenWindow puts a window on the desktop, on top, and gives it the id that is
-// missing. The key, when given, makes it idempotent, also over restarts.
+// missing. The key, when given, makes it idempotent, also over restarts. Code invalid
+// when it names a run that opens no windows.
 func (ws *windows) OpenWindow(ctx context.Context, role choir.Role, p choir.WindowOpened, key choir.ID) (eventstore.Window, uint64, error) {
 	if err := checkOpened(&p); err != nil {
 		return eventstore.Window{}, 0, err
@@ -95,7 +96,11 @@ func (ws *windows) OpenWindow(ctx context.Context, role choir.Role, p choir.Wind
 	if err != nil {
 		return eventstore.Window{}, 0, err
 	}
-	if len(open) >= maxWindows && findWindow(open, p.Window) == nil {
+	if findWindow(open, p.Window) != nil {
+		// The key was used before: the answer is that of the first time.
+	} else if err := ws.checkOpener(ctx, p.Run); err != nil {
+		return eventstore.Window{}, 0, err
+	} else if len(open) >= maxWindows {
 		return eventstore.Window{}, 0, choir.E("computer.window", choir.CodeTooLarge, "%d windows are open already", len(open)).WithRemedy("close some first")
 	}
 	seq, err := ws.appendUnderKey(ctx, role, key, p)
@@ -103,6 +108,24 @@ func (ws *windows) OpenWindow(ctx context.Context, role choir.Role, p choir.Wind
 		return eventstore.Window{}, 0, err
 	}
 	return ws.windowAfter(ctx, p.Window, seq)
+}
+
+// checkOpener refuses a run that opens no windows: only an open one of this computer
+// does, and a demo until its card is put away, because it ends by opening the timeline.
+func (ws *windows) checkOpener(ctx context.Context, id choir.ID) error {
+	if id == "" {
+		return nil
+	}
+	run, err := ws.log.Run(ctx, id)
+	switch {
+	case choir.CodeOf(err) == choir.CodeNotFound:
+		return choir.Invalid("run", "this computer has no run %.40q", id)
+	case err != nil:
+		return err
+	case run.State.Open() || run.Paced && !run.Dismissed:
+		return nil
+	}
+	return choir.Invalid("run", "has ended, and opens no windows any more")
 }
 
 // ChangeWindow appends what the change makes of a window as it is; nothing when

@@ -101,6 +101,60 @@ func TestTheDesktopTakesOneChangePerKeyAndOnlySoManyWindows(t *testing.T) {
 	}
 }
 
+// TestARunOpensWindowsOnlyWhileItIsOpen has a page say which run opens a window: the
+// log says so of an open run, and of a demo that has its card, and of nothing else.
+func TestARunOpensWindowsOnlyWhileItIsOpen(t *testing.T) {
+	l := newLab(t)
+	ctx, at := t.Context(), choir.Rect{Width: 10, Height: 10}
+	begin := func(p choir.PromptSubmitted) choir.ID {
+		run := l.newID()
+		must(l.log.Append(ctx, choir.RoleShell, must(l.events.Draft(p))(t).ForRun(run, "")))(t)
+		return run
+	}
+	end := func(run choir.ID, ends ...choir.Payload) {
+		for _, p := range ends {
+			role := choir.RoleControl
+			if _, byPerson := p.(choir.RunDismissed); byPerson {
+				role = choir.RoleShell
+			}
+			must(l.log.Append(ctx, role, must(l.events.Draft(p))(t).ForRun(run, "")))(t)
+		}
+	}
+	finished := choir.RunFinished{Outcome: choir.OutcomeCancelled}
+	open, ended := begin(choir.PromptSubmitted{Text: "open"}), begin(choir.PromptSubmitted{Text: "ended"})
+	demo, dismissed := begin(choir.PromptSubmitted{Text: "demo", Paced: true}), begin(choir.PromptSubmitted{Text: "gone", Paced: true})
+	key := l.newID()
+	first, _, err := l.OpenWindow(ctx, choir.RoleDesktop, choir.WindowOpened{App: "trace", Bounds: at, Run: ended}, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	end(ended, finished)
+	end(demo, finished)
+	end(dismissed, finished, choir.RunDismissed{})
+	for run, allowed := range map[choir.ID]bool{"": true, open: true, demo: true, ended: false, dismissed: false, l.newID(): false, "x": false} {
+		head := l.head()
+		_, seq, err := l.OpenWindow(ctx, choir.RoleDesktop, choir.WindowOpened{App: "terminal", Bounds: at, Run: run}, "")
+		if !allowed {
+			l.wantCode(err, choir.CodeInvalid)
+			if l.head() != head {
+				t.Errorf("run %q: what was refused made an event", run)
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		opened, err := choir.ReadPayload(choir.TypeWindowOpened, must(l.log.At(ctx, seq))(t).Payload)
+		if err != nil || opened.(*choir.WindowOpened).Run != run {
+			t.Errorf("run %q: %+v %v", run, opened, err)
+		}
+	}
+	again, _, err := l.OpenWindow(ctx, choir.RoleDesktop, choir.WindowOpened{App: "trace", Bounds: at, Run: ended}, key)
+	if err != nil || again.ID != first.ID {
+		t.Errorf("the key of a window that is open: %+v %v", again, err)
+	}
+}
+
 // TestAWindowIsOpenedWhoeverTookItsId has a guest hold the id of the event that a
 // key leads to, which anybody can work out.
 func TestAWindowIsOpenedWhoeverTookItsId(t *testing.T) {

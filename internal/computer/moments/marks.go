@@ -1,6 +1,7 @@
 package moments
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -75,7 +76,7 @@ func describeMark(f *eventstore.Mark) (Mark, error) {
 	case eventstore.MarkDocument:
 		m.Text = sayDocument(f)
 	case eventstore.MarkWindows:
-		m.Text = sayWindows(f)
+		m.Run, m.Text = cmp.Or(m.Run, f.Run), sayWindows(f)
 	default:
 		return m, describeEvent(&m, f)
 	}
@@ -149,9 +150,13 @@ func sayWindows(f *eventstore.Mark) string {
 	} else if len(f.Did) > 1 {
 		did = "opened"
 	}
+	who := "you"
+	if f.Run != "" {
+		who = "the run"
+	}
 	const shown = 3
 	if more := len(names) - shown; more > 0 {
-		return fmt.Sprintf("you %s %s and %d more", did, strings.Join(names[:shown], ", "), more+f.More)
+		return fmt.Sprintf("%s %s %s and %d more", who, did, strings.Join(names[:shown], ", "), more+f.More)
 	}
-	return "you " + did + " " + strings.Join(names, ", ")
+	return who + " " + did + " " + strings.Join(names, ", ")
 }

@@ -23,6 +23,7 @@ type randomLog struct {
 	tasks   []choir.DirectorTask
 	calls   []choir.ID // events of tool calls
 	windows []choir.ID
+	openers []choir.ID // runs that open windows, and none
 	docs    []choir.ID
 }
 
@@ -31,6 +32,7 @@ func newRandomLog(rt *rapid.T, dir string) *randomLog {
 	for range 3 {
 		l.windows, l.docs = append(l.windows, l.id()), append(l.docs, l.id())
 	}
+	l.openers = []choir.ID{"", "", l.id(), l.id()}
 	l.open(dir, l.id())
 	created, _ := choir.LookupType(choir.TypeComputerCreated)
 	l.add(choir.RoleControl, choirtest.Payload(created).Draw(rt, "created"), choir.Draft{}) // the first event of every log
@@ -146,7 +148,7 @@ func (l *randomLog) window() {
 	id, role := pick(l, l.windows...), pick(l, choir.RoleShell, choir.RoleDesktop, choir.RoleDesktop)
 	box := choir.Rect{Width: 9, Height: 9}
 	l.add(role, pick[choir.Payload](l,
-		choir.WindowOpened{Window: id, App: "files", Title: pick(l, "", "home", "a.txt"), Bounds: box},
+		choir.WindowOpened{Window: id, App: "files", Title: pick(l, "", "home", "a.txt"), Bounds: box, Run: pick(l, l.openers...)},
 		choir.WindowMoved{Window: id, Bounds: box}, choir.WindowShown{Window: id, State: choir.WindowMaximised},
 		choir.WindowShown{Window: id, State: choir.WindowNormal}, choir.WindowClosed{Window: id},
 		choir.WindowRetitled{Window: id, Title: pick(l, "b.txt", "c.txt")}, choir.WindowFocused{Window: id}), choir.Draft{})

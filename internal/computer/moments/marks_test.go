@@ -8,6 +8,7 @@ import (
 
 	"choiros/internal/choir"
 	"choiros/internal/computer/desk"
+	"choiros/internal/computer/workspace/workspacetest"
 	"choiros/internal/eventstore"
 )
 
@@ -80,5 +81,37 @@ func TestWindowsAndWritingAreMarks(t *testing.T) {
 	}
 	if all[0].Kind != eventstore.MarkDocument || all[1].Kind != eventstore.MarkWindows {
 		t.Errorf("%+v", all[:2])
+	}
+}
+
+// TestWindowsThatARunOpensAreAMarkOfItsOwn: a demo opens them, and a person moves one.
+func TestWindowsThatARunOpensAreAMarkOfItsOwn(t *testing.T) {
+	l := newLab(t)
+	run := workspacetest.NewID(t)
+	prompt := must(l.Events.Draft(choir.PromptSubmitted{Text: "show me"}))(t)
+	must(l.Events.AppendAs(l.Within(), choir.RoleDesktop, prompt.ForRun(run, "")))(t)
+	open := func(app string, run choir.ID) choir.ID {
+		w, _, err := l.desk.OpenWindow(l.Within(), choir.RoleDesktop, choir.WindowOpened{App: app, Bounds: choir.Rect{Width: 9, Height: 9}, Run: run}, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return w.ID
+	}
+	open("writer", run)
+	terminal := open("terminal", run)
+	if _, _, err := l.desk.ChangeWindow(l.Within(), choir.RoleDesktop, terminal, "", desk.MoveWindow(&choir.Rect{X: 5, Width: 9, Height: 9}, nil)); err != nil {
+		t.Fatal(err)
+	}
+	open("files", "")
+	all := must(l.Marks(l.Within(), 100, 0))(t)
+	var got []string
+	for _, m := range all {
+		if m.Kind == eventstore.MarkWindows {
+			got = append(got, m.Text+string(m.Run))
+		}
+	}
+	want := []string{"you arranged files, terminal", "the run opened terminal, writer" + string(run)}
+	if !slices.Equal(got, want) {
+		t.Errorf("the marks are %q, want %q", got, want)
 	}
 }

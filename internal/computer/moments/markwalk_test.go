@@ -265,6 +265,7 @@ type streak struct {
 	newest    choir.Event
 	oldest    choir.Event
 	document  choir.ID
+	run       choir.ID   // that did it, empty for a person
 	did       []string   // what was done, the newest first, each once
 	windows   []choir.ID // those that were changed, the newest first, each once
 	names     map[choir.ID]string
@@ -276,7 +277,8 @@ type deed struct {
 	kind             MarkKind
 	did              string
 	window, document choir.ID
-	name             string // of the window, when the event has it
+	name             string   // of the window, when the event has it
+	run              choir.ID // that did it, empty for a person
 }
 
 // deedOf is what an event adds to a streak; false when it belongs to none.
@@ -298,7 +300,7 @@ func deedOf(e *choir.Event) (deed, bool, error) {
 	s := deed{kind: eventstore.MarkWindows}
 	switch p := p.(type) {
 	case *choir.WindowOpened:
-		s.did, s.window, s.name = "opened", p.Window, cmp.Or(p.Title, p.App)
+		s.did, s.window, s.name, s.run = "opened", p.Window, cmp.Or(p.Title, p.App), p.Run
 	case *choir.WindowClosed:
 		s.did, s.window = "closed", p.Window
 	case *choir.WindowMoved:
@@ -347,12 +349,12 @@ func (w *markWalk) part(e *choir.Event) (bool, error) {
 	if err != nil || !ok {
 		return false, err
 	}
-	if k := w.streak; k == nil || k.kind != s.kind || k.document != s.document || k.oldest.Source != e.Source ||
+	if k := w.streak; k == nil || k.kind != s.kind || k.document != s.document || k.run != s.run || k.oldest.Source != e.Source ||
 		k.oldest.Time.Std().Sub(e.Time.Std()) > walkGap {
 		if err := w.endStreak(); err != nil {
 			return true, err
 		}
-		w.streak = &streak{kind: s.kind, newest: *e, document: s.document, names: map[choir.ID]string{}}
+		w.streak = &streak{kind: s.kind, newest: *e, document: s.document, run: s.run, names: map[choir.ID]string{}}
 	}
 	k := w.streak
 	k.oldest = *e
@@ -381,6 +383,7 @@ func (w *markWalk) endStreak() error {
 		m.Text, err = w.walkedDocument(k)
 	} else {
 		m.Text, err = w.walkedWindows(k)
+		m.Run = cmp.Or(m.Run, k.run)
 	}
 	w.marks = append(w.marks, m)
 	return err
@@ -425,9 +428,13 @@ func (w *markWalk) walkedWindows(k *streak) (string, error) {
 	} else if len(k.did) > 1 {
 		did = "opened"
 	}
+	who := "you"
+	if k.run != "" {
+		who = "the run"
+	}
 	const shown = 3
 	if more := len(names) - shown; more > 0 {
-		return fmt.Sprintf("you %s %s and %d more", did, strings.Join(names[:shown], ", "), more), nil
+		return fmt.Sprintf("%s %s %s and %d more", who, did, strings.Join(names[:shown], ", "), more), nil
 	}
-	return "you " + did + " " + strings.Join(names, ", "), nil
+	return who + " " + did + " " + strings.Join(names, ", "), nil
 }

@@ -65,7 +65,7 @@ type Source interface {
 
 // Collector removes content that no event leads to; collection.Collector is one.
 type Collector interface {
-	// Pause keeps content from being removed until resume.
+	// Pause lets collections wait until resume, which is called once.
 	Pause() (resume func())
 }
 
@@ -95,8 +95,8 @@ type Reconciler struct {
 }
 
 // New makes the Reconciler of a computer. It reads log and appends with events, which must
-// append to the same log. It pauses collector while it relies on content of the tree that
-// no event leads to.
+// append to the same log. It pauses the collector while it relies on content of the tree
+// that no event leads to.
 func New(log Log, events *appender.Appender, keeper *snapshot.Keeper, workspace Workspace, source Source, collector Collector, cfg Config) *Reconciler {
 	return &Reconciler{cfg: cfg, log: log, events: events, keeper: keeper, workspace: workspace, source: source, collector: collector}
 }

@@ -37,7 +37,7 @@ func newLab(t *testing.T) *lab {
 
 // reconcilerOf is the Reconciler of the lab for a workspace.
 func (l *lab) reconcilerOf(w Workspace) *Reconciler {
-	return New(l.Log, l.Events, l.Keeper, w, &l.source, &pauses{}, Config{
+	return New(l.Log, l.Events, l.Keeper, w, &l.source, neverCollects{}, Config{
 		Computer: l.Computer, Folders: []string{"artifacts", "workspace"}, RestoreNote: l.note, Logger: slog.New(slog.DiscardHandler),
 	})
 }
@@ -263,23 +263,23 @@ func (w *unreadWorkspace) ScanWith(context.Context, *guest.Client, []string) (sn
 func TestContentIsNotCollectedUnderALook(t *testing.T) {
 	l := newLab(t)
 	var held []bool
-	paused := &pauses{}
+	paused := &watchedCollector{}
 	r := New(l.Log, l.Events, l.Keeper, &scannedWorkspace{l.Workspace, func() { held = append(held, paused.held) }},
 		&renewedSource{func() { held = append(held, paused.held) }}, paused, l.cfg)
 	if err := r.FirstLook(l.Within(), l.Client, false); err != nil {
 		t.Fatal(err)
 	}
 	if !slices.Equal(held, []bool{true, true}) || paused.held {
-		t.Errorf("it is paused %v, and after that %v", held, paused.held)
+		t.Errorf("it is held %v, and after that %v", held, paused.held)
 	}
 }
 
-// pauses is a Collector that is paused by one goroutine.
-type pauses struct{ held bool }
+// watchedCollector is a collector of one goroutine.
+type watchedCollector struct{ held bool }
 
-func (p *pauses) Pause() func() {
-	p.held = true
-	return func() { p.held = false }
+func (c *watchedCollector) Pause() (resume func()) {
+	c.held = true
+	return func() { c.held = false }
 }
 
 type scannedWorkspace struct {
@@ -299,3 +299,8 @@ func (*renewedSource) Ship(context.Context, *guest.Client) error { return nil }
 func (*renewedSource) MayRenew(context.Context) (bool, error) { return false, nil }
 
 func (s *renewedSource) Renew(context.Context, *guest.Client) error { s.renewed(); return nil }
+
+// neverCollects is a collector that has nothing to wait with.
+type neverCollects struct{}
+
+func (neverCollects) Pause() (resume func()) { return func() {} }

@@ -102,7 +102,8 @@ func (s *seat) findOrCreate(ctx context.Context, l *live) (recovered bool, err e
 }
 
 // recover takes up the sandbox of a note. One that another build of choir left is
-// ended: what runs inside speaks that build's words. It reports false without an
+// ended: what runs inside speaks that build's words. So is one of another rung than
+// new sandboxes have. It reports false without an
 // error, or code not_found, when the sandbox has ended, and code conflict when
 // this driver does not understand the handle and the sandbox may live.
 func (s *seat) recover(ctx context.Context, l *live, note seatNote) (bool, error) {
@@ -119,7 +120,7 @@ func (s *seat) recover(ctx context.Context, l *live, note seatNote) (bool, error
 	if err != nil {
 		return false, err
 	}
-	if note.Guest != s.h.cfg.guestBuild() {
+	if note.Guest != s.h.cfg.guestBuild() || note.Handle.Driver != s.h.cfg.Driver.Name() {
 		return false, found.Destroy(ctx)
 	}
 	l.sandbox = found

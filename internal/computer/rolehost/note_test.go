@@ -56,6 +56,7 @@ func TestNoSecondSandboxIsMadeBesideOneThatMayLive(t *testing.T) {
 		{"no note", "", nil, "", 1, 0},
 		{"it lives", good, nil, "", 0, 0},
 		{"it lives, of another build", strings.Replace(good, "build", "other", 1), nil, "", 1, 1},
+		{"it lives, of another rung", strings.Replace(good, "stub", "microvm", 1), nil, "", 1, 1},
 		{"it has ended", good, choir.E("x", choir.CodeNotFound, "the sandbox has ended"), "", 1, 0},
 		{"a slow machine", good, choir.E("x", choir.CodeTimeout, "wait"), choir.CodeTimeout, 0, 0},
 		{"a stop", good, choir.E("x", choir.CodeCancelled, "stopped"), choir.CodeCancelled, 0, 0},

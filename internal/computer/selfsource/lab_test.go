@@ -19,6 +19,7 @@ type lab struct {
 	*workspacetest.Lab
 	*Source
 	running choir.ID // of the run whose task works
+	open    terminals
 }
 
 // newLab has a workspace into which a source was shipped.
@@ -34,7 +35,7 @@ func newLab(t *testing.T, files map[string]string) *lab {
 // computer: ship, record what the workspace has, renew.
 func (l *lab) wake(files map[string]string) {
 	l.T.Helper()
-	merger := treemerge.New(l.Log, l.Events, l.Workspace, l.Keeper, noTerminals{}, time.Now)
+	merger := treemerge.New(l.Log, l.Events, l.Workspace, l.Keeper, &l.open, time.Now)
 	l.Source = New(l.Log, l.Events, l.Keeper, l.Workspace, merger, Config{
 		Computer: l.Computer, Archive: selfsourcetest.Pack(l.T, files), Version: "test",
 		Available: func(_ context.Context, root choir.Digest) (choir.Digest, error) { return root, nil },
@@ -51,12 +52,16 @@ func (l *lab) wake(files map[string]string) {
 	}
 }
 
-// noTerminals has none open.
-type noTerminals struct{}
+// terminals are so many that are open.
+type terminals int
 
-func (noTerminals) Stop(choir.TerminalReason, string) (int, func()) { return 0, func() {} }
+func (n *terminals) Stop(choir.TerminalReason, string) (int, func()) {
+	ended := int(*n)
+	*n = 0
+	return ended, func() {}
+}
 
-func (noTerminals) Count() int { return 0 }
+func (n *terminals) Count() int { return int(*n) }
 
 // now finds the source as the log knows it.
 func (l *lab) now() state {

@@ -132,6 +132,7 @@ func TestADesktopIsUpgradedWithTheBinary(t *testing.T) {
 		t.Fatalf("one that was changed: %+v", s)
 	}
 	head := l.Head()
+	l.open = 2
 	plan := must(l.Upgrade(l.Within(), choir.RoleShell, true))(t)
 	if l.Head() != head || !maps.Equal(l.Files(""), before) {
 		t.Errorf("a dry run wrote %d events", l.Head()-head)
@@ -139,6 +140,9 @@ func TestADesktopIsUpgradedWithTheBinary(t *testing.T) {
 	got := must(l.Upgrade(l.Within(), choir.RoleShell, false))(t)
 	if want := "a.ts merged, b.ts conflict, c.ts updated, mine.ts kept, new/n.ts added, old.ts removed"; said(got.Files, "choiros/src/") != want || !slices.Equal(plan.Files, got.Files) {
 		t.Errorf("it gives %+v, was to give %+v", got.Files, plan.Files)
+	}
+	if plan.Terminals != 2 || got.Terminals != 2 || l.open != 0 {
+		t.Errorf("of 2 terminals it ends %d, was to end %d; %d are open", got.Terminals, plan.Terminals, l.open)
 	}
 	want := map[string]string{
 		"other": "untouched\n", "choiros/index.html": "<html>\n", "choiros/src/a.ts": "one\n2\n3\n4\nV\n", "choiros/src/b.ts": "ours\n",

@@ -38,6 +38,8 @@ type WindowRequest struct {
 	Subject string `json:"subject,omitempty" maxLength:"4096" doc:"What it shows: a path below the workspace root or the id of a document."`
 	Bounds  RectOf `json:"bounds" doc:"Place and size when normal."`
 	Desktop int    `json:"desktop,omitempty" minimum:"0" maximum:"31" doc:"Virtual desktop it is on, from 0."`
+	// It is checked where the window is opened.
+	Run choir.ID `json:"run,omitempty" doc:"The run that opens it: an open one of this computer, or a demo whose card is there. Absent when a person does."`
 }
 
 // RectOf is a rectangle on the desktop in CSS pixels, from the top left corner.
@@ -170,7 +172,7 @@ func (a *API) openWindow(ctx context.Context, r *struct {
 	}
 	b := &r.Body
 	w, seq, err := d.OpenWindow(ctx, p.Role, choir.WindowOpened{
-		App: b.App, Title: b.Title, Subject: b.Subject, Bounds: choir.Rect(b.Bounds), Desktop: b.Desktop,
+		App: b.App, Title: b.Title, Subject: b.Subject, Bounds: choir.Rect(b.Bounds), Desktop: b.Desktop, Run: b.Run,
 	}, keyID(p, r.Computer, "window", r.Key))
 	return answer(WindowPlaced{seq, w}, err)
 }

@@ -119,6 +119,8 @@ func desktopRefusals(t *testing.T, p *controltest.Plane, window string) {
 		{"/windows", fields{"bounds": rect}, 422, ""},
 		{"/windows", fields{"app": "../x", "bounds": rect}, 422, "app"},
 		{"/windows", fields{"app": "files"}, 422, ""},
+		{"/windows", fields{"app": "files", "bounds": rect, "run": "01990000-0000-7000-8000-000000000000"}, 422, "run"},
+		{"/windows", fields{"app": "files", "bounds": rect, "run": "mine"}, 422, "run"},
 		{"/windows", fields{"app": "files", "bounds": fields{"x": 0, "y": 0, "width": 0, "height": 1}}, 422, "bounds.width"},
 		{"/windows", fields{"app": "files", "bounds": fields{"x": 1e9, "y": 0, "width": 1, "height": 1}}, 422, "bounds.x"},
 		{"/windows", fields{"app": "files", "bounds": rect, "desktop": 32}, 422, "desktop"},

@@ -37,6 +37,11 @@ type UpgradeView struct {
 	Seq     uint64                  `json:"seq,omitempty" doc:"Event of the upgrade."`
 	BackSeq uint64                  `json:"back_seq,omitempty" doc:"Go back to this event to have it as it was."`
 	DryRun  bool                    `json:"dry_run,omitempty"`
+	Ends
+}
+
+func viewUpgrade(u selfsource.Upgraded, dryRun bool) UpgradeView {
+	return UpgradeView{Files: orEmpty(u.Files), Seq: u.Receipt.Seq, BackSeq: u.BackSeq, DryRun: dryRun, Ends: Ends{u.Terminals}}
 }
 
 // source registers what says how the desktop is served, and what upgrades it.
@@ -66,7 +71,7 @@ func (a *API) source(h huma.API) {
 				return nil, err
 			}
 			u, err := c.Source.Upgrade(ctx, p.Role, r.Body.DryRun)
-			return answer(UpgradeView{orEmpty(u.Files), u.Receipt.Seq, u.BackSeq, r.Body.DryRun}, err)
+			return answer(viewUpgrade(u, r.Body.DryRun), err)
 		})
 	huma.Register(h, op("reportDesktopBroke", http.MethodPost, "/api/computers/{computer}/desktop/broke", "Say that the desktop's page, whose source was changed, does not work; recorded once for the same words", 200),
 		func(ctx context.Context, r *struct {

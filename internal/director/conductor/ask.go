@@ -24,7 +24,7 @@ func (r *run) askUser(ctx context.Context, call model.Block) (agentloop.Result, 
 	if r.questionID[in.ID] {
 		return refuse(choir.Invalid("id", "%q was asked before; leave the id out or choose another", in.ID))
 	}
-	if r.questions >= maxQuestions {
+	if r.questions >= maxQuestions && !r.rec.wasAsked(in.ID) {
 		return refuse(choir.E("", choir.CodeBudget, "%d questions were asked; decide with what you know", r.questions))
 	}
 	text, err := r.ask(ctx, choir.Question(in))

@@ -16,6 +16,13 @@ type calls struct {
 	step   int  // model calls answered
 	taken  int  // steering texts that are in the conversation
 	talked bool // the last answer called no tool
+	// asked is the conversation that the last answer answers, when the log has
+	// another than this execution.
+	asked []model.Message
+	// next is the request of the call after the last answer, as the log has it, and
+	// outcomes what it tells of that answer's tool calls.
+	next     choir.Digest
+	outcomes map[string]*model.Block
 }
 
 const (
@@ -47,9 +54,12 @@ func (c caller) Call(ctx context.Context, req model.Request, on func(model.Delta
 // try repeats a call whose failure may pass, under a new id: the gateway answers
 // the old one with its failure from the log.
 func (c caller) try(ctx context.Context, req model.Request, on func(model.Delta)) (resp model.Response, err error) {
+	c.calls.asked = nil
 	for n := 0; n < maxTries; n++ {
-		info := model.CallInfo{Call: c.callID(c.calls.taken, n), Run: c.rec.run, Caller: modelAlias}
-		resp, err = c.cfg.Models.Call(ctx, info, req, on)
+		var inLog bool
+		if resp, inLog, err = c.tryOnce(ctx, n, req, on); inLog && err != nil {
+			return resp, err
+		}
 		switch {
 		case err == nil:
 			return resp, nil
@@ -64,6 +74,28 @@ func (c caller) try(ctx context.Context, req model.Request, on func(model.Delta)
 		}
 	}
 	return resp, &modelError{err}
+}
+
+// tryOnce makes a try of a call, or takes its answer from the log. An error with inLog
+// is one of reading the log.
+func (c caller) tryOnce(ctx context.Context, n int, req model.Request, on func(model.Delta)) (resp model.Response, inLog bool, err error) {
+	id, past := c.tryID(n)
+	switch {
+	case past != nil && past.failed != nil:
+		return resp, false, past.failed
+	case past != nil:
+		if resp, err = c.answerFromLog(ctx, past, req); choir.CodeOf(err) != choir.CodeNotFound {
+			return resp, true, err
+		}
+	}
+	for times := 1; ; times++ {
+		info := model.CallInfo{Call: id, Run: c.rec.run, Caller: modelAlias}
+		resp, err = c.cfg.Models.Call(ctx, info, req, on)
+		if choir.CodeOf(err) != choir.CodeConflict || times > maxRewordings {
+			return resp, false, err
+		}
+		id = c.rewordedID(n, times)
+	}
 }
 
 func (r *run) callID(taken, try int) choir.ID {
@@ -94,7 +126,7 @@ func (r *record) steeringFor(id func(taken int) choir.ID, from int) ([]choir.Ste
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for taken := len(r.steering); taken >= from; taken-- {
-		if r.called[id(taken)] {
+		if r.called[id(taken)] != nil {
 			return r.steering, taken
 		}
 	}

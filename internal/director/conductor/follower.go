@@ -116,5 +116,5 @@ func (f follower) sort(e choir.Event) error {
 var interesting = map[choir.Type]bool{
 	choir.TypePromptSubmitted: true, choir.TypeSteeringSubmitted: true, choir.TypeRunCancelRequested: true, choir.TypeRunFinished: true,
 	choir.TypePlanMade: true, choir.TypePlanRefused: true, choir.TypeTaskJudged: true, choir.TypeDocumentVersioned: true, choir.TypeTaskDispatched: true, choir.TypeTaskProgressed: true, choir.TypeTaskReturned: true, choir.TypeQuestionAsked: true, choir.TypeQuestionAnswered: true,
-	choir.TypeModelCalled: true, choir.TypeRepoAdded: true, choir.TypeSandboxStarted: true,
+	choir.TypeModelCalled: true, choir.TypeModelReturned: true, choir.TypeRepoAdded: true, choir.TypeSandboxStarted: true,
 }

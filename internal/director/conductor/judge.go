@@ -1,6 +1,7 @@
 package conductor
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -25,6 +26,21 @@ type revision struct {
 	Commands      []choir.Command      `json:"commands,omitempty" choir:"len=0..256"`
 	GitArgs       []string             `json:"git_args,omitempty" choir:"len=0..64,each=0..4096"`
 	TimeBudgetS   int                  `json:"time_budget_s,omitempty" choir:"range=1..86400"`
+}
+
+// readJudgement reads a judgement and holds it against the result it is about. One
+// that stands is only read: an earlier execution held it against the result.
+func readJudgement(input []byte, a *attempt, stands bool) (j judgement, err error) {
+	if stands {
+		return j, choir.Wrap("", choir.CodeInvalid, json.Unmarshal(input, &j), "read the judgement")
+	}
+	if err := choir.DecodeStrict(input, &j); err != nil {
+		return j, err
+	}
+	if a == nil {
+		return j, choir.E("", choir.CodeConflict, "there is no result to judge")
+	}
+	return j, j.check(a)
 }
 
 // maxTasksPerStep is how often a step may be tried.

@@ -25,7 +25,10 @@ type record struct {
 	returned map[choir.ID]choir.TaskReturned
 	said     map[choir.ID][]string // what a worker said while it worked
 	steering []choir.SteeringSubmitted
-	called   map[choir.ID]bool
+	called   map[choir.ID]*pastCall // model calls
+	made     *choir.PlanMade        // the plan that holds
+	refused  [][]string             // why plans before it were refused
+	judged   map[choir.ID]bool      // tasks that have a verdict
 	cancel   bool
 	finished bool
 	clock    clock
@@ -40,8 +43,8 @@ func newRecord(e choir.Event, p choir.PromptSubmitted, repos []string) *record {
 		stopped: make(chan struct{}), changed: make(chan struct{}),
 		asked: map[string]bool{}, answers: map[string]choir.QuestionAnswered{},
 		returned: map[choir.ID]choir.TaskReturned{}, said: map[choir.ID][]string{},
-		called: map[choir.ID]bool{},
-		clock:  clock{began: e.Time, last: e.Time},
+		called: map[choir.ID]*pastCall{}, judged: map[choir.ID]bool{},
+		clock: clock{began: e.Time, last: e.Time},
 	}
 }
 
@@ -74,7 +77,15 @@ func (r *record) apply(e choir.Event, payload choir.Payload) {
 			r.answers[p.Question] = *p
 		}
 	case *choir.ModelCalled:
-		r.called[p.Call] = true
+		r.addCall(p)
+	case *choir.ModelReturned:
+		r.endCall(p)
+	case *choir.PlanMade:
+		r.made = p
+	case *choir.PlanRefused:
+		r.refused = append(r.refused, p.Problems)
+	case *choir.TaskJudged:
+		r.judged[p.Task] = true
 	}
 	if v, ok := payload.(*choir.DocumentVersioned); ok {
 		r.document, r.version = v.Document, max(r.version, v.Version)

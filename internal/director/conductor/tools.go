@@ -16,16 +16,19 @@ var schemas embed.FS
 // what does not hold goes back to the model with the field's path.
 func (r *run) tools() []agentloop.Tool {
 	return []agentloop.Tool{
-		tool("submit_plan", "Hand in the plan of this run: steps, each one task for the Associate. Answers with the result of the first step.", r.submitPlan),
-		tool("judge_result", "Hold the result you were just given against every acceptance criterion of its step: accept, revise (a new task with a corrected instruction) or abort (the run fails). Answers with the result of the next task.", r.judgeResult),
-		tool("ask_user", "Ask the user something that only the user can answer, and wait for the answer.", r.askUser),
-		tool("answer", "Give the final answer to the user and end the run.", r.answerUser),
-		tool("show_toast", "Answer a greeting or a trivial prompt with one short sentence and end the run; no document is made.", r.showToast),
+		tool(submitPlan, "Hand in the plan of this run: steps, each one task for the Associate. Answers with the result of the first step.", r.refusedAgain(r.submitPlan)),
+		tool("judge_result", "Hold the result you were just given against every acceptance criterion of its step: accept, revise (a new task with a corrected instruction) or abort (the run fails). Answers with the result of the next task.", r.refusedAgain(r.judgeResult)),
+		tool("ask_user", "Ask the user something that only the user can answer, and wait for the answer.", r.refusedAgain(r.askUser)),
+		tool("answer", "Give the final answer to the user and end the run.", r.refusedAgain(r.answerUser)),
+		tool("show_toast", "Answer a greeting or a trivial prompt with one short sentence and end the run; no document is made.", r.refusedAgain(r.showToast)),
 	}
 }
 
+// submitPlan is the name of the tool that hands in a plan.
+const submitPlan = "submit_plan"
+
 // tool makes a tool with the schema of its name.
-func tool(name, about string, handle func(context.Context, model.Block) (agentloop.Result, error)) agentloop.Tool {
+func tool(name, about string, handle handler) agentloop.Tool {
 	schema, err := schemas.ReadFile("schema/" + name + ".json")
 	if err != nil {
 		panic("the schema of " + name + " is not embedded: " + err.Error())

@@ -24,7 +24,7 @@ func (r *run) submitPlan(ctx context.Context, call model.Block) (agentloop.Resul
 	if r.plan != nil {
 		return refuse(choir.E("", choir.CodeConflict, "this run has a plan; change a step with verdict revise of judge_result"))
 	}
-	p, problems := decodePlan(call.Input, r.rec.prompt.Repo, r.rec.repos)
+	p, problems := r.readPlan(call.Input)
 	if len(problems) > 0 {
 		return r.refusePlan(problems)
 	}
@@ -35,6 +35,18 @@ func (r *run) submitPlan(ctx context.Context, call model.Block) (agentloop.Resul
 	}
 	text, err := r.dispatch(ctx)
 	return said("The plan holds. "+text, err)
+}
+
+// readPlan reads a plan and says why it does not hold. What was decided before
+// stands, also where this build would decide otherwise.
+func (r *run) readPlan(input []byte) (choir.PlanMade, []string) {
+	if problems := r.rec.refusedPlan(r.refusals); problems != nil {
+		return choir.PlanMade{}, problems
+	}
+	if made := r.rec.madePlan(); made != nil {
+		return *made, nil
+	}
+	return decodePlan(input, r.rec.prompt.Repo, r.rec.repos)
 }
 
 func (r *run) refusePlan(problems []string) (agentloop.Result, error) {
@@ -132,15 +144,10 @@ func contentOf(d *choir.Diff) string {
 }
 
 func (r *run) judgeResult(ctx context.Context, call model.Block) (agentloop.Result, error) {
-	var j judgement
-	if err := choir.DecodeStrict(call.Input, &j); err != nil {
-		return refuse(err)
-	}
 	a := r.pending
-	if a == nil {
-		return refuse(choir.E("", choir.CodeConflict, "there is no result to judge"))
-	}
-	if err := j.check(a); err != nil {
+	stands := a != nil && r.rec.wasJudged(a.task.TaskID)
+	j, err := readJudgement(call.Input, a, stands)
+	if err != nil {
 		return refuse(err)
 	}
 	payload := &choir.TaskJudged{Task: a.task.TaskID, Step: j.Step, Verdict: j.Verdict, Criteria: j.Criteria, Reason: j.Reason}
@@ -154,7 +161,7 @@ func (r *run) judgeResult(ctx context.Context, call model.Block) (agentloop.Resu
 	if j.Verdict == choir.VerdictRevise {
 		next = revised(a.step, j.Revised)
 		task := newTask(a.task.TaskID, r.rec.run, r.rec.prompt.Repo, next)
-		if err := fits(task); err != nil {
+		if err := fits(task); err != nil && !stands {
 			return refuse(choir.Under("revised", err))
 		}
 	}

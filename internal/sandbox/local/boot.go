@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"encoding/json"
+	"io"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -18,7 +19,11 @@ import (
 	"choiros/internal/sandbox"
 )
 
-const diagnosticBytes = 16 << 10
+// Sizes of the files in memory that bubblewrap writes to.
+const (
+	diagnosticBytes = 16 << 10
+	infoBytes       = 4 << 10
+)
 
 // boot starts bubblewrap and returns when choir-init answers. When it fails
 // nothing is left behind.
@@ -50,24 +55,25 @@ func (m *machine) fill(ctx context.Context, b *box, spec sandbox.Spec, listener 
 	if b.output, err = memoryFile("choir-output", nil, diagnosticBytes); err != nil {
 		return err
 	}
-	info, infoEnd, err := os.Pipe()
+	// No pipe: writing to one whose reader was killed would end bubblewrap before it
+	// lets its child run, and the child would wait for ever.
+	info, err := memoryFile("choir-info", nil, infoBytes)
 	if err != nil {
-		return choir.Wrap("local.create", choir.CodeInternal, err, "make a pipe")
+		return err
 	}
 	defer info.Close()
-	err = m.start(b, spec, listener, infoEnd)
-	// Bubblewrap has its own of both: if it dies, reading and dialling must fail.
-	infoEnd.Close()
+	err = m.start(b, spec, listener, info)
+	// Bubblewrap has its own: if it dies, dialling must fail.
 	listener.Close()
 	if err != nil {
 		return err
 	}
-	// First the answer, then the process, which bubblewrap has said by then:
-	// waiting once is quicker.
+	// Bubblewrap says the process before it lets it run, so that it stands in the
+	// file when choir-init answers.
 	if _, err := guest.NewClient(b.Dial).Hello(ctx); err != nil {
 		return b.notMade(err, "the sandbox did not answer")
 	}
-	pid, err := childPID(ctx, info)
+	pid, err := childPID(info)
 	if err != nil {
 		return b.notMade(err, "bubblewrap did not say which process it made")
 	}
@@ -149,14 +155,12 @@ func groupID(spec sandbox.Spec) string {
 	return string(spec.Computer) + "-" + string(spec.Role) + "-" + hex.EncodeToString(b[:])
 }
 
-// childPID waits for bubblewrap to say which process it made.
-func childPID(ctx context.Context, info *os.File) (int, error) {
-	stop := context.AfterFunc(ctx, func() { info.SetReadDeadline(longAgo) })
-	defer stop()
+// childPID reads the number of the process that bubblewrap made.
+func childPID(info *os.File) (int, error) {
 	var said struct {
 		ChildPID int `json:"child-pid"`
 	}
-	err := json.NewDecoder(info).Decode(&said)
+	err := json.NewDecoder(io.NewSectionReader(info, 0, infoBytes)).Decode(&said)
 	return said.ChildPID, err
 }
 

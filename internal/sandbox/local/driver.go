@@ -92,7 +92,10 @@ func (d *Driver) Recover(ctx context.Context, h sandbox.Handle) (sandbox.Sandbox
 	if err != nil {
 		return nil, err
 	}
-	b := m.find(s)
+	b, err := m.find(s)
+	if err != nil {
+		return nil, err
+	}
 	if b.init == nil {
 		return nil, b.gone(ctx, "the sandbox has ended")
 	}

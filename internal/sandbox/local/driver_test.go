@@ -1,6 +1,8 @@
 package local_test
 
 import (
+	"fmt"
+	"os"
 	"testing"
 
 	"choiros/internal/sandbox"
@@ -10,7 +12,13 @@ import (
 	"go.uber.org/goleak"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	if raw := os.Getenv(killedOwner); raw != "" {
+		fmt.Fprintln(os.Stderr, createForOrder(raw))
+		os.Exit(1)
+	}
+	goleak.VerifyTestMain(m)
+}
 
 func newDriver(t testing.TB, s sandboxtest.Setup) sandbox.Driver {
 	return local.New(local.Config{StateDir: s.StateDir, Orphan: s.Orphan})

@@ -5,23 +5,30 @@ import (
 	"strconv"
 	"strings"
 
+	"choiros/internal/choir"
 	"choiros/internal/sandbox"
 )
 
-// find looks for the sandbox of a handle. Its init is nil when it has ended.
-func (m *machine) find(s state) *box {
+// find looks for the sandbox of a handle. Its init is nil when it has ended; an error
+// says that it may live and cannot be held.
+func (m *machine) find(s state) (*box, error) {
 	b := newBox(s, m.root)
 	b.group = openGroup(s.Limits, s.Groups)
 	if s.Boot != m.bootID {
-		return b // the machine was restarted; the numbers name others now
+		return b, nil // the machine was restarted; the numbers name others now
 	}
-	if p, err := hold(s.Init.PID, s.Init.Start); err == nil {
-		b.init = p
+	var err error
+	if b.init, err = hold(s.Init.PID, s.Init.Start); err != nil && choir.CodeOf(err) != choir.CodeNotFound {
+		return nil, err
 	}
-	if p, err := hold(s.Monitor.PID, s.Monitor.Start); err == nil && s.Monitor.Start != 0 {
-		b.outer = p
+	if s.Monitor.Start == 0 {
+		return b, nil
 	}
-	return b
+	if b.outer, err = hold(s.Monitor.PID, s.Monitor.Start); err != nil && choir.CodeOf(err) != choir.CodeNotFound {
+		b.init.close()
+		return nil, err
+	}
+	return b, nil
 }
 
 // usageOf adds up a process and all below it, where there is no cgroup to ask.

@@ -149,6 +149,24 @@ test("what a run changed is listed, opened, compared, and taken back by one pres
   assert.equal((await desktopAPI(it.page, "/files?prefix=note.md")).body?.length ?? 0, 0, "the file is still there");
 });
 
+test("the dialog of an upgrade of the desktop says how many terminals end with it", { skip }, async () => {
+  // One binary carries one desktop, so that there is a newer one is what the server is made to say.
+  const files = [{ path: "choiros/src/a.ts", fate: "updated" }];
+  const source = /\/desktop\/source$/;
+  const upgrade = /\/desktop\/upgrade$/;
+  await it.context.route(source, (route) => route.fulfill({ json: { mode: "shipped", outdated: true } }));
+  await it.context.route(upgrade, (route) => route.fulfill({ json: { files, dry_run: true, terminals: 2 } }));
+  await it.page.reload();
+  await it.page.getByRole("button", { name: "See what would change" }).click();
+  const dialog = it.page.getByRole("dialog", { name: "Upgrade the desktop" });
+  await dialog.getByText("2 terminals are open and will end, with what runs in them.").waitFor();
+  await dialog.getByRole("button", { name: "Cancel" }).click();
+  await it.context.unroute(source);
+  await it.context.unroute(upgrade);
+  await it.page.reload();
+  await prompt().waitFor();
+});
+
 test("a card says that its run was undone, in every browser and after a reload, until the undo is taken back", {
   skip,
 }, async () => {

@@ -18,6 +18,8 @@ export interface WindowOpened {
   bounds: Rect;
   /** Virtual desktop it is on, from 0. */
   desktop?: number;
+  /** The run that opened it, which was open then, or a demo that still had its card; absent when a person did. */
+  run?: ID;
 }
 
 /** Rect is a rectangle on the desktop in CSS pixels, from the top left corner. */

@@ -4,7 +4,7 @@ import type { Rect } from "#base/domain/contracts.ts";
 import { maximisedOf, minimisedOf, restoredOf, type Snap, snappedOf, type Win } from "./windows";
 import { LEAST, movedBy, resizedBy, sides, snapAt, snapByKey } from "./wmdrag";
 import { focusedOf, neighbour, nextAfter, onDesktop, roundFrom } from "./wmorder";
-import { type Area, BAR, BUTTONS, cascade, fitted, GRIP, overviewOf, partOf, placed, reachable } from "./wmplace";
+import { type Area, BAR, BUTTONS, fitted, GRIP, overviewOf, partOf, placed, reachable } from "./wmplace";
 
 const areas = fc.record({
   width: fc.integer({ min: 320, max: 4000 }),
@@ -268,19 +268,7 @@ describe("the order", () => {
   });
 });
 
-describe("new windows and the overview", () => {
-  it("places every new window whole on the desktop", () => {
-    fc.assert(
-      fc.property(areas, rects, fc.option(rects, { nil: undefined }), (area, size, top) => {
-        const at = cascade(size, top, area);
-        expect(at.x).toBeGreaterThanOrEqual(0);
-        expect(at.y).toBeGreaterThanOrEqual(0);
-        expect(at.x + at.width).toBeLessThanOrEqual(area.width);
-        expect(at.y + at.height).toBeLessThanOrEqual(area.height);
-      }),
-    );
-  });
-
+describe("the overview", () => {
   it("lays cells beside each other and every arrow key finds its way back", () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 60 }), areas, (count, area) => {

@@ -87,23 +87,25 @@ export function placed(win: Win, area: Area): Rect | undefined {
   }
 }
 
-/** Pixels by which one new window lies below and beside the last. */
-const STEP = 32;
+/** Where the buttons of a window's title bar are drawn. */
+export function buttonsOf(bounds: Rect, area: Area): Rect {
+  const width = Math.min(BUTTONS, bounds.width);
+  return { x: area.rtl ? bounds.x : bounds.x + bounds.width - width, y: bounds.y, width, height: BAR };
+}
 
-/** Where a new window of a size goes: a step from the top one, never outside. */
-export function cascade(size: { width: number; height: number }, top: Rect | undefined, area: Area): Rect {
-  const width = Math.min(size.width, area.width);
-  const height = Math.min(size.height, area.height);
-  const middle = {
-    x: Math.round((area.width - width) / 2),
-    y: Math.max(0, Math.round((area.height - height) / 2.6)),
-  };
-  if (!top) return { ...middle, width, height };
-  const x = top.x + STEP;
-  const y = top.y + STEP;
-  // One that would hang over the edge begins again at the top left.
-  const fits = x + width <= area.width && y + height <= area.height && x >= 0 && y >= 0;
-  return fits ? { x, y, width, height } : { x: Math.min(STEP, area.width - width), y: 0, width, height };
+/** Whether two rectangles have a pixel in common. */
+export function meet(a: Rect, b: Rect): boolean {
+  return a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height && b.y < a.y + a.height;
+}
+
+/** Whether one rectangle covers all of another. */
+export function covers(upper: Rect, lower: Rect): boolean {
+  return (
+    upper.x <= lower.x &&
+    upper.y <= lower.y &&
+    upper.x + upper.width >= lower.x + lower.width &&
+    upper.y + upper.height >= lower.y + lower.height
+  );
 }
 
 /** Cells that show `count` windows beside each other, as wide as their shape allows. */

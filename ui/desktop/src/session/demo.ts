@@ -74,16 +74,16 @@ export class Demo {
     const key = `demo-${story.run}-${cue}`;
     switch (cue) {
       case "trace":
-        return this.windows.stage("trace", `run:${story.run}`, at, key);
+        return this.windows.stage("trace", `run:${story.run}`, at, key, story.run);
       case "document":
-        return this.windows.stage("writer", `document:${story.document?.id}`, at, key);
+        return this.windows.stage("writer", `document:${story.document?.id}`, at, key, story.run);
       case "terminal": {
         const cwd = demoTerminal.cwd(story.repo ?? "");
         const made = await terminals.open({ cwd, title: demoTerminal.title, type: demoTerminal.keys }, key);
-        return this.windows.stage("terminal", `terminal:${made.terminal}`, at, key);
+        return this.windows.stage("terminal", `terminal:${made.terminal}`, at, key, story.run);
       }
       case "slider":
-        return this.windows.stage("timeline", sliderOf(story.run), at, key);
+        return this.windows.stage("timeline", sliderOf(story.run), at, key, story.run);
     }
   }
 }

@@ -1,6 +1,7 @@
 import { beforeEach, expect, it } from "vitest";
 import { Refusal } from "#base/domain/problem.ts";
 import type { Clock } from "../domain/pace";
+import type { Held, Shelf } from "../transport/shelf";
 import { Drafts, type Typed } from "./drafts";
 
 type Server = ConstructorParameters<typeof Drafts>[0];
@@ -60,8 +61,11 @@ class Page {
   clashed: string | undefined;
   problems: unknown[] = [];
   drafts: Drafts;
+  readonly shelf: Map<string, Held>;
 
-  constructor(stand: Stand) {
+  /** With a shelf it is the page that comes in the same tab after a reload. */
+  constructor(stand: Stand, shelf = new Map<string, Held>()) {
+    this.shelf = shelf;
     const clock: Clock = {
       now: () => this.time,
       after: (_, then) => {
@@ -71,7 +75,16 @@ class Page {
         };
       },
     };
-    this.drafts = new Drafts(stand.api, clock, (problem) => this.problems.push(problem));
+    const tab: Shelf = {
+      all: () => [...shelf.values()],
+      put: (held) => {
+        shelf.set(held.subject, structuredClone(held));
+      },
+      remove: (_, subject) => {
+        shelf.delete(subject);
+      },
+    };
+    this.drafts = new Drafts(stand.api, clock, tab, (problem) => this.problems.push(problem));
     stand.pages.push(this);
   }
 
@@ -374,4 +387,100 @@ it("is sent at most once in each pause while the computer cannot be reached, and
   expect(stand.asked).toEqual(["a", "abc"]);
   expect(stand.rows.get("a")?.text).toBe("abc");
   expect(here.problems).toEqual([]);
+});
+
+/** The page that comes when this one is loaded anew. */
+function reloaded(stand: Stand, page: Page): Page {
+  stand.pages.splice(stand.pages.indexOf(page), 1);
+  return new Page(stand, page.shelf);
+}
+
+it("holds what is typed while the computer is away, so that a reload goes on with it", async () => {
+  const stand = new Stand();
+  const page = new Page(stand);
+  await page.open();
+  page.type("one");
+  await page.rest();
+  expect(page.shelf.size).toBe(0);
+  stand.away = true;
+  page.type("one two");
+  await page.rest();
+  page.type("one two three");
+  expect([...page.shelf.values()].map((held) => held.text)).toEqual(["one two three"]);
+  stand.away = false;
+  const next = reloaded(stand, page);
+  await next.open();
+  expect(next.text).toBe("one two three");
+  await next.rest();
+  expect(stand.rows.get("a")?.text).toBe("one two three");
+  expect(next.shelf.size).toBe(0);
+});
+
+it("sends what is held though nobody shows it, and merges it with what another browser typed meanwhile", async () => {
+  const stand = new Stand();
+  const page = new Page(stand);
+  await page.open();
+  page.type("one\ntwo\n");
+  await page.rest();
+  stand.away = true;
+  page.type("one!\ntwo\n");
+  await page.rest();
+  stand.away = false;
+  stand.rows.set("a", { text: "one\ntwo!\n", base: "1", revision: ++stand.revision });
+  const next = reloaded(stand, page);
+  await next.rest();
+  expect(stand.rows.get("a")?.text).toBe("one!\ntwo!\n");
+  expect(next.shelf.size).toBe(0);
+});
+
+it("holds nothing that the server has though its answer did not arrive", async () => {
+  const stand = new Stand();
+  const page = new Page(stand);
+  await page.open();
+  stand.away = true;
+  page.type("one");
+  await page.rest();
+  stand.away = false;
+  stand.rows.set("a", { text: "one", base: "1", revision: ++stand.revision });
+  const next = reloaded(stand, page);
+  await next.rest();
+  expect(next.shelf.size).toBe(0);
+  expect(stand.rows.get("a")?.text).toBe("one");
+});
+
+it("holds nothing of what was discarded", async () => {
+  const stand = new Stand();
+  const page = new Page(stand);
+  await page.open();
+  stand.away = true;
+  page.type("one");
+  await page.rest();
+  page.drafts.drop("code", "a");
+  expect(page.shelf.size).toBe(0);
+  await page.rest();
+  expect(page.shelf.size).toBe(0);
+});
+
+it("tells whoever types in a held text that it clashed before anybody showed it", async () => {
+  const stand = new Stand();
+  const page = new Page(stand);
+  await page.open();
+  page.type("one");
+  await page.rest();
+  stand.away = true;
+  page.type("one of mine");
+  await page.rest();
+  stand.away = false;
+  stand.rows.set("a", { text: "one of theirs", base: "1", revision: ++stand.revision });
+  const next = reloaded(stand, page);
+  await next.rest();
+  expect(next.shelf.size).toBe(1);
+  await next.open();
+  expect([next.text, next.clashed]).toEqual(["one of mine", undefined]);
+  next.type("one of mine!");
+  expect(next.clashed).toBe("one of theirs");
+  next.drafts.decide("code", "a");
+  await next.rest();
+  expect(stand.rows.get("a")?.text).toBe("one of mine!");
+  expect(next.shelf.size).toBe(0);
 });

@@ -5,6 +5,7 @@ import { unawaited } from "#base/kit/unawaited.ts";
 import { type Clock, type Pace, pace } from "../domain/pace";
 import { merged } from "../domain/splice";
 import type { drafts as server } from "../transport/drafts";
+import type { Shelf } from "../transport/shelf";
 
 /** A text that is typed and not saved. */
 export interface Typed {
@@ -46,7 +47,11 @@ class Entry {
   /** How often something was sent. */
   sent = 0;
   clash = false;
+  /** Nobody showed the draft when it clashed: whoever types in it next is told. */
+  unheard = false;
   failures = 0;
+  /** It lies on the shelf, because it could not be sent. */
+  held = false;
   /** Calls off the pause after which it is sent once more; undefined when there is none. */
   stopPause: (() => void) | undefined;
   /** What the server told of it while something was sent. */
@@ -79,21 +84,31 @@ class Entry {
 /**
  * Keeps what is typed and not saved on the server, where a reload, a crash and a
  * window that is closed leave it alone and every other browser sees it. Apps say
- * what is typed; sending goes on when their windows are gone.
+ * what is typed; sending goes on when their windows are gone. What cannot be sent
+ * lies on the page's shelf until it is, so that a reload goes on with it.
  */
 export class Drafts {
   private readonly entries = new Map<string, Entry>();
   private readonly server: typeof server;
   private readonly clock: Clock;
-
+  private readonly shelf: Shelf;
   private readonly onProblem: (error: unknown) => void;
   /** How many texts were sent: the server leaves a later one alone that overtook an earlier one. */
   private turns = 0;
 
-  constructor(to: typeof server, clock: Clock, onProblem: (error: unknown) => void) {
+  constructor(to: typeof server, clock: Clock, shelf: Shelf, onProblem: (error: unknown) => void) {
     this.server = to;
     this.clock = clock;
+    this.shelf = shelf;
     this.onProblem = onProblem;
+    for (const { app, subject, text, base, known, origin } of shelf.all()) {
+      const entry = this.entry(app, subject);
+      entry.wanted = { text, base };
+      entry.known = known;
+      entry.origin = origin;
+      entry.held = true;
+      entry.pace.put(undefined);
+    }
   }
 
   /** Reads a draft, and tells of what other browsers make of it until `unwatch` is called. */
@@ -119,6 +134,8 @@ export class Drafts {
     const now = entry.now;
     if (now?.text === typed.text && now.base === typed.base) return;
     entry.wanted = typed;
+    if (entry.failures > 0) this.hold(entry);
+    if (entry.clash && entry.unheard) this.tellClash(entry);
     entry.pace.put(undefined);
   }
 
@@ -129,6 +146,7 @@ export class Drafts {
   drop(app: string, subject: string, text?: string): void {
     const entry = this.entries.get(key(app, subject));
     if (!entry) return;
+    this.release(entry);
     if (text !== undefined && !entry.sending && !entry.own && entry.known.revision > 0 && entry.known.text !== text) {
       entry.clash = false;
       entry.wanted = undefined;
@@ -198,6 +216,27 @@ export class Drafts {
     return made;
   }
 
+  /** Puts what waits on the shelf. */
+  private hold(entry: Entry): void {
+    const { app, subject, wanted, known, origin } = entry;
+    if (!wanted) return;
+    entry.held = true;
+    const { revision, text, base } = known;
+    this.shelf.put({
+      app,
+      subject,
+      ...wanted,
+      known: { revision, text, base },
+      ...(origin === undefined ? {} : { origin }),
+    });
+  }
+
+  private release(entry: Entry): void {
+    if (!entry.held) return;
+    entry.held = false;
+    this.shelf.remove(entry.app, entry.subject);
+  }
+
   private forget(entry: Entry): void {
     if (entry.watchers === 0 && entry.wanted === undefined && !entry.sending)
       this.entries.delete(key(entry.app, entry.subject));
@@ -234,6 +273,11 @@ export class Drafts {
     for (const hears of entry.hears) hears.changed(entry.now);
   }
 
+  private tellClash(entry: Entry): void {
+    entry.unheard = entry.hears.size === 0;
+    for (const hears of entry.hears) hears.clashed(entry.known);
+  }
+
   private async send(entry: Entry): Promise<void> {
     const { wanted } = entry;
     if (wanted === undefined || entry.sending || entry.clash || entry.stopPause) return;
@@ -243,9 +287,12 @@ export class Drafts {
     try {
       await this.bring(entry, wanted);
       entry.failures = 0;
+      this.release(entry);
       if (entry.wanted === wanted) entry.wanted = undefined;
     } catch (error) {
       pause = this.refused(entry, wanted, error);
+      if (!entry.wanted) this.release(entry);
+      else if (entry.failures > 0) this.hold(entry);
     } finally {
       entry.sending = false;
     }
@@ -308,8 +355,7 @@ export class Drafts {
     const both = merged(common, mine.text, entry.known.text);
     if (both === undefined) {
       entry.clash = true;
-      for (const hears of entry.hears) hears.clashed(entry.known);
-      return;
+      return this.tellClash(entry);
     }
     const base = mine.text === common ? entry.known.base : mine.base;
     entry.wanted = both === entry.known.text ? undefined : { text: both, base };

@@ -17,6 +17,7 @@ import { untilAnswered } from "../transport/again";
 import { api } from "../transport/api";
 import { type DesktopState, desk } from "../transport/desk";
 import { drafts } from "../transport/drafts";
+import { shelf } from "../transport/shelf";
 import type { Apps } from "./apps";
 import { Demo } from "./demo";
 import { Drafts } from "./drafts";
@@ -32,7 +33,7 @@ export class Session {
   readonly windows: Windows;
   readonly demo: Demo;
   /** What is typed and not saved. */
-  readonly drafts = new Drafts(drafts, pageClock, notifyProblem);
+  readonly drafts = new Drafts(drafts, pageClock, shelf, notifyProblem);
   private readonly queries: QueryClient;
   private readonly stories = new Stories({
     known: (run) => useStore.getState().stories[run],

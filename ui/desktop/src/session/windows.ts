@@ -2,8 +2,9 @@ import type { ID, Rect } from "#base/domain/contracts.ts";
 import { notifyProblem } from "#base/kit/notify.ts";
 import { pace, pageClock } from "../domain/pace";
 import { maximisedOf, minimisedOf, restoredOf, type Snap, snappedOf, type Win } from "../domain/windows";
+import { placeOfNew, type There } from "../domain/wmnew";
 import { focusedOf, onDesktop } from "../domain/wmorder";
-import { cascade, NARROW } from "../domain/wmplace";
+import { NARROW, placed } from "../domain/wmplace";
 import { useStore } from "../state/store";
 import { past } from "../transport/address";
 import { desk } from "../transport/desk";
@@ -84,10 +85,10 @@ export class Windows {
   }
 
   /**
-   * Opens a window at a place without taking the keyboard from whoever types; the same key opens it once. One that
-   * shows the same, or the only one of its app, comes up instead.
+   * Opens a window at a place for a run, without taking the keyboard from whoever types; the same key opens it once.
+   * One that shows the same, or the only one of its app, comes up instead.
    */
-  async stage(app: string, subject: string, bounds: Rect, key: string): Promise<void> {
+  async stage(app: string, subject: string, bounds: Rect, key: string, run: ID): Promise<void> {
     const typing = this.focused();
     const there = this.of(app).find((w) => w.subject === subject || this.apps.of(app)?.single);
     if (there) {
@@ -97,7 +98,7 @@ export class Windows {
     }
     const { desktop } = state();
     this.apps.preload(app);
-    const { window, seq } = await desk.open({ app, subject, bounds, desktop }, key);
+    const { window, seq } = await desk.open({ app, subject, bounds, desktop, run }, key);
     state().settle(window.id, window, seq);
     // A terminal takes the keyboard when it is the window on top. Where one window is seen at a time it is on top all
     // the same, and leaves the keyboard at the prompt.
@@ -114,13 +115,20 @@ export class Windows {
   private async openNew(app: AppFacts, subject: string, title: string): Promise<void> {
     // Its code is fetched while the server is asked.
     this.apps.preload(app.id);
-    const { area, desktop, windows } = state();
-    const top = focusedOf(windows, desktop);
-    const bounds = cascade(app.size, top?.state === "normal" ? top.bounds : undefined, area);
+    const { area, desktop } = state();
+    const bounds = placeOfNew(app.size, this.seen(), area);
     const { window, seq } = await desk.open({ app: app.id, subject, title, bounds, desktop }, crypto.randomUUID());
     state().settle(window.id, window, seq);
     state().want(window.id);
     this.tell("opened", window);
+  }
+
+  /** The windows that are seen on this desktop, where they are drawn. */
+  private seen(): There {
+    const { area, desktop, windows } = state();
+    const top = focusedOf(windows, desktop);
+    const others = onDesktop(windows, desktop).flatMap((w) => (w.id === top?.id ? [] : (placed(w, area) ?? [])));
+    return { focused: top && placed(top, area), steps: top?.state === "normal", others };
   }
 
   focus(id: ID): void {

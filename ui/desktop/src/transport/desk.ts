@@ -28,6 +28,8 @@ export interface Opening {
   subject?: string;
   bounds: Rect;
   desktop?: number;
+  /** The run that opens it; absent when a person does. */
+  run?: ID;
 }
 
 const at = (window: ID) => `${base}/windows/${window}`;

@@ -11,8 +11,8 @@ import { Files } from "../kit/DiffFiles";
 import { useSession } from "../session/session";
 import { useStore } from "../state/store";
 import "../kit/confirm.css";
+import "../kit/effects.css";
 import "../kit/sidenone.css";
-import "./back.css";
 
 /** Says what going back would change, then goes back. */
 export function GoBack({

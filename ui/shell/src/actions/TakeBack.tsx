@@ -7,8 +7,9 @@ import { Dialog } from "#base/kit/Dialog.tsx";
 import { notifyProblem } from "#base/kit/notify.ts";
 import { unawaited } from "#base/kit/unawaited.ts";
 import type { Route } from "../domain/route";
-import { count, terminalsEnd } from "../domain/sentence";
+import { count } from "../domain/sentence";
 import { Files } from "../kit/DiffFiles";
+import { Ends } from "../kit/Ends";
 import { useSession } from "../session/session";
 import "../kit/confirm.css";
 import "../kit/sidenone.css";
@@ -37,7 +38,6 @@ export function TakeBack({ of, title, then, onClose }: Props) {
     retry: false,
   });
   const conflicts = conflictsOf(met ?? error);
-  const ends = terminalsEnd(data?.terminals);
   const read = useRead(data !== undefined);
   const take = async () => {
     setBusy(true);
@@ -66,11 +66,7 @@ export function TakeBack({ of, title, then, onClose }: Props) {
         )}
         {!data && !error && <p className="side-none">Looking what would change…</p>}
         {conflicts.length > 0 && <Conflicts paths={conflicts} />}
-        {ends && conflicts.length === 0 && (
-          <ul className="effects">
-            <li className="effects-stop">{ends}</li>
-          </ul>
-        )}
+        {conflicts.length === 0 && <Ends terminals={data?.terminals} />}
         {data && conflicts.length === 0 && <Files difference={data} none="Nothing of it is left to take back." />}
       </div>
       <footer className="confirm-foot">

@@ -56,6 +56,7 @@ describe("the words of a mark", () => {
     [mark(1, "checkpoint", "before lunch"), "Checkpoint: before lunch"],
     [mark(1, "files", "you changed a and 2 more"), "You changed a and 2 more"],
     [mark(1, "windows", "you arranged home, a.txt"), "You arranged home, a.txt"],
+    [mark(1, "windows", "the run opened terminal"), "The run opened terminal"],
     [mark(1, "undo", "undone: 2 paths"), "You took one step back"],
   ])("%o", (m, words) => expect(say(m)).toBe(words));
 

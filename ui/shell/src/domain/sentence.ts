@@ -59,7 +59,7 @@ const sentences: Sentences = {
   "desktop.broke": (p) => `The desktop broke${p.file ? ` in ${p.file}` : ""}: ${clip(p.message)}`,
   "desktop.upgraded": (p) =>
     `The desktop’s source was upgraded, which changed ${count(p.files, "file")}${p.conflicts?.length ? `; ${files(p.conflicts)} left alone` : ""}`,
-  "window.opened": (p) => `A window was opened: ${clip(p.title || p.app)}`,
+  "window.opened": (p) => `${p.run ? "A run opened a window" : "A window was opened"}: ${clip(p.title || p.app)}`,
   "window.moved": (p) => `A window was moved to ${p.bounds.x}, ${p.bounds.y}`,
   "window.shown": (p) => `A window was ${shown[p.state]}`,
   "window.retitled": (p) => `A window shows something else: ${clip(p.title || p.subject || "")}`,

@@ -31,6 +31,8 @@ export interface Upgrade {
   files: { path: string; fate: Fate }[];
   seq?: number;
   back_seq?: number;
+  /** Terminals that are open and end with it. */
+  terminals?: number;
 }
 
 /** The fates in the order in which they are told, each in words. */

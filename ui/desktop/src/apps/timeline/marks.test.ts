@@ -72,6 +72,7 @@ describe("the words of a mark", () => {
     ],
     [mark(1, "files", { text: "you changed a.txt" }), "You changed a.txt", "Sie änderten a.txt"],
     [mark(1, "windows", { text: "you snapped home" }), "You snapped home", "Sie dockten home an"],
+    [mark(1, "windows", { text: "the run opened terminal" }), "The run opened terminal", "Der Lauf öffnete terminal"],
     [mark(1, "document", { text: "you wrote Notes" }), "You wrote Notes", "Sie schrieben Notes"],
     [
       mark(1, "task", { text: "failed and taken back: sort" }),

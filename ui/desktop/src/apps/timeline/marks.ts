@@ -44,6 +44,7 @@ const plainSubject = /^checkpoint: [\d-]+$/;
 const beginnings = [
   ["you changed ", "youChanged"],
   ["you opened ", "youOpened"],
+  ["the run opened ", "runOpened"],
   ["you closed ", "youClosed"],
   ["you moved ", "youMoved"],
   ["you minimised ", "youMinimised"],

@@ -1,11 +1,12 @@
 import { ChevronUp } from "lucide-react";
-import { useState } from "react";
+import { useRef, useState } from "react";
 import { isOpen } from "#base/domain/views.ts";
 import { notifyProblem } from "#base/kit/notify.ts";
 import { deskWords } from "../../i18n/desk";
 import { useWords } from "../../i18n/words";
 import { useSession } from "../../session/session";
 import { CardView } from "./CardView";
+import { useRoom } from "./useRoom";
 import { useStack } from "./useStack";
 import "./cards.css";
 
@@ -18,6 +19,8 @@ export default function Cards() {
   const session = useSession();
   const [all, setAll] = useState(false);
   const stack = useStack();
+  const section = useRef<HTMLElement>(null);
+  const room = useRoom(section, stack.length > 0);
   const ended = stack.filter(({ card }) => !isOpen(card.state));
   // What is at work or lies open is always seen.
   const seen = stack.filter((s, i) => all || s.unfolded || isOpen(s.card.state) || i >= stack.length - SEEN);
@@ -28,7 +31,7 @@ export default function Cards() {
   };
   if (stack.length === 0) return null;
   return (
-    <section className="cards" data-all={all} aria-label={t("progress")}>
+    <section className="cards" ref={section} style={room} data-all={all} aria-label={t("progress")}>
       {(hidden > 0 || ended.length > SEEN) && (
         <p className="cards-more">
           {hidden > 0 && (

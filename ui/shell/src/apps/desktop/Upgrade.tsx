@@ -6,6 +6,7 @@ import { notifyProblem } from "#base/kit/notify.ts";
 import { unawaited } from "#base/kit/unawaited.ts";
 import { count } from "../../domain/sentence";
 import { byFate, type Upgrade as Plan } from "../../domain/source";
+import { Ends } from "../../kit/Ends";
 import { useSession } from "../../session/session";
 import "../../kit/confirm.css";
 import "../../kit/sidenone.css";
@@ -45,6 +46,7 @@ export default function Upgrade({ onClose }: { onClose(): void }) {
           </p>
         )}
         {!data && !error && <p className="side-none">Looking what would change…</p>}
+        <Ends terminals={data?.terminals} />
         {data && <Fates files={data.files} />}
       </div>
       <footer className="confirm-foot">

@@ -1,0 +1,77 @@
+package main
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// said runs a command line that must be refused as wrongly used, and returns what it
+// says of that.
+func said(t *testing.T, args ...string) string {
+	t.Helper()
+	var out, errOut strings.Builder
+	a := &app{console: newConsole(&out, &errOut), env: func(string) string { return "" }}
+	if code := execute(t.Context(), append([]string{"--data", t.TempDir()}, args...), a); code != 2 {
+		t.Errorf("choir %q ends with %d: %s", args, code, errOut.String())
+	}
+	for _, library := range []string{"unknown", "flag needs", "invalid argument", "strconv", "shorthand", "bad flag"} {
+		if strings.Contains(errOut.String(), library) {
+			t.Errorf("choir %q says it in the words of a library: %s", args, errOut.String())
+		}
+	}
+	return errOut.String()
+}
+
+// TestEveryVerbSaysWhichFlagIsWrong gives every verb a flag that it does not have, one
+// that is misspelt, and each of its flags without its value and with one of another
+// kind.
+func TestEveryVerbSaysWhichFlagIsWrong(t *testing.T) {
+	t.Parallel()
+	var all func(c *cobra.Command)
+	all = func(c *cobra.Command) {
+		for _, sub := range c.Commands() {
+			all(sub)
+		}
+		path := c.CommandPath()
+		verb := strings.Fields(path)[1:]
+		expect := func(pattern string, flags ...string) {
+			t.Helper()
+			pattern = "^choir: " + strings.NewReplacer("PATH", regexp.QuoteMeta(path), "EXAMPLE", "for example: .*"+path+".*").Replace(pattern) + "\n$"
+			if got := said(t, append(verb[:len(verb):len(verb)], flags...)...); !regexp.MustCompile(pattern).MatchString(got) {
+				t.Errorf("%s %q says %q, not %s", path, flags, got, pattern)
+			}
+		}
+		expect("--xyzzyxyzzy is no flag of PATH\n  its flags are --.*--json.*; EXAMPLE", "--xyzzyxyzzy")
+		expect("--jsno is no flag of PATH\n  did you mean --json\\? EXAMPLE", "--jsno")
+		expect("-json is no flag of PATH\n  did you mean --json\\? EXAMPLE", "-json")
+		expect("--=1 is no flag of PATH: .*\n  EXAMPLE", "--=1")
+		c.Flags().VisitAll(func(f *pflag.Flag) {
+			if f.NoOptDefVal == "" {
+				expect("--"+f.Name+" of PATH is missing its value: .+\n  EXAMPLE", "--"+f.Name)
+			}
+			if f.Value.Type() != "string" {
+				expect("--"+f.Name+" of PATH must be (true or false|a whole number.*), and \"q\" is not: .+\n  EXAMPLE", "--"+f.Name+"=q")
+			}
+		})
+	}
+	all(newRootCommand(newApp()))
+}
+
+func TestAVerbThatIsNotThereNamesTheNearest(t *testing.T) {
+	t.Parallel()
+	for want, args := range map[string][]string{
+		"choir: \"rewnd\" is no verb of choir\n  did you mean choir rewind? choir --help lists all\n":                                                                                {"rewnd"},
+		"choir: \"ad\" is no verb of choir repo\n  did you mean choir repo add? choir repo --help lists all\n":                                                                       {"repo", "ad"},
+		"choir: \"wholly-other\" is no verb of choir\n  choir --help lists them\n":                                                                                                   {"wholly-other"},
+		"choir: \"what \\\"is\\\" this\" is no verb of choir\n  choir --help lists them\n":                                                                                           {"what \"is\" this"},
+		"choir: --verify cannot be given to choir log together with --follow\n  give one of --follow, --verify, --repair, --restore-from-cluster; for example: choir log --follow\n": {"log", "--verify", "--follow"},
+	} {
+		if got := said(t, args...); got != want {
+			t.Errorf("choir %q says %q, want %q", args, got, want)
+		}
+	}
+}
