@@ -108,7 +108,7 @@ func (m *machine) use(ctx context.Context, n int) error {
 			return err
 		}
 		if drafts = append(drafts, d); len(drafts) == 500 || i == n-1 {
-			if _, err := m.c.Append(ctx, choir.RoleShell, drafts...); err != nil {
+			if _, err := m.c.Store().Append(ctx, choir.RoleShell, drafts...); err != nil {
 				return err
 			}
 			drafts = drafts[:0]

@@ -99,10 +99,10 @@ func (m *machine) moment(ctx context.Context, nth int) (uint64, error) {
 			return 0, err
 		}
 	}
-	if _, err := m.c.Append(ctx, choir.RoleShell, windows...); err != nil {
+	if _, err := m.c.Store().Append(ctx, choir.RoleShell, windows...); err != nil {
 		return 0, err
 	}
-	if _, err := m.c.Append(ctx, choir.RoleDirector, documents...); err != nil {
+	if _, err := m.c.Store().Append(ctx, choir.RoleDirector, documents...); err != nil {
 		return 0, err
 	}
 	// A task looks at the tree and records it.

@@ -37,9 +37,9 @@ func (m *machine) serve(shell, desktop fs.FS) (*site, error) {
 		return nil, errors.Join(err, ln.Close())
 	}
 	g := gateway.New(gateway.Config{
-		Host: shellName, Port: port, Shell: shell, Desktop: desktop, Hosts: m.sys.Desktop,
-		API:    api.New(m.sys, api.Config{Version: "bench", PromptBurst: 1, PromptWindow: time.Second, Now: time.Now}),
-		System: m.sys, Auth: m.sys.Auth(), Bus: m.sys.Bus(),
+		Host: shellName, Port: port, Shell: shell, Desktop: desktop,
+		API:    api.New(m.sys.Edge(), api.Config{Version: "bench", PromptBurst: 1, PromptWindow: time.Second, Now: time.Now}),
+		System: m.sys.Edge(), Auth: m.sys.Auth(), Bus: m.sys.Bus(),
 	})
 	s := &site{
 		m: m, server: &http.Server{Handler: g, ReadHeaderTimeout: 10 * time.Second},

@@ -95,7 +95,7 @@ func (a *app) withReaderOf(ctx context.Context, file config.Config, from string,
 	if err != nil {
 		return err
 	}
-	c := &client{http: &http.Client{Transport: inProcess{asCLI(newAPI(r, cfg))}}}
+	c := &client{http: &http.Client{Transport: inProcess{asCLI(newAPI(r.Edge(), cfg))}}}
 	if err = c.pick(ctx, a.computer); err == nil {
 		err = f(r, c)
 	}

@@ -92,7 +92,7 @@ func openServer(ctx context.Context, a *app, web bool) (*server, []net.Listener,
 		return fail(errors.Join(err, closeTraces(spans), driver.Close(), book.Close()))
 	}
 	figures.Watch(sys)
-	s := &server{sys: sys, driver: driver, book: book, spans: spans, api: newAPI(sys, cfg)}
+	s := &server{sys: sys, driver: driver, book: book, spans: spans, api: newAPI(sys.Edge(), cfg)}
 	closing := func(err error) (*server, []net.Listener, error) { return fail(errors.Join(err, s.close())) }
 	ln, err := listenSocket(a.data)
 	if err != nil {
@@ -118,7 +118,7 @@ func openServer(ctx context.Context, a *app, web bool) (*server, []net.Listener,
 	}
 	s.gate = gateway.New(gateway.Config{
 		Host: cfg.File.Listen.Shell, Port: strconv.Itoa(ln.Addr().(*net.TCPAddr).Port), Shell: shell, Desktop: desktop,
-		Hosts: sys.Desktop, API: s.api, System: sys, Auth: sys.Auth(), Metrics: figures, Scrape: sys.Scrape(), Bus: sys.Bus(), Log: cfg.Log,
+		API: s.api, System: sys.Edge(), Auth: sys.Auth(), Metrics: figures, Scrape: sys.Scrape(), Bus: sys.Bus(), Log: cfg.Log,
 	})
 	s.origin = s.gate.Origin()
 	s.web = gateway.NewServer(tracedRequests(spans, s.gate, figures.Requests("web", s.gate.Route, s.gate)))

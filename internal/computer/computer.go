@@ -11,7 +11,6 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"choiros/internal/blob"
@@ -25,6 +24,7 @@ import (
 	"choiros/internal/computer/dispatch"
 	"choiros/internal/computer/guestblobs"
 	"choiros/internal/computer/moments"
+	"choiros/internal/computer/origin"
 	"choiros/internal/computer/projects"
 	"choiros/internal/computer/reconcile"
 	"choiros/internal/computer/rewind"
@@ -36,6 +36,7 @@ import (
 	"choiros/internal/computer/terminals"
 	"choiros/internal/computer/treemerge"
 	"choiros/internal/computer/verbs"
+	"choiros/internal/computer/verification"
 	"choiros/internal/computer/workspace"
 	"choiros/internal/diskquota"
 	"choiros/internal/eventstore"
@@ -158,8 +159,12 @@ type Computer struct {
 	verbs *verbs.Verbs
 	// session is the control plane's, from Open on.
 	session *session.Session
-	// replica is nil where durability is local.
-	replica *cluster.Replica
+	// origin is where the log begins.
+	origin *origin.Origin
+	// verifier checks the copies of the log, of which replica is nil where durability is
+	// local.
+	verifier *verification.Verifier
+	replica  *cluster.Replica
 	// reading says that the computer was opened for reading only.
 	reading bool
 
@@ -167,8 +172,6 @@ type Computer struct {
 	ids sync.Mutex
 	// draftNews tells pages which drafts of the desk changed.
 	draftNews *desk.DraftNews
-	// begins is the first event that it has alone; 0 until somebody asked.
-	begins atomic.Uint64
 }
 
 // Open opens the computer's log and creates what is missing. It starts nothing;
@@ -201,25 +204,23 @@ func Open(ctx context.Context, cfg Config) (*Computer, error) {
 	if err != nil {
 		return nil, errorsJoin(err, blob.Close(blobs))
 	}
-	c.setLog(log)
-	if err := c.mustBeOurs(ctx); err != nil {
-		return nil, errorsJoin(err, c.store.Close(), blob.Close(blobs))
+	makeParts(c, log)
+	err = c.origin.MustBeOwn(ctx, cfg.Dir)
+	if err == nil && log.ReadOnly() == "" {
+		var before session.Before
+		before, err = c.session.OpenLog(ctx, session.Opening{Name: cfg.Name, Repairs: log.Repairs(), Lost: terminals.Lost})
+		if before.MachineWentDown {
+			c.reconciler.DistrustWorkspace()
+		}
 	}
-	if err := c.begin(ctx); err != nil {
+	if err != nil {
 		return nil, errorsJoin(err, c.store.Close(), blob.Close(blobs))
 	}
 	if c.replica != nil && c.store.ReadOnly() == "" {
 		c.replica.Start(c.store)
 	}
-	c.store.Check(c.repaired)
+	c.store.Check(c.verifier.Record)
 	return c, nil
-}
-
-// repaired records what a verification of the log restored.
-func (c *Computer) repaired(r choir.LogRepaired) {
-	if _, err := c.events.Append(context.Background(), choir.RoleControl, r); err != nil {
-		c.cfg.Log.Error("a repair of the log is not recorded", "computer", c.cfg.ID, "error", err)
-	}
 }
 
 func newComputer(cfg Config, blobs blob.Store) *Computer {
@@ -243,38 +244,8 @@ func OpenReadOnly(ctx context.Context, cfg Config) (*Computer, error) {
 	if err != nil {
 		return nil, errorsJoin(err, blob.Close(blobs))
 	}
-	c.setLog(log)
+	makeParts(c, log)
 	return c, nil
-}
-
-// begin makes the first event of a new log, and records repairs of an old one.
-func (c *Computer) begin(ctx context.Context) error {
-	if c.store.ReadOnly() != "" {
-		return nil
-	}
-	var payloads []choir.Payload
-	if seq, _ := c.store.Head(); seq == 0 {
-		payloads = append(payloads, choir.ComputerCreated{Name: c.cfg.Name, Format: 1})
-	} else {
-		before, err := c.session.ReadBefore(ctx)
-		if before.MachineWentDown {
-			c.reconciler.DistrustWorkspace()
-		}
-		if err == nil && before.Killed {
-			payloads, err = terminals.Lost(c.store.Events(ctx, before.Seq+1, 0))
-		}
-		if err != nil {
-			return err
-		}
-	}
-	for _, r := range c.store.Repairs() {
-		payloads = append(payloads, r)
-	}
-	if len(payloads) == 0 {
-		return nil
-	}
-	_, err := c.events.Append(ctx, choir.RoleControl, payloads...)
-	return err
 }
 
 // String names the computer's service.
@@ -329,29 +300,17 @@ func (c *Computer) Verbs() *verbs.Verbs { return c.verbs }
 // Session is the session of the control plane on the computer.
 func (c *Computer) Session() *session.Session { return c.session }
 
+// Origin is where the computer's log begins.
+func (c *Computer) Origin() *origin.Origin { return c.origin }
+
 // Blobs is the computer's content.
 func (c *Computer) Blobs() blob.Store { return c.blobs }
 
+// Verifier checks the copies of the computer's log.
+func (c *Computer) Verifier() *verification.Verifier { return c.verifier }
+
 // Collector removes content that nothing leads to any more.
 func (c *Computer) Collector() *collection.Collector { return c.collector }
-
-// Verify is the log's own, records what it restored, and compares the copy in the
-// cluster, when there is one.
-func (c *Computer) Verify(ctx context.Context) (eventstore.Report, error) {
-	report, err := c.store.Verify(ctx, nil)
-	for _, r := range report.Repaired {
-		c.repaired(r)
-	}
-	if err != nil || c.replica == nil || c.store.ReadOnly() != "" {
-		return report, err
-	}
-	events, err := c.replica.Compare(ctx)
-	report.Cluster = &eventstore.ClusterReport{Events: events, Code: choir.CodeOf(err)}
-	if err != nil {
-		report.Cluster.Reason = err.Error()
-	}
-	return report, nil
-}
 
 // Replica is the copy of the log in a cluster; nil when there is none.
 func (c *Computer) Replica() *cluster.Replica { return c.replica }
@@ -364,22 +323,14 @@ func (c *Computer) Close() error {
 	return errorsJoin(c.desk.Close(), c.store.Close(), blob.Close(c.blobs))
 }
 
-// NewID makes an id now.
-func (c *Computer) NewID() (choir.ID, error) { return c.newID() }
-
-// newID makes an id now.
-func (c *Computer) newID() (choir.ID, error) {
+// NewID makes an id now. Code unavailable when the computer is open for reading only.
+func (c *Computer) NewID() (choir.ID, error) {
 	if c.reading {
 		return "", choir.E("computer", choir.CodeUnavailable, "the computer does not run").WithRemedy("start it with: choir up")
 	}
 	c.ids.Lock()
 	defer c.ids.Unlock()
 	return choir.NewID(choir.TimeOf(c.cfg.Now()), c.cfg.Random)
-}
-
-// Append stamps and appends drafts that came with a role's connection.
-func (c *Computer) Append(ctx context.Context, role choir.Role, drafts ...choir.Draft) ([]choir.Receipt, error) {
-	return c.store.Append(ctx, role, drafts...)
 }
 
 // errorsJoin joins errors as errors.Join does, but keeps a single error as it is

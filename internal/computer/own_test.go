@@ -37,17 +37,3 @@ func TestTheLogOfAnotherComputerIsRefused(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
-
-// TestTheRelayGetsOnlyTheComputersOwnEvents reads a fork's log as its relay does.
-func TestTheRelayGetsOnlyTheComputersOwnEvents(t *testing.T) {
-	c := still(t)
-	head, _ := c.store.Head()
-	own := ownEvents{c.store, head}
-	must(c.events.Append(t.Context(), choir.RoleControl, choir.SessionEnded{Reason: "x"}))(t)
-	for after, want := range map[uint64]uint64{0: head, head - 1: head, head: head + 1} {
-		events := must(choir.Collect(own.Events(t.Context(), after+1, 0), 1))(t)
-		if len(events) != 1 || events[0].Seq != want {
-			t.Errorf("after %d came %+v", after, events)
-		}
-	}
-}

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"choiros/internal/bus"
+	"choiros/internal/bus/cluster"
 	"choiros/internal/bus/hub"
 	"choiros/internal/choir"
 	"choiros/internal/computer/appender"
@@ -17,6 +18,7 @@ import (
 	"choiros/internal/computer/desk/drafts"
 	"choiros/internal/computer/dispatch"
 	"choiros/internal/computer/moments"
+	"choiros/internal/computer/origin"
 	"choiros/internal/computer/projects"
 	"choiros/internal/computer/reconcile"
 	"choiros/internal/computer/rewind"
@@ -27,6 +29,7 @@ import (
 	"choiros/internal/computer/tasks"
 	"choiros/internal/computer/treemerge"
 	"choiros/internal/computer/verbs"
+	"choiros/internal/computer/verification"
 	"choiros/internal/computer/workspace"
 	"choiros/internal/eventstore"
 	"choiros/internal/sandbox"
@@ -36,19 +39,21 @@ import (
 // fork, an export and a rewind leave it alone: drafts are no part of the log.
 const draftsFile = "drafts.sqlite"
 
-// setLog gives the computer its log, and makes the parts that work on it. Nothing runs
-// before Serve.
-func (c *Computer) setLog(log *eventstore.Store) {
+// makeParts gives a computer that is being opened its log, and makes the parts that work
+// on it. Nothing runs before Serve.
+func makeParts(c *Computer, log *eventstore.Store) {
 	cfg := &c.cfg
 	c.store = log
-	c.events = appender.New(log, cfg.ID, c.newID, cfg.Log)
+	c.events = appender.New(log, cfg.ID, c.NewID, cfg.Log)
+	c.origin = origin.New(cfg.ID, log, c.events, c.keeper)
+	c.verifier = verification.New(cfg.ID, log, c.events, clusterCopy(c.replica), cfg.Log)
 	c.session = session.New(log, c.events, cfg.Version, cfg.Boot)
 	c.draftNews = desk.NewDraftNews(cfg.ID, cfg.openDraftPost, cfg.Log)
 	c.desk = desk.New(log, c.events, c.blobs, desk.Config{
 		Themes: selfsource.ThemeFolder, Drafts: filepath.Join(cfg.Dir, draftsFile),
 		ReadOnly: c.reading, Now: cfg.Now, DraftChanged: c.draftNews.Enqueue,
 	})
-	c.moments = moments.New(log, c.desk, c.keeper, c.available)
+	c.moments = moments.New(log, c.desk, c.keeper, c.origin.Available)
 	preparing := &preparedWorkspace{} // which needs the workspace, which needs the roles
 	c.roles = rolehost.New(log, c.events, roleBus{cfg.Bus}, preparing, roleConfig(c))
 	c.workspace = workspace.New(log, c.events, c.blobs, c.keeper, c.roles, workspace.Config{
@@ -57,7 +62,7 @@ func (c *Computer) setLog(log *eventstore.Store) {
 	})
 	c.merger = treemerge.New(log, c.events, c.workspace, c.keeper, c.roles.Terminals(), cfg.Now)
 	c.rewinder = rewind.New(log, c.events, c.moments, c.workspace, c.keeper, c.merger, c.roles.Terminals(), rewind.Config{
-		Available: c.available, ReadOnly: c.reading,
+		Available: c.origin.Available, ReadOnly: c.reading,
 		WrittenByOwner: func(ctx context.Context, t *eventstore.Task) ([]string, error) {
 			return tasks.WrittenByOwner(ctx, log, t)
 		},
@@ -66,7 +71,7 @@ func (c *Computer) setLog(log *eventstore.Store) {
 		KeepCalls: cfg.KeepCalls, Every: cfg.Patience.Collect, Computer: cfg.ID, Now: cfg.Now, Logger: cfg.Log,
 	})
 	c.copier = copies.New(log, c.events, c.blobs, c.keeper, c.collector, c.workspace, c.moments, c.merger, copies.Config{
-		Computer: cfg.ID, Name: cfg.Name, Available: c.available,
+		Computer: cfg.ID, Name: cfg.Name, Available: c.origin.Available,
 	})
 	c.source = selfsource.New(log, c.events, c.keeper, c.workspace, c.merger, sourceConfig(c))
 	c.projects = projects.New(log, c.events, c.keeper, c.workspace, c.roles, sandbox.WorkspaceInside)
@@ -85,6 +90,14 @@ func (c *Computer) setLog(log *eventstore.Store) {
 	c.verbs = verbs.New(cfg.ID, verbs.Parts{
 		Log: log, Blobs: c.blobs, Content: c.guestBlobs, Desk: c.desk, Runs: c.runs, Roles: c.roles, Tasks: c.taskChanges,
 	}, cfg.Observer, cfg.Log)
+}
+
+// clusterCopy is the copy of the log in a cluster; nil when there is none.
+func clusterCopy(r *cluster.Replica) verification.Copy {
+	if r == nil {
+		return nil
+	}
+	return r
 }
 
 // preparedWorkspace is the workspace as the host of the roles prepares it. The Reconciler
@@ -117,7 +130,7 @@ func sourceConfig(c *Computer) selfsource.Config {
 	return selfsource.Config{
 		Computer: c.cfg.ID, Archive: c.cfg.Source, Version: c.cfg.Version,
 		Available: func(ctx context.Context, root choir.Digest) (choir.Digest, error) {
-			left, _, err := c.available(ctx, root)
+			left, _, err := c.origin.Available(ctx, root)
 			return left, err
 		},
 		Running: func(ctx context.Context) choir.ID {

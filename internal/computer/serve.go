@@ -22,7 +22,9 @@ func (c *Computer) Serve(ctx context.Context) error {
 		return nil
 	}
 	sup := suture.New("computer "+string(c.cfg.ID), suture.Spec{
-		EventHook:      c.supervised,
+		EventHook: func(e suture.Event) {
+			c.cfg.Log.Warn("supervisor", "computer", c.cfg.ID, "said", e.String())
+		},
 		FailureBackoff: 5 * time.Second,
 		Timeout:        20 * time.Second,
 	})
@@ -39,12 +41,12 @@ func (c *Computer) Serve(ctx context.Context) error {
 		answers.Close()
 		return ended(err)
 	}
-	begins, err := c.beginsAt(ctx)
+	own, err := c.origin.Own(ctx)
 	if err != nil {
 		answers.Close()
 		return err
 	}
-	sup.Add(hub.NewRelay(c.cfg.Bus, ownEvents{c.store, begins}, c.store.Cursor("relay"), c.cfg.User, c.cfg.ID))
+	sup.Add(hub.NewRelay(c.cfg.Bus, own, c.store.Cursor("relay"), c.cfg.User, c.cfg.ID))
 	for _, s := range slices.Concat(c.roles.Services(), c.tasks.Services()) {
 		sup.Add(s)
 	}
@@ -63,11 +65,6 @@ func (c *Computer) Serve(ctx context.Context) error {
 		err = errorsJoin(err, c.cfg.Drain(c))
 	}
 	return errorsJoin(c.session.End(ctx, "choir was stopped"), err)
-}
-
-// supervised logs what the supervisor sees.
-func (c *Computer) supervised(e suture.Event) {
-	c.cfg.Log.Warn("supervisor", "computer", c.cfg.ID, "said", e.String())
 }
 
 // ended is nil for the ways in which a service is meant to end.

@@ -30,7 +30,7 @@ func TestARepairByAVerificationIsInTheLog(t *testing.T) {
 	if err := conn.Close(); err != nil {
 		t.Fatal(err)
 	}
-	report, err := l.Verify(l.within())
+	report, err := l.Verifier().Verify(l.within())
 	if err != nil || len(report.Repaired) != 1 {
 		t.Fatalf("%+v %v", report, err)
 	}

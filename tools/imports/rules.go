@@ -108,9 +108,9 @@ var importRules = []importRule{
 		bad: ownBut("./internal/timeline", "./internal/choir", "./internal/snapshot", "./internal/keyfile", "./internal/blob", "./internal/journal", "./internal/eventstore"),
 	},
 	{
-		why: "desk, runs and session work on the computer's log alone, and guestblobs on its content, so that windows, documents and prompts work while nothing runs, and all are tested without it",
+		why: "desk, runs, session and verification work on the computer's log alone, and guestblobs on its content, so that windows, documents and prompts work while nothing runs, and all are tested without it",
 		of: func(path string) bool {
-			return underAny(path, []string{"./internal/computer/desk", "./internal/computer/runs", "./internal/computer/session", "./internal/computer/guestblobs"})
+			return underAny(path, []string{"./internal/computer/desk", "./internal/computer/runs", "./internal/computer/session", "./internal/computer/verification", "./internal/computer/guestblobs"})
 		}, deps: true,
 		bad: func(_, imported string) bool {
 			return underAny(imported, []string{"./internal/sandbox", "./internal/guest", "./internal/bus", "./internal/snapshot"})
@@ -152,10 +152,24 @@ var importRules = []importRule{
 		},
 	},
 	{
+		why: "where a log begins is found in the log and its content, so that a computer that does not run can say it; of the other parts it knows how events are appended",
+		of:  below("./internal/computer/origin"), deps: true,
+		bad: func(path, imported string) bool {
+			return imported == "./internal/computer" || underAny(imported, []string{"./internal/sandbox", "./internal/guest", "./internal/bus", "./internal/control", "./internal/computer/workspace", "./internal/computer/rolehost", "./internal/computer/desk"})
+		},
+	},
+	{
 		why: "the verbs of the roles are answered by parts of a computer that are given as interfaces, so that what a role may send is tested without them",
 		of:  below("./internal/computer/verbs"), deps: true,
 		bad: func(path, imported string) bool {
 			return under(imported, "./internal/computer") && imported != path || underAny(imported, []string{"./internal/sandbox", "./internal/guest", "./internal/control"})
+		},
+	},
+	{
+		why: "the API is given the parts of a computer that requests are about: it opens no store, no content and no sandbox, and runs no control plane",
+		of:  is("./internal/control/api"),
+		bad: func(_, imported string) bool {
+			return imported == "./internal/computer" || underAny(imported, []string{"./internal/blob", "./internal/journal", "./internal/bus/hub", "./internal/control/supervisor", "./internal/control/gateway"})
 		},
 	},
 	{

@@ -258,8 +258,8 @@ func (w *unreadWorkspace) ScanWith(context.Context, *guest.Client, []string) (sn
 	return snapshot.Result{}, choir.E("x", choir.CodeForbidden, "it cannot be read")
 }
 
-// TestContentIsNotCollectedUnderALook holds the lock of collections while it scans and
-// while the source is renewed.
+// TestContentIsNotCollectedUnderALook pauses collections while it scans and while the
+// source is renewed.
 func TestContentIsNotCollectedUnderALook(t *testing.T) {
 	l := newLab(t)
 	var held []bool

@@ -15,6 +15,7 @@ import (
 
 // Log is what a Session reads of its computer's log; eventstore.Store is one.
 type Log interface {
+	Head() (uint64, choir.Digest)
 	Backwards(ctx context.Context, before uint64) iter.Seq2[choir.Event, error]
 	Events(ctx context.Context, from, to uint64) iter.Seq2[choir.Event, error]
 }
@@ -46,9 +47,37 @@ type Before struct {
 	MachineWentDown bool
 }
 
-// ReadBefore finds out how the session before ended. It is called before Start. Code
-// corrupt when the log's event of that cannot be read.
-func (s *Session) ReadBefore(ctx context.Context) (Before, error) {
+// Opening is what a log that is opened may need.
+type Opening struct {
+	Name    string              // of the computer, for a new log
+	Repairs []choir.LogRepaired // of the log, since it was open last
+	// Lost makes the ends of what the events of a killed session left open.
+	Lost func(events iter.Seq2[choir.Event, error]) ([]choir.Payload, error)
+}
+
+// OpenLog appends the first event of a new log, and to an old one the ends of what a
+// killed session left open, and the repairs. It returns how the session before ended, and
+// is called before Start. Code corrupt when the log's event of that cannot be read.
+func (s *Session) OpenLog(ctx context.Context, o Opening) (Before, error) {
+	var payloads []choir.Payload
+	var before Before
+	var err error
+	if head, _ := s.log.Head(); head == 0 {
+		payloads = append(payloads, choir.ComputerCreated{Name: o.Name, Format: 1})
+	} else if before, err = s.readBefore(ctx); err == nil && before.Killed {
+		payloads, err = o.Lost(s.log.Events(ctx, before.Seq+1, 0))
+	}
+	for _, r := range o.Repairs {
+		payloads = append(payloads, r)
+	}
+	if err == nil && len(payloads) > 0 {
+		_, err = s.events.Append(ctx, choir.RoleControl, payloads...)
+	}
+	return before, err
+}
+
+// readBefore finds out how the session before ended.
+func (s *Session) readBefore(ctx context.Context) (Before, error) {
 	last, err := s.lastEvent(ctx)
 	if s.recovered = last != nil && last.Type == choir.TypeSessionStarted; err != nil || !s.recovered {
 		return Before{}, err

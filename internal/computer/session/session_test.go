@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"crypto/rand"
+	"iter"
 	"log/slog"
 	"slices"
 	"testing"
@@ -57,6 +58,43 @@ func must[T any](v T, err error) func(testing.TB) T {
 	}
 }
 
+// nothingLost is what a killed session left open that left nothing.
+func nothingLost(iter.Seq2[choir.Event, error]) ([]choir.Payload, error) { return nil, nil }
+
+func TestALogThatIsOpenedGetsWhatTheSessionBeforeDidNotAppend(t *testing.T) {
+	l := newLab(t)
+	lost := choir.TerminalClosed{Terminal: choir.DeriveID("", "t"), Reason: choir.TerminalLost}
+	opening := Opening{Name: "lab", Repairs: []choir.LogRepaired{{From: 1, To: 1, Copy: "sqlite", Damage: "x"}}}
+	opening.Lost = func(events iter.Seq2[choir.Event, error]) ([]choir.Payload, error) {
+		open, err := choir.Collect(events, 10)
+		if err != nil || len(open) != 1 || open[0].Type != choir.TypeTerminalClosed {
+			t.Errorf("the killed session has %+v, %v", open, err)
+		}
+		return []choir.Payload{lost}, nil
+	}
+	opened := func(want ...choir.Type) {
+		t.Helper()
+		head, _ := l.log.Head()
+		must(l.session("").OpenLog(t.Context(), opening))(t)
+		var got []choir.Type
+		for e, err := range l.log.Events(t.Context(), head+1, 0) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, e.Type)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("appended are %q, want %q", got, want)
+		}
+	}
+	opened(choir.TypeComputerCreated, choir.TypeLogRepaired)
+	l.append(choir.SessionStarted{Version: "1", Isolation: "x"}, choir.TerminalClosed{Terminal: choir.DeriveID("", "other"), Reason: choir.TerminalExited})
+	opened(choir.TypeTerminalClosed, choir.TypeLogRepaired)
+	l.append(choir.SessionEnded{Reason: "x"})
+	opening.Repairs = nil
+	opened()
+}
+
 func TestASessionSaysHowTheOneBeforeEnded(t *testing.T) {
 	started := choir.SessionStarted{Version: "1", Isolation: "x", Boot: "a"}
 	for _, c := range []struct {
@@ -77,7 +115,7 @@ func TestASessionSaysHowTheOneBeforeEnded(t *testing.T) {
 			l := newLab(t)
 			l.append(c.log...)
 			s := l.session(c.boot)
-			if got := must(s.ReadBefore(t.Context()))(t); got != c.want || s.Recovered() != c.want.Killed {
+			if got := must(s.OpenLog(t.Context(), Opening{Lost: nothingLost}))(t); got != c.want || s.Recovered() != c.want.Killed {
 				t.Errorf("%+v, recovered %t; want %+v", got, s.Recovered(), c.want)
 			}
 		})
@@ -90,7 +128,7 @@ func TestASessionIsStartedAndEndedInTheLog(t *testing.T) {
 	l := newLab(t)
 	l.append(choir.SessionStarted{Version: "1", Isolation: "x"})
 	s := l.session("a")
-	must(s.ReadBefore(t.Context()))(t)
+	must(s.OpenLog(t.Context(), Opening{Lost: nothingLost}))(t)
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	for range 2 {

@@ -18,7 +18,8 @@ import (
 
 	"choiros/internal/bus"
 	"choiros/internal/choir"
-	"choiros/internal/computer"
+	"choiros/internal/computer/copies"
+	"choiros/internal/computer/treemerge"
 	"choiros/internal/config"
 	"choiros/internal/control/auth"
 	"choiros/internal/desktop"
@@ -26,13 +27,36 @@ import (
 	"choiros/internal/sandbox"
 )
 
-// System is what the API needs of the control plane.
-type System interface {
-	Computers() []*computer.Computer
-	Computer(id choir.ID) (*computer.Computer, error)
+// Computers are the computers of the owner, by their ids. Code not_found for an id that
+// none has.
+type Computers interface {
+	Computers() []Computer
+	// Computer finds one. Code unavailable for one that could not be opened.
+	Computer(id choir.ID) (Computer, error)
+	// Failed lists the computers that could not be opened.
 	Failed() []FailedComputer
+	Fork(ctx context.Context, id choir.ID, role choir.Role, r ForkRequest) (Forked, error)
+	Import(ctx context.Context, name string, r io.Reader) (Imported, error)
+	// Compare compares the files of two computers, as they are now.
+	Compare(ctx context.Context, id, with choir.ID) (copies.Compared, error)
+	// Take takes over the changes of another computer; see copies.Copier.Take.
+	Take(ctx context.Context, id choir.ID, role choir.Role, from choir.ID, paths []string, dryRun bool) (treemerge.Applied, error)
+}
+
+// Machine is what the control plane says of itself, and whom it lets in.
+type Machine interface {
 	Health(ctx context.Context) Health
 	Doctor(ctx context.Context) Doctor
+	Mint(role choir.Role, user, computer choir.ID) (bus.Credentials, error)
+	NewLink() (string, error)
+	// RenewScrapeToken makes the token that reads /metrics and may do nothing else; an
+	// earlier one is void.
+	RenewScrapeToken() (string, error)
+	RemoveScrapeToken() error
+}
+
+// Models are the model services and the other settings in force.
+type Models interface {
 	Models() ModelState
 	// Waits says why a model call of a run waits now; empty when none does.
 	Waits(computer, run choir.ID) string
@@ -41,19 +65,24 @@ type System interface {
 	Connect(ctx context.Context, r ConnectRequest) (Connected, error)
 	// Disconnect removes a service that Connect connected, and its key.
 	Disconnect(ctx context.Context, name string) (Settings, error)
-	Mint(role choir.Role, user, computer choir.ID) (bus.Credentials, error)
-	StartDemo(ctx context.Context, c *computer.Computer, role choir.Role, other DemoParts) (Demo, error)
+}
+
+// Desktops are what the control plane does for desktops of computers, by their ids.
+type Desktops interface {
+	StartDemo(ctx context.Context, id choir.ID, role choir.Role, other DemoParts) (Demo, error)
 	// HurryRun plays the rest of a paced run at full speed; any other run goes on as
 	// it does. Code not_found when there is no such run.
-	HurryRun(ctx context.Context, c *computer.Computer, run choir.ID) error
-	NewLink() (string, error)
-	// RenewScrapeToken makes the token that reads /metrics and may do nothing else; an
-	// earlier one is void.
-	RenewScrapeToken() (string, error)
-	RemoveScrapeToken() error
-	Fork(ctx context.Context, c *computer.Computer, role choir.Role, r ForkRequest) (Forked, error)
-	Source(ctx context.Context, c *computer.Computer) (desktop.Status, error)
-	Import(ctx context.Context, name string, r io.Reader) (Imported, error)
+	HurryRun(ctx context.Context, id, run choir.ID) error
+	// Source says how a computer's desktop is served.
+	Source(ctx context.Context, id choir.ID) (desktop.Status, error)
+}
+
+// System is what the API needs of the control plane.
+type System interface {
+	Computers
+	Machine
+	Models
+	Desktops
 }
 
 // Health is how the control plane is.
@@ -237,14 +266,14 @@ type In struct {
 }
 
 // enter finds the computer and who asks.
-func (a *API) enter(ctx context.Context, id choir.ID) (*computer.Computer, auth.Principal, error) {
+func (a *API) enter(ctx context.Context, id choir.ID) (Computer, auth.Principal, error) {
 	p, ok := auth.Of(ctx)
 	if !ok {
-		return nil, p, ProblemOf(choir.E("api", choir.CodeUnauthenticated, "nobody is logged in"))
+		return Computer{}, p, ProblemOf(choir.E("api", choir.CodeUnauthenticated, "nobody is logged in"))
 	}
 	c, err := a.sys.Computer(id)
 	if err != nil {
-		return nil, p, ProblemOf(err)
+		return c, p, ProblemOf(err)
 	}
 	return c, p, nil
 }

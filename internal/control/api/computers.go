@@ -11,7 +11,6 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"choiros/internal/choir"
-	"choiros/internal/computer"
 	"choiros/internal/control/auth"
 )
 
@@ -80,18 +79,17 @@ func (a *API) computers(mux *routes, h huma.API) {
 			if err != nil {
 				return nil, err
 			}
-			return answer(a.sys.Fork(ctx, c, p.Role, r.Body))
+			return answer(a.sys.Fork(ctx, c.ID, p.Role, r.Body))
 		})
 	huma.Register(h, op("compare", http.MethodGet, base+"/compare", "Compare the files of two computers, as they are now", 200),
 		func(ctx context.Context, r *struct {
 			In
 			With choir.ID `query:"with" required:"true" doc:"The other computer."`
 		}) (*body[Compared], error) {
-			c, other, _, err := a.enterBoth(ctx, r.Computer, r.With)
-			if err != nil {
+			if _, _, err := a.enterBoth(ctx, r.Computer, r.With); err != nil {
 				return nil, err
 			}
-			d, err := c.Copier().Compare(ctx, other.Copier())
+			d, err := a.sys.Compare(ctx, r.Computer, r.With)
 			return answer(Compared{DiffView{From: d.From, To: d.To, Files: d.Files, Cut: d.Cut}, d.Common}, err)
 		})
 	huma.Register(h, op("take", http.MethodPost, base+"/take", "Take over what changed in another computer since both had the same past", 200), a.take)
@@ -107,28 +105,29 @@ func (a *API) computers(mux *routes, h huma.API) {
 	}.describe(h.OpenAPI())
 }
 
-// enterBoth finds two computers, for the owner.
-func (a *API) enterBoth(ctx context.Context, id, otherID choir.ID) (c, other *computer.Computer, p auth.Principal, err error) {
-	if c, p, err = a.enter(ctx, id); err == nil {
+// enterBoth finds two computers, for the owner, and returns the first.
+func (a *API) enterBoth(ctx context.Context, id, otherID choir.ID) (Computer, auth.Principal, error) {
+	c, p, err := a.enter(ctx, id)
+	if err == nil {
 		err = onlyOwner(p)
 	}
 	if err == nil {
-		if other, err = a.sys.Computer(otherID); err != nil {
+		if _, err = a.sys.Computer(otherID); err != nil {
 			err = ProblemOf(err)
 		}
 	}
-	return c, other, p, err
+	return c, p, err
 }
 
 func (a *API) take(ctx context.Context, r *struct {
 	In
 	Body TakeRequest
 }) (*body[Taken], error) {
-	c, from, p, err := a.enterBoth(ctx, r.Computer, r.Body.From)
+	c, p, err := a.enterBoth(ctx, r.Computer, r.Body.From)
 	if err != nil {
 		return nil, err
 	}
-	t, err := c.Copier().Take(ctx, p.Role, from.Copier(), r.Body.Paths, r.Body.DryRun)
+	t, err := a.sys.Take(ctx, c.ID, p.Role, r.Body.From, r.Body.Paths, r.Body.DryRun)
 	out := Taken{DryRun: r.Body.DryRun, Seq: t.Receipt.Seq, Ends: Ends{t.Terminals}}
 	for _, one := range t.Conflicts {
 		out.Conflicts = append(out.Conflicts, one.Path)
@@ -154,7 +153,7 @@ func (a *API) export(w http.ResponseWriter, r *http.Request) {
 		a.refuse(w, r, err)
 		return
 	}
-	e, err := c.Copier().PrepareExport(r.Context())
+	e, err := c.Copier.PrepareExport(r.Context())
 	if err != nil {
 		a.refuse(w, r, err)
 		return
@@ -164,7 +163,7 @@ func (a *API) export(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Disposition", "attachment; filename=computer.choir")
 	w.Header().Set("Content-Length", strconv.FormatInt(e.Size(), 10))
 	if err = e.Write(r.Context(), w); err == nil {
-		err = c.Copier().Exported(r.Context(), p.Role, e)
+		err = c.Copier.Exported(r.Context(), p.Role, e)
 	}
 	if err != nil {
 		// Too late for a status: cut the response so that the client sees it.

@@ -55,7 +55,7 @@ func (a *API) content(h huma.API) {
 			if err != nil {
 				return nil, err
 			}
-			return answer(c.Store().Files(ctx, r.AsOf, r.Prefix, r.Limit, r.After))
+			return answer(c.Log.Files(ctx, r.AsOf, r.Prefix, r.Limit, r.After))
 		})
 	huma.Register(h, op("getBlob", http.MethodGet, base+"/blobs/{digest}", "Read a blob", 200), a.getBlob)
 }
@@ -73,7 +73,7 @@ func (a *API) getBlob(ctx context.Context, r *struct {
 	if !r.Digest.Valid() {
 		return nil, ProblemOf(choir.Invalid("digest", "%q is not a SHA-256", r.Digest))
 	}
-	f, err := c.Blobs().Open(ctx, r.Digest)
+	f, err := c.Content.Open(ctx, r.Digest)
 	if err != nil {
 		return nil, ProblemOf(err)
 	}

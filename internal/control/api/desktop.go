@@ -22,8 +22,9 @@ const (
 	deskSpan  = time.Minute
 )
 
-// deskWindows is what the API needs of a desk to change windows, theme and settings.
+// deskWindows is what the API needs of a desk for windows, theme and settings.
 type deskWindows interface {
+	Desktop(ctx context.Context, asOf uint64) (desk.Desktop, error)
 	OpenWindow(ctx context.Context, role choir.Role, p choir.WindowOpened, key choir.ID) (eventstore.Window, uint64, error)
 	ChangeWindow(ctx context.Context, role choir.Role, id, key choir.ID, change desk.WindowChange) (eventstore.Window, uint64, error)
 	SetTheme(ctx context.Context, role choir.Role, p choir.ThemeChanged, key choir.ID) (uint64, error)
@@ -113,7 +114,7 @@ func (a *API) desktop(h huma.API) {
 			if err != nil {
 				return nil, err
 			}
-			return answer(c.Desk().Desktop(ctx, r.AsOf))
+			return answer(c.Desk.Desktop(ctx, r.AsOf))
 		})
 	huma.Register(h, op("openWindow", http.MethodPost, base+"/windows", "Open a window, on top", 201), a.openWindow)
 	huma.Register(h, op("moveWindow", http.MethodPost, base+"/windows/{window}/move", "Move or resize a window, or put it on another virtual desktop", 200),
@@ -218,7 +219,7 @@ func (a *API) enterDesktop(ctx context.Context, id choir.ID) (deskWindows, auth.
 	if wait := a.desk.allow(id); wait > 0 {
 		return nil, p, tooOften(wait, choir.E("api.desktop", choir.CodeRateLimited, "more than %d changes of the desktop in %s", deskBurst, deskSpan))
 	}
-	return c.Desk(), p, nil
+	return c.Desk, p, nil
 }
 
 // tooOften says when to try again.

@@ -9,7 +9,6 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"choiros/internal/choir"
-	"choiros/internal/computer"
 	"choiros/internal/eventstore"
 )
 
@@ -76,12 +75,12 @@ func (a *API) diagnose(ctx context.Context) (Diagnosis, error) {
 	return d, choir.Wrap("api.diagnosis", choir.CodeInternal, err, "write down what the process does")
 }
 
-func diagnoseComputer(ctx context.Context, c *computer.Computer) ComputerDiagnosis {
-	log := c.Store()
-	d := ComputerDiagnosis{ID: c.ID(), Log: log.Figures(), ReadOnly: log.ReadOnly() != "", Events: map[choir.Type]int64{}}
+func diagnoseComputer(ctx context.Context, c Computer) ComputerDiagnosis {
+	log := c.Log
+	d := ComputerDiagnosis{ID: c.ID, Log: log.Figures(), ReadOnly: log.ReadOnly() != "", Events: map[choir.Type]int64{}}
 	for _, role := range []choir.Role{choir.RoleDirector, choir.RoleAssociate} {
-		level, running := c.Roles().Level(role)
-		d.Sandboxes = append(d.Sandboxes, SandboxDiagnosis{role, running, c.Roles().Serving(role), level.Driver, level.Name, choir.CodeOf(c.Roles().Failure(role))})
+		level, running := c.Roles.Level(role)
+		d.Sandboxes = append(d.Sandboxes, SandboxDiagnosis{role, running, c.Roles.Serving(role), level.Driver, level.Name, choir.CodeOf(c.Roles.Failure(role))})
 	}
 	events, err := log.Counts(ctx)
 	if err != nil {

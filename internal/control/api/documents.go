@@ -206,7 +206,7 @@ func (a *API) enterDocuments(ctx context.Context, id choir.ID) (deskDocuments, a
 	if err != nil {
 		return nil, p, err
 	}
-	return c.Desk(), p, nil
+	return c.Desk, p, nil
 }
 
 // enterOverlays is enter for requests about overlays.
@@ -215,7 +215,7 @@ func (a *API) enterOverlays(ctx context.Context, id choir.ID) (deskOverlays, aut
 	if err != nil {
 		return nil, p, err
 	}
-	return c.Desk(), p, nil
+	return c.Desk, p, nil
 }
 
 // givenID refuses an id that the caller made and that is none.

@@ -20,6 +20,8 @@ const (
 
 // deskDrafts is what the API needs of a desk to keep and to drop drafts.
 type deskDrafts interface {
+	Drafts(ctx context.Context) ([]drafts.Draft, error)
+	Draft(ctx context.Context, app, subject string) (drafts.Draft, error)
 	KeepDraft(ctx context.Context, d drafts.Draft, made int64) (drafts.Draft, error)
 	DropDraft(ctx context.Context, app, subject string, revision int64) (drafts.Draft, error)
 }
@@ -49,7 +51,7 @@ func (a *API) drafts(h huma.API) {
 			if err != nil {
 				return nil, err
 			}
-			return answer(c.Desk().Drafts(ctx))
+			return answer(c.Desk.Drafts(ctx))
 		})
 	huma.Register(h, op("getDraft", http.MethodGet, base+"/{app}", "Show a text that was typed and not saved; of revision 0 when there is none", 200),
 		func(ctx context.Context, r *OfDraft) (*body[drafts.Draft], error) {
@@ -57,7 +59,7 @@ func (a *API) drafts(h huma.API) {
 			if err != nil {
 				return nil, err
 			}
-			d, err := c.Desk().Draft(ctx, r.App, r.Subject)
+			d, err := c.Desk.Draft(ctx, r.App, r.Subject)
 			if choir.CodeOf(err) == choir.CodeNotFound {
 				return answer(drafts.Draft{App: r.App, Subject: r.Subject}, nil)
 			}
@@ -115,5 +117,5 @@ func (a *API) enterDrafts(ctx context.Context, id choir.ID) (deskDrafts, error) 
 	if wait := a.typing.allow(id); wait > 0 {
 		return nil, tooOften(wait, choir.E("api.drafts", choir.CodeRateLimited, "more than %d changes of drafts in %s", typingBurst, typingSpan))
 	}
-	return c.Desk(), nil
+	return c.Desk, nil
 }

@@ -14,8 +14,9 @@ import (
 	"choiros/internal/computer/workspace"
 )
 
-// workspaceFiles is what the API needs of a workspace to write and to remove a file.
+// workspaceFiles is what the API needs of a workspace for files.
 type workspaceFiles interface {
+	OpenFile(ctx context.Context, path string) (choir.FileState, io.ReadSeekCloser, error)
 	WriteFile(ctx context.Context, role choir.Role, path string, content io.Reader, want workspace.Expect) (choir.FileState, error)
 	RemoveFile(ctx context.Context, role choir.Role, path string, want workspace.Expect) (choir.FileState, error)
 }
@@ -84,7 +85,7 @@ func (a *API) edit(r *http.Request, do func(workspaceFiles, choir.Role, string, 
 	if err != nil {
 		return choir.FileState{}, err
 	}
-	return do(c.Workspace(), p.Role, r.PathValue("path"), want)
+	return do(c.Workspace, p.Role, r.PathValue("path"), want)
 }
 
 // expected reads the precondition. One is required: a save without a base is how

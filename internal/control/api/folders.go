@@ -14,6 +14,9 @@ import (
 
 // workspaceFolders is what the API needs of a workspace to move and to copy paths.
 type workspaceFolders interface {
+	ListFolder(ctx context.Context, path, after string, limit int) (workspace.FolderPage, error)
+	MakeFolder(ctx context.Context, role choir.Role, path string) (choir.FileState, error)
+	Find(ctx context.Context, path string, spec guest.FindSpec, limit int) (guest.Found, error)
 	Move(ctx context.Context, role choir.Role, items []workspace.Transfer) ([]choir.FileState, error)
 	Copy(ctx context.Context, role choir.Role, items []workspace.Transfer) ([]choir.FileState, error)
 }
@@ -66,9 +69,9 @@ func (a *API) folders(h huma.API) {
 				return nil, err
 			}
 			if r.AsOf > 0 {
-				return answer(c.Workspace().ListFolderAt(ctx, r.AsOf, r.Path, r.After, r.Limit))
+				return answer(c.Workspace.ListFolderAt(ctx, r.AsOf, r.Path, r.After, r.Limit))
 			}
-			return answer(c.Workspace().ListFolder(ctx, r.Path, r.After, r.Limit))
+			return answer(c.Workspace.ListFolder(ctx, r.Path, r.After, r.Limit))
 		})
 	huma.Register(h, op("find", http.MethodGet, base+"/find", "Find files by a part of their name or content", 200),
 		func(ctx context.Context, r *findQuery) (*body[guest.Found], error) {
@@ -76,7 +79,7 @@ func (a *API) folders(h huma.API) {
 			if err != nil {
 				return nil, err
 			}
-			return answer(c.Workspace().Find(ctx, r.Path, guest.FindSpec{Name: r.Name, Content: r.Content, Best: r.Best && r.Content == ""}, r.Limit))
+			return answer(c.Workspace.Find(ctx, r.Path, guest.FindSpec{Name: r.Name, Content: r.Content, Best: r.Best && r.Content == ""}, r.Limit))
 		})
 	huma.Register(h, op("makeFolder", http.MethodPost, base+"/folders", "Make a folder, with those it lies in", 201),
 		func(ctx context.Context, r *struct {
@@ -87,7 +90,7 @@ func (a *API) folders(h huma.API) {
 			if err != nil {
 				return nil, err
 			}
-			return answer(c.Workspace().MakeFolder(ctx, p.Role, r.Body.Path))
+			return answer(c.Workspace.MakeFolder(ctx, p.Role, r.Body.Path))
 		})
 	a.transfer(h, "moveFiles", "/moves", "Move or rename files and folders", workspaceFolders.Move)
 	a.transfer(h, "copyFiles", "/copies", "Copy files and folders with all that is in them", workspaceFolders.Copy)
@@ -111,7 +114,7 @@ func (a *API) transfer(h huma.API, id, path, summary string, do func(workspaceFo
 				}
 				items = append(items, t)
 			}
-			files, err := do(c.Workspace(), ctx, p.Role, items)
+			files, err := do(c.Workspace, ctx, p.Role, items)
 			return answer(Transferred{files}, err)
 		})
 }
@@ -168,7 +171,7 @@ func (a *API) trash(h huma.API) {
 			if err != nil {
 				return nil, err
 			}
-			items, err := c.Workspace().Trash(ctx)
+			items, err := c.Workspace.Trash(ctx)
 			return answer(Trash{items}, err)
 		})
 	huma.Register(h, op("trashFiles", http.MethodPost, base, "Throw files and folders away; nothing is done unless all of it can be", 200), a.trashFiles)
@@ -182,7 +185,7 @@ func (a *API) trash(h huma.API) {
 			if err != nil {
 				return nil, err
 			}
-			return answer(c.Workspace().Restore(ctx, p.Role, r.ID, r.Body.To))
+			return answer(c.Workspace.Restore(ctx, p.Role, r.ID, r.Body.To))
 		})
 	huma.Register(h, op("emptyTrash", http.MethodDelete, base, "Remove what lies in the trash for good; the timeline still has it", 204),
 		func(ctx context.Context, r *struct {
@@ -193,7 +196,7 @@ func (a *API) trash(h huma.API) {
 			if err != nil {
 				return nil, err
 			}
-			if err := c.Workspace().EmptyTrash(ctx, p.Role, r.ID); err != nil {
+			if err := c.Workspace.EmptyTrash(ctx, p.Role, r.ID); err != nil {
 				return nil, ProblemOf(err)
 			}
 			return nil, nil
@@ -216,6 +219,6 @@ func (a *API) trashFiles(ctx context.Context, r *struct {
 		}
 		items = append(items, workspace.Discarding{Path: it.Path, Want: want})
 	}
-	done, err := c.Workspace().Discard(ctx, p.Role, items)
+	done, err := c.Workspace.Discard(ctx, p.Role, items)
 	return answer(Trash{done}, err)
 }

@@ -38,8 +38,8 @@ func (a *API) moments(h huma.API) {
 			if err != nil {
 				return nil, err
 			}
-			head, _ := c.Store().Head()
-			marks, err := c.Moments().Marks(ctx, r.Limit, r.Before)
+			head, _ := c.Log.Head()
+			marks, err := c.Moments.Marks(ctx, r.Limit, r.Before)
 			return answer(TimelinePage{marks, head}, err)
 		})
 	huma.Register(h, op("getMoment", http.MethodGet, base+"/at/{seq}", "Describe the computer as it was after an event", 200),
@@ -48,7 +48,7 @@ func (a *API) moments(h huma.API) {
 			if err != nil {
 				return nil, err
 			}
-			return answer(c.Moments().At(ctx, r.Seq))
+			return answer(c.Moments.At(ctx, r.Seq))
 		})
 	huma.Register(h, op("listFolderAt", http.MethodGet, base+"/at/{seq}/folder", "List a folder of the workspace as it was, exactly", 200),
 		func(ctx context.Context, r *atPath) (*body[[]choir.FileState], error) {
@@ -56,7 +56,7 @@ func (a *API) moments(h huma.API) {
 			if err != nil {
 				return nil, err
 			}
-			return answer(c.Workspace().FolderAt(ctx, r.Seq, r.Path))
+			return answer(c.Workspace.FolderAt(ctx, r.Seq, r.Path))
 		})
 	huma.Register(h, op("readFileAt", http.MethodGet, base+"/at/{seq}/file", "Read a file of the workspace as it was", 200), a.readFileAt)
 }
@@ -67,7 +67,7 @@ func (a *API) readFileAt(ctx context.Context, r *atPath) (*huma.StreamResponse, 
 	if err != nil {
 		return nil, err
 	}
-	state, f, err := c.Workspace().ReadFileAt(ctx, r.Seq, r.Path)
+	state, f, err := c.Workspace.ReadFileAt(ctx, r.Seq, r.Path)
 	if err != nil {
 		return nil, ProblemOf(err)
 	}

@@ -14,7 +14,6 @@ import (
 	"unicode/utf8"
 
 	"choiros/internal/choir"
-	"choiros/internal/computer"
 	"choiros/internal/control/auth"
 )
 
@@ -31,7 +30,7 @@ func (a *API) readFile(w http.ResponseWriter, r *http.Request) {
 		a.readFileThen(w, r, c, p)
 		return
 	}
-	state, content, err := c.Workspace().OpenFile(r.Context(), r.PathValue("path"))
+	state, content, err := c.Workspace.OpenFile(r.Context(), r.PathValue("path"))
 	if err != nil {
 		WriteProblem(w, err)
 		return
@@ -48,13 +47,13 @@ func (a *API) readFile(w http.ResponseWriter, r *http.Request) {
 }
 
 // readFileThen streams a file as it was after an event, as a whole.
-func (a *API) readFileThen(w http.ResponseWriter, r *http.Request, c *computer.Computer, p auth.Principal) {
+func (a *API) readFileThen(w http.ResponseWriter, r *http.Request, c Computer, p auth.Principal) {
 	seq, err := strconv.ParseUint(r.URL.Query().Get("as_of"), 10, 64)
 	if err != nil {
 		WriteProblem(w, choir.Invalid("as_of", "is an event's number, from 1, not %q", r.URL.Query().Get("as_of")))
 		return
 	}
-	state, stored, err := c.Workspace().ReadFileAt(r.Context(), seq, r.PathValue("path"))
+	state, stored, err := c.Workspace.ReadFileAt(r.Context(), seq, r.PathValue("path"))
 	if err != nil {
 		WriteProblem(w, err)
 		return

@@ -23,7 +23,7 @@ func (a *API) repos(mux *routes, h huma.API) {
 			if err != nil {
 				return nil, err
 			}
-			return answer(c.Projects().List(ctx))
+			return answer(c.Projects.List(ctx))
 		})
 	mux.HandleFunc("PUT "+base+"/{name}", a.addRepo)
 	mux.HandleFunc("GET "+base+"/{name}/export", a.exportRepo)
@@ -41,7 +41,7 @@ func (a *API) addRepo(w http.ResponseWriter, r *http.Request) {
 	c, p, err := a.enter(r.Context(), choir.ID(r.PathValue("computer")))
 	if err == nil {
 		var added choir.RepoAdded
-		if added, err = c.Projects().Add(r.Context(), p.Role, projects.NewProject{Name: r.PathValue("name"), Replace: r.URL.Query().Get("replace") == "true"}, r.Body); err == nil {
+		if added, err = c.Projects.Add(r.Context(), p.Role, projects.NewProject{Name: r.PathValue("name"), Replace: r.URL.Query().Get("replace") == "true"}, r.Body); err == nil {
 			w.Header().Set("Content-Type", "application/json")
 			w.WriteHeader(http.StatusCreated)
 			// A client that went away does not need the answer.
@@ -63,7 +63,7 @@ func (a *API) exportRepo(w http.ResponseWriter, r *http.Request) {
 		format = "bundle"
 	}
 	out := &lateHeader{w: w}
-	if err := c.Projects().Export(r.Context(), p.Role, r.PathValue("name"), format, out); err != nil {
+	if err := c.Projects.Export(r.Context(), p.Role, r.PathValue("name"), format, out); err != nil {
 		if out.began {
 			// Too late for a status: cut the response so that the client sees it.
 			panic(http.ErrAbortHandler)

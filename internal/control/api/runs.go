@@ -76,7 +76,7 @@ func (a *API) runs(h huma.API) {
 			if err != nil {
 				return nil, err
 			}
-			return answer(c.Store().Runs(ctx, r.Limit, r.Before))
+			return answer(c.Log.Runs(ctx, r.Limit, r.Before))
 		})
 	huma.Register(h, op("getRun", http.MethodGet, base+"/runs/{run}", "Show a run and its tasks", 200), a.getRun)
 	huma.Register(h, op("cancelRun", http.MethodPost, base+"/runs/{run}/cancel", "Stop a run", 202),
@@ -85,7 +85,7 @@ func (a *API) runs(h huma.API) {
 			if err != nil {
 				return nil, err
 			}
-			return nil, problem(c.Runs().Cancel(ctx, p.Role, r.Run, ""))
+			return nil, problem(c.Runs.Cancel(ctx, p.Role, r.Run, ""))
 		})
 	huma.Register(h, op("hurryRun", http.MethodPost, base+"/runs/{run}/faster", "Play the rest of a paced demo at full speed", 202),
 		func(ctx context.Context, r *InRun) (*struct{}, error) {
@@ -93,7 +93,7 @@ func (a *API) runs(h huma.API) {
 			if err != nil {
 				return nil, err
 			}
-			return nil, problem(a.sys.HurryRun(ctx, c, r.Run))
+			return nil, problem(a.sys.HurryRun(ctx, c.ID, r.Run))
 		})
 	huma.Register(h, op("dismissRun", http.MethodPost, base+"/runs/{run}/dismiss", "Put away the card of a run that has ended", 202),
 		func(ctx context.Context, r *InRun) (*struct{}, error) {
@@ -101,7 +101,7 @@ func (a *API) runs(h huma.API) {
 			if err != nil {
 				return nil, err
 			}
-			return nil, problem(c.Runs().Dismiss(ctx, p.Role, r.Run))
+			return nil, problem(c.Runs.Dismiss(ctx, p.Role, r.Run))
 		})
 	huma.Register(h, op("steerRun", http.MethodPost, base+"/runs/{run}/steer", "Add to a run while it works", 202),
 		func(ctx context.Context, r *struct {
@@ -112,7 +112,7 @@ func (a *API) runs(h huma.API) {
 			if err != nil {
 				return nil, err
 			}
-			return nil, problem(c.Runs().Steer(ctx, p.Role, r.Run, r.Body.Text))
+			return nil, problem(c.Runs.Steer(ctx, p.Role, r.Run, r.Body.Text))
 		})
 	huma.Register(h, op("answerRun", http.MethodPost, base+"/runs/{run}/answers", "Answer the question a run waits for", 202),
 		func(ctx context.Context, r *struct {
@@ -123,7 +123,7 @@ func (a *API) runs(h huma.API) {
 			if err != nil {
 				return nil, err
 			}
-			return nil, problem(c.Runs().Answer(ctx, p.Role, r.Run, r.Body.Question, r.Body.Text))
+			return nil, problem(c.Runs.Answer(ctx, p.Role, r.Run, r.Body.Question, r.Body.Text))
 		})
 	huma.Register(h, op("listEvents", http.MethodGet, base+"/events", "Read the log in order", 200), a.listEvents)
 	submit := op("submitTask", http.MethodPost, base+"/tasks", "Dispatch a DirectorTask", 202)
@@ -139,7 +139,7 @@ func (a *API) runs(h huma.API) {
 			if err != nil {
 				return nil, err
 			}
-			return answer(c.Store().Task(ctx, r.Task))
+			return answer(c.Log.Task(ctx, r.Task))
 		})
 }
 
@@ -165,10 +165,10 @@ func (a *API) submitPrompt(ctx context.Context, r *struct {
 		e.Code = choir.CodeTooLarge
 		return nil, ProblemOf(e)
 	}
-	if wait := a.prompts.allow(c.ID()); wait > 0 {
+	if wait := a.prompts.allow(c.ID); wait > 0 {
 		return nil, a.tooManyPrompts(wait)
 	}
-	run, receipt, err := c.Runs().Prompt(ctx, p.Role, choir.PromptSubmitted{Text: r.Body.Text, Repo: r.Body.Repo, Proposal: r.Body.Proposal, After: r.Body.After}, keyID(p, c.ID(), "prompt", r.Key))
+	run, receipt, err := c.Runs.Prompt(ctx, p.Role, choir.PromptSubmitted{Text: r.Body.Text, Repo: r.Body.Repo, Proposal: r.Body.Proposal, After: r.Body.After}, keyID(p, c.ID, "prompt", r.Key))
 	return answer(Accepted{run, receipt.Seq}, err)
 }
 
@@ -195,15 +195,15 @@ func (a *API) getRun(ctx context.Context, r *struct {
 		return nil, err
 	}
 	if r.AsOf > 0 {
-		run, tasks, err := c.Store().RunAsOf(ctx, r.Run, r.AsOf)
+		run, tasks, err := c.Log.RunAsOf(ctx, r.Run, r.AsOf)
 		return answer(RunView{Run: run, Tasks: tasks}, err)
 	}
-	run, err := c.Store().Run(ctx, r.Run)
+	run, err := c.Log.Run(ctx, r.Run)
 	if err != nil {
 		return nil, ProblemOf(err)
 	}
-	tasks, err := c.Store().Tasks(ctx, r.Run)
-	return answer(RunView{Run: run, Tasks: tasks, Waits: a.sys.Waits(c.ID(), r.Run)}, err)
+	tasks, err := c.Log.Tasks(ctx, r.Run)
+	return answer(RunView{Run: run, Tasks: tasks, Waits: a.sys.Waits(c.ID, r.Run)}, err)
 }
 
 func (a *API) listEvents(ctx context.Context, r *eventsIn) (*body[EventPage], error) {
@@ -214,19 +214,19 @@ func (a *API) listEvents(ctx context.Context, r *eventsIn) (*body[EventPage], er
 	waiting, stop := context.WithTimeout(ctx, time.Duration(r.Wait)*time.Second)
 	defer stop()
 	for {
-		head, _ := c.Store().Head()
+		head, _ := c.Log.Head()
 		page := EventPage{Events: []choir.Event{}, Head: head}
 		var events []choir.Event
 		if r.Run != "" {
-			events, err = choir.Collect(c.Store().EventsOfRun(ctx, r.Run, r.After), r.Limit)
+			events, err = choir.Collect(c.Log.EventsOfRun(ctx, r.Run, r.After), r.Limit)
 		} else {
-			events, err = c.Store().EventsAfter(ctx, r.After, r.Limit)
+			events, err = c.Log.EventsAfter(ctx, r.After, r.Limit)
 		}
 		page.Events = append(page.Events, events...)
 		if err != nil || len(events) > 0 || r.Wait == 0 {
 			return answer(page, err)
 		}
-		if c.Store().WaitPast(waiting, head) != nil {
+		if c.Log.WaitPast(waiting, head) != nil {
 			// Nothing came in time: an empty page is the answer.
 			return answer(page, ctx.Err())
 		}
@@ -250,11 +250,11 @@ func (a *API) submitTask(ctx context.Context, r *struct {
 	if err != nil {
 		return nil, err
 	}
-	task, err := c.Tasks().ReadTask(json.RawMessage(r.RawBody))
+	task, err := c.Tasks.ReadTask(json.RawMessage(r.RawBody))
 	if err != nil {
 		return nil, ProblemOf(err)
 	}
-	receipt, err := c.Tasks().Submit(ctx, p.Role, task)
+	receipt, err := c.Tasks.Submit(ctx, p.Role, task)
 	return answer(TaskAccepted{task.TaskID, task.RunID, receipt.Seq}, err)
 }
 

@@ -4,7 +4,9 @@ import (
 	"reflect"
 	"testing"
 
+	"choiros/internal/computer/collection"
 	"choiros/internal/computer/desk"
+	"choiros/internal/computer/moments"
 	"choiros/internal/computer/selfsource"
 )
 
@@ -15,6 +17,8 @@ func TestTypesOfAComputersPartsAreNamedAfterTheComputer(t *testing.T) {
 		"ComputerBroke":      reflect.TypeFor[*selfsource.Broke](),
 		"ComputerSourceFile": reflect.TypeFor[selfsource.SourceFile](),
 		"ComputerDesktop":    reflect.TypeFor[desk.Desktop](),
+		"ComputerMark":       reflect.TypeFor[moments.Mark](),
+		"ComputerCollected":  reflect.TypeFor[collection.Collected](),
 	} {
 		if got := schemaName(of, ""); got != want {
 			t.Errorf("%s is named %s, want %s", of, got, want)

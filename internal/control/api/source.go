@@ -53,11 +53,11 @@ func (a *API) source(h huma.API) {
 				return nil, err
 			}
 			var v SourceView
-			if v.Status, err = a.sys.Source(ctx, c); err == nil {
-				v.Outdated, err = c.Source().Outdated(ctx)
+			if v.Status, err = a.sys.Source(ctx, c.ID); err == nil {
+				v.Outdated, err = c.Source.Outdated(ctx)
 			}
 			if err == nil {
-				v.Broke, err = c.Source().Broke(ctx)
+				v.Broke, err = c.Source.Broke(ctx)
 			}
 			return answer(v, err)
 		})
@@ -70,7 +70,7 @@ func (a *API) source(h huma.API) {
 			if err != nil {
 				return nil, err
 			}
-			u, err := c.Source().Upgrade(ctx, p.Role, r.Body.DryRun)
+			u, err := c.Source.Upgrade(ctx, p.Role, r.Body.DryRun)
 			return answer(viewUpgrade(u, r.Body.DryRun), err)
 		})
 	huma.Register(h, op("reportDesktopBroke", http.MethodPost, "/api/computers/{computer}/desktop/broke", "Say that the desktop's page, whose source was changed, does not work; recorded once for the same words", 200),
@@ -82,6 +82,6 @@ func (a *API) source(h huma.API) {
 			if err != nil {
 				return nil, err
 			}
-			return answer(c.Source().ReportBroke(ctx, p.Role, choir.DesktopBroke{Origin: choir.BrokePage, Message: r.Body.Message, File: r.Body.File, Line: r.Body.Line}))
+			return answer(c.Source.ReportBroke(ctx, p.Role, choir.DesktopBroke{Origin: choir.BrokePage, Message: r.Body.Message, File: r.Body.File, Line: r.Body.Line}))
 		})
 }

@@ -66,7 +66,7 @@ func (a *API) system(h huma.API) {
 		func(ctx context.Context, _ *struct{}) (*body[[]ComputerView], error) {
 			out := []ComputerView{}
 			for _, c := range a.sys.Computers() {
-				v, err := a.view(ctx, c.ID())
+				v, err := a.view(ctx, c.ID)
 				if err != nil {
 					return nil, ProblemOf(err)
 				}
@@ -91,8 +91,8 @@ func (a *API) system(h huma.API) {
 			if err != nil {
 				return nil, err
 			}
-			creds, err := a.sys.Mint(p.Role, c.User(), c.ID())
-			return answer(grantOf(creds, c.User(), c.ID(), choir.TimeOf(a.cfg.Now())), err)
+			creds, err := a.sys.Mint(p.Role, c.User, c.ID)
+			return answer(grantOf(creds, c.User, c.ID, choir.TimeOf(a.cfg.Now())), err)
 		})
 	huma.Register(h, op("newLoginLink", http.MethodPost, "/api/link", "Make a one-time login token; for the CLI only", 201),
 		func(ctx context.Context, _ *struct{}) (*body[Link], error) {
@@ -138,10 +138,10 @@ func (a *API) startDemo(ctx context.Context, r *struct {
 			return nil, err
 		}
 	}
-	if wait := a.prompts.allow(c.ID()); wait > 0 {
+	if wait := a.prompts.allow(c.ID); wait > 0 {
 		return nil, a.tooManyPrompts(wait)
 	}
-	return answer(a.sys.StartDemo(ctx, c, p.Role, r.Body))
+	return answer(a.sys.StartDemo(ctx, c.ID, p.Role, r.Body))
 }
 
 func (a *API) view(ctx context.Context, id choir.ID) (ComputerView, error) {
@@ -149,11 +149,11 @@ func (a *API) view(ctx context.Context, id choir.ID) (ComputerView, error) {
 	if err != nil {
 		return ComputerView{}, err
 	}
-	head, _ := c.Store().Head()
-	v := ComputerView{ID: c.ID(), Name: c.Name(), User: c.User(), Head: head, Models: a.sys.Models(), ReadOnly: c.Store().ReadOnly()}
+	head, _ := c.Log.Head()
+	v := ComputerView{ID: c.ID, Name: c.Name, User: c.User, Head: head, Models: a.sys.Models(), ReadOnly: c.Log.ReadOnly()}
 	for _, role := range []choir.Role{choir.RoleDirector, choir.RoleAssociate} {
-		level, running := c.Roles().Level(role)
-		v.Isolation = append(v.Isolation, SandboxView{Role: role, Running: running, Level: level, PublicKey: c.Roles().PublicKey(role)})
+		level, running := c.Roles.Level(role)
+		v.Isolation = append(v.Isolation, SandboxView{Role: role, Running: running, Level: level, PublicKey: c.Roles.PublicKey(role)})
 	}
 	return v, nil
 }

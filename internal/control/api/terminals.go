@@ -13,8 +13,9 @@ import (
 	"choiros/internal/guest"
 )
 
-// openTerminals is what the API needs of a computer's terminals.
-type openTerminals interface {
+// Terminals are the terminals that people have open in a computer's workspace;
+// rolehost.Terminals is one.
+type Terminals interface {
 	Open(ctx context.Context, role choir.Role, n rolehost.NewTerminal) (terminals.Info, error)
 	List() []terminals.Info
 	Resize(id choir.ID, size guest.Size) error
@@ -100,10 +101,10 @@ func (a *API) terminals(mux *routes, h huma.API) {
 }
 
 // enterTerminals is enter for the terminals of a computer.
-func (a *API) enterTerminals(ctx context.Context, id choir.ID) (openTerminals, auth.Principal, error) {
+func (a *API) enterTerminals(ctx context.Context, id choir.ID) (Terminals, auth.Principal, error) {
 	c, p, err := a.enter(ctx, id)
 	if err != nil {
 		return nil, p, err
 	}
-	return c.Roles().Terminals(), p, nil
+	return c.Terminals, p, nil
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"choiros/internal/choir"
-	"choiros/internal/computer"
 	"choiros/internal/computer/moments"
 	"choiros/internal/computer/rewind"
 	"choiros/internal/computer/workspace"
@@ -68,7 +67,7 @@ func (a *API) time(h huma.API) {
 			if err != nil {
 				return nil, err
 			}
-			return answer(c.Store().Checkpoints(ctx, r.Limit, r.Before))
+			return answer(c.Log.Checkpoints(ctx, r.Limit, r.Before))
 		})
 	huma.Register(h, op("makeCheckpoint", http.MethodPost, base+"/checkpoints", "Make a checkpoint by hand", 200),
 		func(ctx context.Context, r *struct {
@@ -79,7 +78,7 @@ func (a *API) time(h huma.API) {
 			if err != nil {
 				return nil, err
 			}
-			return answer(c.Tasks().Checkpoint(ctx, p.Role, r.Body.Repo, r.Body.Subject))
+			return answer(c.Tasks.Checkpoint(ctx, p.Role, r.Body.Repo, r.Body.Subject))
 		})
 	huma.Register(h, op("getDiff", http.MethodGet, base+"/diff", "Compare the computer at two moments: files, documents, desktop, and what happened between", 200), a.diff)
 	huma.Register(h, op("verifyLog", http.MethodPost, base+"/verify", "Check both copies of the log, every hash and the chain", 200),
@@ -88,9 +87,9 @@ func (a *API) time(h huma.API) {
 			if err != nil {
 				return nil, err
 			}
-			report, err := c.Verify(ctx)
+			report, err := c.Verifier.Verify(ctx)
 			// What was damaged while choir did not run was found when it started.
-			report.Repaired = append(slices.Clone(c.Store().Repairs()), report.Repaired...)
+			report.Repaired = append(slices.Clone(c.Log.Repairs()), report.Repaired...)
 			return answer(report, err)
 		})
 	huma.Register(h, op("rewind", http.MethodPost, base+"/rewind", "Go back to an earlier moment", 200), a.rewind)
@@ -101,8 +100,8 @@ func (a *API) time(h huma.API) {
 	a.collect(h)
 }
 
-func viewDiff(ctx context.Context, c *computer.Computer, d workspace.Difference) (DiffView, error) {
-	files, cut, err := c.Moments().TextDiff(ctx, d)
+func viewDiff(ctx context.Context, c Computer, d workspace.Difference) (DiffView, error) {
+	files, cut, err := c.Moments.TextDiff(ctx, d)
 	return DiffView{From: d.From, To: d.To, Files: files, Cut: cut}, err
 }
 
@@ -119,20 +118,20 @@ func (a *API) rewind(ctx context.Context, r *struct {
 		return nil, ProblemOf(choir.Invalid("to_seq", "give exactly one of to_seq and checkpoint"))
 	}
 	if r.Body.Checkpoint != "" {
-		cp, err := c.Store().Checkpoint(ctx, r.Body.Checkpoint)
+		cp, err := c.Log.Checkpoint(ctx, r.Body.Checkpoint)
 		if err != nil {
 			return nil, ProblemOf(err)
 		}
 		seq = cp.Seq
 	}
 	if r.Body.DryRun {
-		d, err := c.Rewinder().Rewind(ctx, p.Role, seq, true)
+		d, err := c.Rewinder.Rewind(ctx, p.Role, seq, true)
 		if err != nil {
 			return nil, ProblemOf(err)
 		}
 		return answer(viewRewound(ctx, c, d, true))
 	}
-	job, err := c.Rewinder().Start(ctx, p.Role, seq)
+	job, err := c.Rewinder.Start(ctx, p.Role, seq)
 	if err != nil {
 		return nil, ProblemOf(err)
 	}
@@ -153,7 +152,7 @@ func (a *API) rewind(ctx context.Context, r *struct {
 // rewindPatience is how long a rewind's caller waits for its end.
 const rewindPatience = 1500 * time.Millisecond
 
-func viewRewound(ctx context.Context, c *computer.Computer, d rewind.Rewound, dry bool) (Rewound, error) {
+func viewRewound(ctx context.Context, c Computer, d rewind.Rewound, dry bool) (Rewound, error) {
 	v, err := viewDiff(ctx, c, d.Difference)
 	return Rewound{DiffView: v, Seq: d.Receipt.Seq, ToSeq: d.ToSeq, DryRun: dry, Stopped: d.Stopped, Left: d.Left, Aside: d.Aside, Back: d.Back, Ends: Ends{d.Terminals}}, err
 }
@@ -166,9 +165,9 @@ func (a *API) rewindState(ctx context.Context, r *In) (*body[RewindState], error
 	return answer(stateOfRewind(ctx, c))
 }
 
-func stateOfRewind(ctx context.Context, c *computer.Computer) (RewindState, error) {
-	s := RewindState{Work: c.Workspace().Work()}
-	job := c.Rewinder().Last()
+func stateOfRewind(ctx context.Context, c Computer) (RewindState, error) {
+	s := RewindState{Work: c.Workspace.Work()}
+	job := c.Rewinder.Last()
 	switch {
 	case job == nil:
 		return s, nil
@@ -191,7 +190,7 @@ func (a *API) cancelRewind(ctx context.Context, r *In) (*body[RewindState], erro
 	if err != nil {
 		return nil, err
 	}
-	if err := c.Rewinder().Cancel(ctx); err != nil {
+	if err := c.Rewinder.Cancel(ctx); err != nil {
 		return nil, ProblemOf(err)
 	}
 	return answer(stateOfRewind(ctx, c))

@@ -55,7 +55,7 @@ func (a *API) undo(h huma.API) {
 			if err != nil {
 				return nil, err
 			}
-			u, err := c.Rewinder().Undo(ctx, p.Role, r.Body.Of, r.Body.DryRun)
+			u, err := c.Rewinder.Undo(ctx, p.Role, r.Body.Of, r.Body.DryRun)
 			if err != nil {
 				return nil, conflictProblem(err, u.Conflicts)
 			}
@@ -84,7 +84,7 @@ func (a *API) collect(h huma.API) {
 			if err != nil {
 				return nil, err
 			}
-			return answer(c.Collector().Collect(ctx, time.Duration(r.Body.KeepDays)*24*time.Hour, r.Body.DryRun))
+			return answer(c.Collector.Collect(ctx, time.Duration(r.Body.KeepDays)*24*time.Hour, r.Body.DryRun))
 		})
 }
 
@@ -120,13 +120,13 @@ func (a *API) diff(ctx context.Context, r *struct {
 	if err != nil {
 		return nil, err
 	}
-	d, err := c.Moments().DiffFiles(ctx, r.From, r.To)
+	d, err := c.Moments.DiffFiles(ctx, r.From, r.To)
 	if err != nil {
 		return nil, ProblemOf(err)
 	}
 	var v MomentsView
 	if v.DiffView, err = viewDiff(ctx, c, d); err == nil {
-		v.MomentsDiff, err = c.Moments().Diff(ctx, r.From, r.To)
+		v.MomentsDiff, err = c.Moments.Diff(ctx, r.From, r.To)
 	}
 	return answer(v, err)
 }

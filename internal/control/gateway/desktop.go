@@ -123,7 +123,7 @@ func (g *Gateway) newTicket(w http.ResponseWriter, r *http.Request) {
 
 func (g *Gateway) giveTicket(w http.ResponseWriter, r *http.Request, place auth.Place) {
 	p, _ := auth.Of(r.Context())
-	_, err := g.cfg.System.Computer(place.Computer)
+	err := g.cfg.System.MustHave(place.Computer)
 	var token string
 	if err == nil {
 		token, err = g.cfg.Auth.NewTicket(p, place)

@@ -3,6 +3,7 @@
 package gateway
 
 import (
+	"context"
 	"encoding/json"
 	"io"
 	"io/fs"
@@ -14,7 +15,6 @@ import (
 
 	"choiros/internal/bus/hub"
 	"choiros/internal/choir"
-	"choiros/internal/computer"
 	"choiros/internal/control/api"
 	"choiros/internal/control/auth"
 	"choiros/internal/desktop"
@@ -29,16 +29,26 @@ type Config struct {
 	Host, Port string
 	Shell      fs.FS // the built shell, or nil
 	Desktop    fs.FS // the built desktop, or nil
-	// Hosts say what a computer's desktop is served from; nil for the bundle only.
-	Hosts  func(*computer.Computer) *desktop.Host
-	API    API
-	System api.System
-	Auth   *auth.Local
+	API        API
+	System     System
+	Auth       *auth.Local
 	// Metrics gives the figures to who has the token of Scrape; nil for nobody.
 	Metrics http.Handler
 	Scrape  *auth.ScrapeToken
 	Bus     *hub.Server
 	Log     *slog.Logger
+}
+
+// System is what the gateway needs of the control plane.
+type System interface {
+	Health(ctx context.Context) api.Health
+	// MustHave refuses the id of a computer that is not there.
+	MustHave(computer choir.ID) error
+	// Desktop is what the desktop's origin of a computer serves.
+	Desktop(computer choir.ID) (*desktop.Host, error)
+	// DialPort connects to what listens on a port in the sandbox of a computer's
+	// Associate.
+	DialPort(ctx context.Context, computer choir.ID, port int) (net.Conn, error)
 }
 
 // API serves the operations, and names the one that a request asks for.
@@ -120,8 +130,7 @@ func hostOf(r *http.Request) string {
 func (g *Gateway) elsewhere(w http.ResponseWriter, r *http.Request, host string) {
 	place, ok := placeOf(host)
 	if ok {
-		_, err := g.cfg.System.Computer(place.Computer)
-		ok = err == nil
+		ok = g.cfg.System.MustHave(place.Computer) == nil
 	}
 	if !ok {
 		headers(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

@@ -42,15 +42,12 @@ func (g *Gateway) desktopPage(bundle http.Handler) http.Handler {
 }
 
 func (g *Gateway) liveDesktop(r *http.Request, place auth.Place) (*desktop.Live, bool) {
-	if g.cfg.Hosts == nil {
-		return nil, false
-	}
-	c, err := g.cfg.System.Computer(place.Computer)
+	host, err := g.cfg.System.Desktop(place.Computer)
 	if err != nil {
 		return nil, false
 	}
 	page := r.Header.Get("Sec-Fetch-Dest") == "iframe" || r.Header.Get("Sec-Fetch-Dest") == "document"
-	return g.cfg.Hosts(c).Live(r.Context(), page)
+	return host.Live(r.Context(), page)
 }
 
 // onlyLive drops what would outlive the development server: what the browser

@@ -54,8 +54,7 @@ func (g *Gateway) showPort(w http.ResponseWriter, r *http.Request) {
 		refusePlainly(w, err)
 		return
 	}
-	c, err := g.cfg.System.Computer(place.Computer)
-	if err != nil {
+	if err := g.cfg.System.MustHave(place.Computer); err != nil {
 		refusePlainly(w, err)
 		return
 	}
@@ -68,8 +67,10 @@ func (g *Gateway) showPort(w http.ResponseWriter, r *http.Request) {
 		defer g.sockets.ended(p, ctx)
 	}
 	proxy{
-		to:       "preview." + strconv.Itoa(place.Port) + "." + string(place.Computer),
-		dial:     func(ctx context.Context) (net.Conn, error) { return c.Roles().DialPort(ctx, place.Port) },
+		to: "preview." + strconv.Itoa(place.Port) + "." + string(place.Computer),
+		dial: func(ctx context.Context) (net.Conn, error) {
+			return g.cfg.System.DialPort(ctx, place.Computer, place.Port)
+		},
 		answered: func(h http.Header) { g.holdPreview(h, place) },
 		failed:   func(w http.ResponseWriter, _ *http.Request, err error) { refusePlainly(w, err) },
 

@@ -329,7 +329,7 @@ func (s *System) Fork(ctx context.Context, c *computer.Computer, role choir.Role
 		return api.Forked{}, err
 	}
 	out.ID = fork.ID()
-	return out, choir.Wrap("computer.fork", "", c.Forked(ctx, role, fork.ID(), point.Seq), "%s is there, and the log it comes from could not say so", r.Name)
+	return out, choir.Wrap("computer.fork", "", c.Origin().RecordFork(ctx, role, fork.ID(), point.Seq), "%s is there, and the log it comes from could not say so", r.Name)
 }
 
 // Import makes a computer of an archive. Without a name it is called what it was
@@ -375,7 +375,7 @@ func (s *System) tellSources(ctx context.Context) {
 }
 
 func (s *System) tellSource(ctx context.Context, fork *computer.Computer) error {
-	from, seq, err := fork.ForkedFrom(ctx)
+	from, seq, err := fork.Origin().ForkedFrom(ctx)
 	if err != nil || from == "" {
 		return err
 	}
@@ -384,7 +384,7 @@ func (s *System) tellSource(ctx context.Context, fork *computer.Computer) error 
 		return nil // it is not here, or can be told nothing
 	}
 	// Without its cluster a log takes this too, and choir starts.
-	if err := source.Forked(ctx, choir.RoleShell, fork.ID(), seq); err != nil && !errors.Is(err, eventstore.ErrNotReplicated) {
+	if err := source.Origin().RecordFork(ctx, choir.RoleShell, fork.ID(), seq); err != nil && !errors.Is(err, eventstore.ErrNotReplicated) {
 		return err
 	}
 	return nil

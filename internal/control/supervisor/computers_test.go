@@ -148,7 +148,7 @@ func TestComputersAreMadeWhileOthersRun(t *testing.T) {
 	if report, err := third.Store().Verify(t.Context(), nil); err != nil || len(report.Holes) > 0 {
 		t.Errorf("a fork of a fork: %+v, %v", report, err)
 	}
-	if from, _, err := third.ForkedFrom(t.Context()); err != nil || from != c.ID() {
+	if from, _, err := third.Origin().ForkedFrom(t.Context()); err != nil || from != c.ID() {
 		t.Errorf("it is from %s, %v", from, err)
 	}
 }

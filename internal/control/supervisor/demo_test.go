@@ -193,7 +193,7 @@ func TestADemoBeyondTheDesktopsBudgetChangesNothing(t *testing.T) {
 	}
 	d, err := choir.NewDraft(id, choir.ModelReturned{Call: id, Caller: "director", Provider: "p", Model: "m", CostUSD: 2})
 	if err == nil {
-		_, err = c.Append(t.Context(), choir.RoleControl, d.ForRun(run, ""))
+		_, err = c.Store().Append(t.Context(), choir.RoleControl, d.ForRun(run, ""))
 	}
 	if err != nil {
 		t.Fatal(err)

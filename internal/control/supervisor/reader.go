@@ -102,15 +102,15 @@ func (r *Reader) Mint(choir.Role, choir.ID, choir.ID) (bus.Credentials, error) {
 }
 
 // HurryRun is refused.
-func (r *Reader) HurryRun(context.Context, *computer.Computer, choir.ID) error { return r.refuse() }
+func (r *Reader) HurryRun(context.Context, choir.ID, choir.ID) error { return r.refuse() }
 
 // StartDemo is refused.
-func (r *Reader) StartDemo(context.Context, *computer.Computer, choir.Role, api.DemoParts) (api.Demo, error) {
+func (r *Reader) StartDemo(context.Context, choir.ID, choir.Role, api.DemoParts) (api.Demo, error) {
 	return api.Demo{}, r.refuse()
 }
 
 // Fork is refused.
-func (r *Reader) Fork(context.Context, *computer.Computer, choir.Role, api.ForkRequest) (api.Forked, error) {
+func (r *Reader) Fork(context.Context, choir.ID, choir.Role, api.ForkRequest) (api.Forked, error) {
 	return api.Forked{}, r.refuse()
 }
 
@@ -120,7 +120,7 @@ func (r *Reader) Import(context.Context, string, io.Reader) (api.Imported, error
 }
 
 // Source is the shipped one: nothing serves another.
-func (r *Reader) Source(context.Context, *computer.Computer) (desktop.Status, error) {
+func (r *Reader) Source(context.Context, choir.ID) (desktop.Status, error) {
 	return desktop.Status{Mode: desktop.ModeShipped}, nil
 }
 

@@ -38,7 +38,7 @@ func say(t *testing.T, c *computer.Computer) error {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = c.Append(t.Context(), choir.RoleShell, d.ForRun(id, ""))
+	_, err = c.Store().Append(t.Context(), choir.RoleShell, d.ForRun(id, ""))
 	return err
 }
 
@@ -60,7 +60,7 @@ func session(t *testing.T, cfg supervisor.Config, n int) (id choir.ID, checks []
 			return c.ID(), nil, err
 		}
 	}
-	r, err := c.Verify(t.Context())
+	r, err := c.Verifier().Verify(t.Context())
 	if err != nil || r.Cluster == nil || r.Cluster.Code != "" || r.Cluster.Events != r.Events {
 		t.Errorf("verified against the cluster: %+v %+v, %v", r, r.Cluster, err)
 	}

@@ -1,0 +1,152 @@
+// Package origin is where the log of a computer begins: with its first event, or with the
+// past of another that it was forked from or imported with. Content of such a past can
+// lack, and its events were published by another.
+//
+// It reads the log and the content that the log leads to, and works while nothing runs.
+package origin
+
+import (
+	"context"
+	"iter"
+	"sync/atomic"
+
+	"choiros/internal/choir"
+	"choiros/internal/computer/appender"
+	"choiros/internal/snapshot"
+	"choiros/internal/timeline"
+)
+
+// Log is what an Origin reads of its computer's log; eventstore.Store is one.
+type Log interface {
+	Head() (uint64, choir.Digest)
+	ReadOnly() string
+	// Begins is the first event that a computer has alone, see eventstore.Store.
+	Begins(ctx context.Context, computer choir.ID) (uint64, error)
+	At(ctx context.Context, seq uint64) (choir.Event, error)
+	Events(ctx context.Context, from, to uint64) iter.Seq2[choir.Event, error]
+	WaitPast(ctx context.Context, seq uint64) error
+}
+
+// Origin is where the log of one computer begins. Its methods may be called at once.
+type Origin struct {
+	computer choir.ID
+	log      Log
+	events   *appender.Appender // appends to log
+	keeper   *snapshot.Keeper   // of the workspace's trees
+	// begins is the first event that the computer has alone; 0 until somebody asked.
+	begins atomic.Uint64
+}
+
+// New makes the origin of a computer. It reads log and appends with events, which must
+// append to the same log.
+func New(computer choir.ID, log Log, events *appender.Appender, keeper *snapshot.Keeper) *Origin {
+	return &Origin{computer: computer, log: log, events: events, keeper: keeper}
+}
+
+// OwnEvents is the log without the past that a fork or an import came with: that
+// was published by the computer it is of.
+type OwnEvents struct {
+	log    Log
+	begins uint64
+}
+
+// At reads one of the computer's own events. Code not_found, also for one of the
+// past.
+func (o OwnEvents) At(ctx context.Context, seq uint64) (choir.Event, error) {
+	if seq < o.begins {
+		return choir.Event{}, choir.E("computer.events", choir.CodeNotFound, "event %d is of another computer", seq)
+	}
+	return o.log.At(ctx, seq)
+}
+
+// Events reads the computer's own events in a range, see eventstore.Store.
+func (o OwnEvents) Events(ctx context.Context, from, to uint64) iter.Seq2[choir.Event, error] {
+	return o.log.Events(ctx, max(from, o.begins), to)
+}
+
+// WaitPast returns when the log has an event after a number, see eventstore.Store.
+func (o OwnEvents) WaitPast(ctx context.Context, seq uint64) error { return o.log.WaitPast(ctx, seq) }
+
+// Own returns the computer's own events.
+func (o *Origin) Own(ctx context.Context) (OwnEvents, error) {
+	begins, err := o.Begins(ctx)
+	return OwnEvents{o.log, begins}, err
+}
+
+// Begins returns the number of the first event that the computer has alone: 1 without a
+// past of another's.
+func (o *Origin) Begins(ctx context.Context) (uint64, error) {
+	if known := o.begins.Load(); known != 0 {
+		return known, nil
+	}
+	begins, err := o.log.Begins(ctx, o.computer)
+	if err == nil {
+		o.begins.Store(begins)
+	}
+	return begins, err
+}
+
+// MustBeOwn refuses a log, in a folder, that another computer wrote: a folder that was
+// moved by hand.
+func (o *Origin) MustBeOwn(ctx context.Context, dir string) error {
+	head, _ := o.log.Head()
+	begins, err := o.Begins(ctx)
+	if err != nil || head == 0 || begins <= head || o.log.ReadOnly() != "" {
+		return err
+	}
+	return choir.E("computer.open", choir.CodeConflict, "the log in %s is of another computer than %s", dir, o.computer).
+		WithRemedy("put the folder back under the id its log has; to copy a computer: choir fork, or choir export and import")
+}
+
+// Available returns the tree that is left of a snapshot without content that is not in
+// the store, and the paths of that: files that looked like keys stayed behind when the
+// computer was forked or exported. With a past of its own it has everything. A tree whose
+// root is gone was collected: code not_found.
+func (o *Origin) Available(ctx context.Context, root choir.Digest) (choir.Digest, []string, error) {
+	if _, err := o.keeper.Size(ctx, root); choir.CodeOf(err) == choir.CodeNotFound {
+		return "", nil, choir.E("computer.moment", choir.CodeNotFound, "the workspace of this moment was collected").
+			WithRemedy("the moments at which a task began or ended are kept: choir timeline")
+	}
+	if begins, err := o.Begins(ctx); err != nil || begins == 1 {
+		return root, nil, err
+	}
+	if _, _, err := o.keeper.Verify(ctx, root); choir.CodeOf(err) != choir.CodeNotFound {
+		return root, nil, err
+	}
+	return timeline.Prune(ctx, o.keeper, root, func(_ string, e *snapshot.Entry) (bool, error) {
+		_, err := o.keeper.Size(ctx, e.Digest())
+		if choir.CodeOf(err) == choir.CodeNotFound {
+			return true, nil
+		}
+		return false, err
+	})
+}
+
+// RecordFork appends that another computer begins with this one's past, up to event seq;
+// once for each.
+func (o *Origin) RecordFork(ctx context.Context, role choir.Role, fork choir.ID, seq uint64) error {
+	d, err := choir.NewDraft(choir.DeriveID(fork, "forked"), choir.TimelineForked{Computer: fork, Seq: seq})
+	if err == nil {
+		_, err = o.events.AppendAs(ctx, role, d)
+	}
+	return appender.UnlessSaid(err, role, choir.TypeTimelineForked)
+}
+
+// ForkedFrom returns the computer that this one was forked from, and the last event both
+// have; empty when it was not.
+func (o *Origin) ForkedFrom(ctx context.Context) (choir.ID, uint64, error) {
+	begins, err := o.Begins(ctx)
+	if err != nil || begins == 1 {
+		return "", 0, err
+	}
+	e, err := o.log.At(ctx, begins)
+	if err != nil || e.Type != choir.TypeComputerForked {
+		return "", 0, err
+	}
+	p, err := choir.ReadPayload(e.Type, e.Payload)
+	if err != nil {
+		return "", 0, err
+	}
+	f := p.(*choir.ComputerForked)
+	return f.From, f.Seq, nil
+}
