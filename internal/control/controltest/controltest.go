@@ -16,6 +16,7 @@ import (
 	"net/http/httptest"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"testing"
 	"testing/fstest"
 	"time"
@@ -206,6 +207,10 @@ func (p *Plane) Do(r Request) (*http.Response, []byte) {
 	return res, body
 }
 
+// mayBeNull are the contents of events and results, and the members of a result, which
+// the vocabulary says may be null.
+var mayBeNull = []string{"payload", "result", "diff", "checkpoint", "suggested_next"}
+
 // nullIn returns where an answer in JSON has null, and an empty text when it has none.
 // The contents of events and results are another contract's.
 func nullIn(res *http.Response, body []byte) string {
@@ -226,7 +231,7 @@ func nullIn(res *http.Response, body []byte) string {
 			}
 		case map[string]any:
 			for name, in := range v {
-				if name == "payload" || name == "result" || name == "suggested_next" {
+				if slices.Contains(mayBeNull, name) {
 					continue
 				}
 				if at := walk(path+"."+name, in); at != "" {
