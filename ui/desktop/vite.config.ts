@@ -17,8 +17,6 @@ export default defineConfig({
     emptyOutDir: true,
     assetsInlineLimit: 0,
     cssTarget,
-    // What the page begins with is one file: each further one delays the first paint by a request.
-    rolldownOptions: { output: { codeSplitting: { groups: [{ name: "start", tags: ["$initial"] }] } } },
   },
   test: { environment: "node", testTimeout: 30_000, include: ["src/**/*.test.ts", "base/**/*.test.ts"] },
 });

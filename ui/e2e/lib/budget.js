@@ -6,21 +6,12 @@ import { desktopOf, frameOf } from "./desktop.js";
 /** What it may be, in bytes of gzip. */
 export const BUDGET = 250_000;
 
-/** In how many files it may come: each further one delays the first paint by a request. */
-export const FILES = 24;
-
-/** The bytes of that script, in sum. */
-export async function measureScript(choir) {
-  return (await scriptFiles(choir)).reduce((sum, n) => sum + n, 0);
-}
-
 /**
- * Measures a desktop that is opened by somebody who has never been here: the files of
- * script of the shell and of the desktop, in bytes of gzip each, that the browser had when
- * the desktop's prompt took keys, by the desktop's own clock. Then it types one, to see
- * that it does.
+ * Measures a desktop that is opened by somebody who has never been here: script
+ * of the shell and of the desktop, gzipped, that the browser had when the desktop's
+ * prompt took keys, by the desktop's own clock. Then it types one, to see that it does.
  */
-export async function scriptFiles(choir) {
+export async function measureScript(choir) {
   const { context, page, close } = await openBrowser();
   try {
     const scripts = [];
@@ -38,7 +29,8 @@ export async function scriptFiles(choir) {
       const { startTime, responseEnd } = response.request().timing();
       return startTime + responseEnd <= ready;
     });
-    return await Promise.all(fetched.map(async (r) => gzipSync(await r.body()).length));
+    const sizes = await Promise.all(fetched.map(async (r) => gzipSync(await r.body()).length));
+    return sizes.reduce((sum, n) => sum + n, 0);
   } finally {
     await close();
   }
