@@ -39,19 +39,24 @@ func TestScriptedRuns(t *testing.T) {
 // everyStep makes TestTheDirectorIsKilledAfterEveryEvent take each of them.
 const everyStep = "CHOIR_TEST_EVERY_STEP"
 
+// sampled is how many events of a script there are to each that a test takes.
+func sampled() int {
+	switch {
+	case os.Getenv(everyStep) != "":
+		return 1
+	case testing.Short():
+		return 5
+	}
+	return 3
+}
+
 // TestTheDirectorIsKilledAfterEveryEvent plays every script once for each of
 // its events, kills the Director right after it, and expects the same effects.
 // Without everyStep it takes one event in three, in short one in five, of each
 // script from another on.
 func TestTheDirectorIsKilledAfterEveryEvent(t *testing.T) {
 	t.Parallel()
-	each := 3
-	switch {
-	case os.Getenv(everyStep) != "":
-		each = 1
-	case testing.Short():
-		each = 5
-	}
+	each := sampled()
 	for n, s := range scripts(t) {
 		t.Run(s.Name, func(t *testing.T) {
 			t.Parallel()

@@ -2,7 +2,6 @@ package director_test
 
 import (
 	"context"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -60,13 +59,7 @@ func withoutBudgets(effects []effect) []effect {
 // three, in short one in five.
 func TestADirectorOfAnotherBuildGoesOnWithARun(t *testing.T) {
 	t.Parallel()
-	each := 3
-	switch {
-	case os.Getenv(everyStep) != "":
-		each = 1
-	case testing.Short():
-		each = 5
-	}
+	each := sampled()
 	var continued atomic.Int64
 	t.Cleanup(func() {
 		if continued.Load() == 0 {

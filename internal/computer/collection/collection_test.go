@@ -39,8 +39,8 @@ func newLab(t *testing.T) *lab {
 	return l
 }
 
-// look records what differs from the last snapshot, and returns the moment after it.
-func (l *lab) look(reason string) uint64 {
+// recordChanges records what differs from the last snapshot, and returns the moment after it.
+func (l *lab) recordChanges(reason string) uint64 {
 	l.T.Helper()
 	unlock, err := l.Lock(l.Within())
 	if err != nil {
@@ -63,7 +63,7 @@ func (l *lab) call(n int) uint64 {
 	l.T.Helper()
 	l.WriteOutside("only", fmt.Sprintf("big-%d", n))
 	l.WriteOutside("counter", fmt.Sprint(n))
-	return l.look("tool_returned")
+	return l.recordChanges("tool_returned")
 }
 
 // whole verifies the tree of a moment. Code not_found when it was collected.
@@ -89,13 +89,13 @@ func (l *lab) mustCollect(dryRun bool) Collected {
 func TestACollectionLetsGoOfOldToolCallsOnly(t *testing.T) {
 	l := newLab(t)
 	l.Write("kept", "kept")
-	begun := l.look("task_started")
+	begun := l.recordChanges("task_started")
 	var middle []uint64
 	for n := range 4 {
 		middle = append(middle, l.call(n))
 	}
 	l.WriteOutside("only", "at the end")
-	ended := l.look("task_ended")
+	ended := l.recordChanges("task_ended")
 
 	// What is fresh stays, and so does what a dry run finds.
 	for _, dry := range []bool{false, true} {
@@ -130,7 +130,7 @@ func TestACollectionLetsGoOfOldToolCallsOnly(t *testing.T) {
 	// What was removed is stored again when it comes back, though init has seen it.
 	l.WriteOutside("only", "big-1")
 	l.WriteOutside("counter", "1")
-	if err := l.whole(l.look(workspace.ReasonOutside)); err != nil {
+	if err := l.whole(l.recordChanges(workspace.ReasonOutside)); err != nil {
 		t.Errorf("after the collection: %v", err)
 	}
 	if again := l.mustCollect(false); again.Removed != 0 {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/rand"
 	"log/slog"
-	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -162,14 +161,6 @@ func memoryDir(t testing.TB) string {
 }
 
 func anyName(timeline.Archive) (string, error) { return "new", nil }
-
-// wantFiles fails the test unless the tree has these files and no others.
-func (l *lab) wantFiles(want map[string]string) {
-	l.T.Helper()
-	if got := l.Files(""); !maps.Equal(got, want) {
-		l.T.Errorf("the tree has %q, want %q", got, want)
-	}
-}
 
 // must ends the test at an error.
 func must[T any](v T, err error) func(testing.TB) T {

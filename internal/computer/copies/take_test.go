@@ -15,7 +15,7 @@ func parted(t *testing.T) (first, second *lab) {
 	first = newLab(t)
 	first.holds(map[string]string{"a": "1\n2\n3\n", "b": "b\n", ".env": "SECRET=1\n"})
 	second = first.fork(t)
-	second.wantFiles(map[string]string{"a": "1\n2\n3\n", "b": "b\n"}) // keys stay where they are
+	second.WantFiles(map[string]string{"a": "1\n2\n3\n", "b": "b\n"}) // keys stay where they are
 	first.Write("a", "one\n2\n3\n")
 	second.Write("a", "1\n2\nthree\n")
 	second.Write("new/deep", "new\n")
@@ -27,9 +27,9 @@ func TestWhatAnotherComputerChangedIsTaken(t *testing.T) {
 	first, second := parted(t)
 	before, head := first.Files(""), first.Head()
 	would := must(first.Take(first.Within(), choir.RoleCLI, second.Copier, nil, true))(t)
-	first.wantFiles(before)
+	first.WantFiles(before)
 	did := must(first.Take(first.Within(), choir.RoleCLI, second.Copier, nil, false))(t)
-	first.wantFiles(map[string]string{"a": "one\n2\nthree\n", "b": "b\n", ".env": "SECRET=1\n", "new/deep": "new\n"})
+	first.WantFiles(map[string]string{"a": "one\n2\nthree\n", "b": "b\n", ".env": "SECRET=1\n", "new/deep": "new\n"})
 	if would.Receipt.Seq != 0 || len(would.Changes) != len(did.Changes) || did.Receipt.Seq <= head {
 		t.Errorf("it did %+v, the dry run says %+v", did, would)
 	}
@@ -52,7 +52,7 @@ func TestOnlySomePathsAreTaken(t *testing.T) {
 		t.Errorf("a path that did not change: %v", err)
 	}
 	must(first.Take(first.Within(), choir.RoleCLI, second.Copier, []string{"new/deep"}, false))(t)
-	first.wantFiles(map[string]string{"a": "one\n2\n3\n", "b": "b\n", ".env": "SECRET=1\n", "new/deep": "new\n"})
+	first.WantFiles(map[string]string{"a": "one\n2\n3\n", "b": "b\n", ".env": "SECRET=1\n", "new/deep": "new\n"})
 }
 
 func TestNothingIsTakenOfAConflict(t *testing.T) {
@@ -63,7 +63,7 @@ func TestNothingIsTakenOfAConflict(t *testing.T) {
 	if choir.CodeOf(err) != choir.CodeConflict || len(got.Conflicts) != 1 || got.Conflicts[0].Path != "a" {
 		t.Errorf("%+v, %v", got.Conflicts, err)
 	}
-	first.wantFiles(before)
+	first.WantFiles(before)
 }
 
 func TestComputersWithoutACommonPastTakeNothing(t *testing.T) {

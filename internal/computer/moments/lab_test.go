@@ -48,8 +48,8 @@ func (l *lab) available(_ context.Context, root choir.Digest) (choir.Digest, []s
 	return root, nil, nil
 }
 
-// tell appends an event as a person.
-func (l *lab) tell(p choir.Payload) {
+// appendAsOwner appends an event as a person.
+func (l *lab) appendAsOwner(p choir.Payload) {
 	l.T.Helper()
 	if _, err := l.Events.Append(l.Within(), choir.RoleShell, p); err != nil {
 		l.T.Fatal(err)

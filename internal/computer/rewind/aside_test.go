@@ -35,7 +35,7 @@ func TestWhatIsInTheWayGoesToTheTrashAndComesBack(t *testing.T) {
 	l, then := inTheWay(t)
 	before := l.Files("")
 	would := must(l.Rewind(l.Within(), choir.RoleCLI, then, true))(t)
-	if l.wantFiles(before); len(would.Aside) != 1 || would.Aside[0].From != "notes/deep/large" || would.Aside[0].ID != "" {
+	if l.WantFiles(before); len(would.Aside) != 1 || would.Aside[0].From != "notes/deep/large" || would.Aside[0].ID != "" {
 		t.Errorf("a dry run: %+v", would.Aside)
 	}
 	r := l.rewound(then)
@@ -52,7 +52,7 @@ func TestWhatIsInTheWayGoesToTheTrashAndComesBack(t *testing.T) {
 		t.Errorf("left are %+v", r.Left)
 	}
 	back := l.rewound(r.Receipt.Seq - 1)
-	if l.wantFiles(before); len(back.Back) != 1 || back.Back[0].ID != r.Aside[0].ID {
+	if l.WantFiles(before); len(back.Back) != 1 || back.Back[0].ID != r.Aside[0].ID {
 		t.Errorf("back are %+v", back.Back)
 	}
 }
@@ -84,7 +84,7 @@ func TestARewindThatFailsPutsBackWhatItMoved(t *testing.T) {
 	if _, err := l.Rewind(l.Within(), choir.RoleCLI, then, false); !errors.Is(err, errPlan) {
 		t.Errorf("%v", err)
 	}
-	l.wantFiles(before)
+	l.WantFiles(before)
 	if items := must(l.Trash(l.Within()))(t); len(items) != 0 || len(l.All(choir.TypeTimelineRewound)) != 0 {
 		t.Errorf("in the trash are %+v", items)
 	}

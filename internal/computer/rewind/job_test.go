@@ -33,7 +33,7 @@ func TestARewindGoesOnWhenItsCallerHasGone(t *testing.T) {
 	if r, err := job.Result(); err != nil || r.ToSeq != then || !job.Ended() || l.Last() != job {
 		t.Errorf("%+v, %v", r, err)
 	}
-	l.wantFiles(map[string]string{"x": "then\n"})
+	l.WantFiles(map[string]string{"x": "then\n"})
 	if err := l.Cancel(l.Within()); choir.CodeOf(err) != choir.CodeConflict {
 		t.Errorf("one that has ended is stopped: %v", err)
 	}
@@ -45,7 +45,7 @@ func TestOneRewindIsUnderWayUntilItIsStopped(t *testing.T) {
 	l.Write("x", "then\n")
 	then := l.Head()
 	l.Write("x", "now\n")
-	l.begin(l.prompt()) // and nobody ends it, so the rewind waits
+	l.startTask(l.prompt()) // and nobody ends it, so the rewind waits
 	job := must(l.Start(l.Within(), choir.RoleCLI, then))(t)
 	if _, err := l.Start(l.Within(), choir.RoleCLI, then); choir.CodeOf(err) != choir.CodeBusy {
 		t.Errorf("a second one: %v", err)
@@ -56,7 +56,7 @@ func TestOneRewindIsUnderWayUntilItIsStopped(t *testing.T) {
 	if _, err := job.Result(); choir.CodeOf(err) != choir.CodeCancelled {
 		t.Errorf("it ended with %v", err)
 	}
-	l.wantFiles(map[string]string{"x": "now\n"})
+	l.WantFiles(map[string]string{"x": "now\n"})
 	if again, err := l.Start(l.Within(), choir.RoleCLI, then); err != nil || l.Last() != again {
 		t.Errorf("another one: %v", err)
 	}

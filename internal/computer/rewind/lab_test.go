@@ -2,7 +2,6 @@ package rewind
 
 import (
 	"context"
-	"maps"
 	"testing"
 	"time"
 
@@ -52,8 +51,8 @@ func newLab(t *testing.T, change ...func(*workspace.Config)) *lab {
 	return l
 }
 
-// tell appends an event of a run, and of a task of it unless that is empty.
-func (l *lab) tell(role choir.Role, run, task choir.ID, p choir.Payload) choir.Receipt {
+// appendAs appends an event of a run, and of a task of it unless that is empty.
+func (l *lab) appendAs(role choir.Role, run, task choir.ID, p choir.Payload) choir.Receipt {
 	l.T.Helper()
 	return must(l.Events.AppendToRun(l.Within(), role, workspacetest.NewID(l.T), run, task, p))(l.T)
 }
@@ -62,22 +61,22 @@ func (l *lab) tell(role choir.Role, run, task choir.ID, p choir.Payload) choir.R
 func (l *lab) prompt() choir.ID {
 	l.T.Helper()
 	run := workspacetest.NewID(l.T)
-	l.tell(choir.RoleCLI, run, "", choir.PromptSubmitted{Text: "x"})
+	l.appendAs(choir.RoleCLI, run, "", choir.PromptSubmitted{Text: "x"})
 	return run
 }
 
 // finish ends a run.
 func (l *lab) finish(run choir.ID) {
 	l.T.Helper()
-	l.tell(choir.RoleControl, run, "", choir.RunFinished{Outcome: choir.OutcomeDone, Answer: "Done."})
+	l.appendAs(choir.RoleControl, run, "", choir.RunFinished{Outcome: choir.OutcomeDone, Answer: "Done."})
 }
 
-// begin begins a task of a run, which works in the workspace from then on.
-func (l *lab) begin(run choir.ID) (task choir.ID) {
+// startTask starts a task of a run, which works in the workspace from then on.
+func (l *lab) startTask(run choir.ID) (task choir.ID) {
 	l.T.Helper()
 	task = workspacetest.NewID(l.T)
-	l.tell(choir.RoleControl, run, task, choir.TaskDispatched{Task: choir.DirectorTask{Version: choir.ContractVersion, TaskID: task, RunID: run, Kind: choir.TaskEditRepo, Instruction: "x"}})
-	l.tell(choir.RoleControl, run, task, choir.TaskStarted{Base: must(l.LastSnapshot(l.Within()))(l.T), Attempt: 1})
+	l.appendAs(choir.RoleControl, run, task, choir.TaskDispatched{Task: choir.DirectorTask{Version: choir.ContractVersion, TaskID: task, RunID: run, Kind: choir.TaskEditRepo, Instruction: "x"}})
+	l.appendAs(choir.RoleControl, run, task, choir.TaskStarted{Base: must(l.LastSnapshot(l.Within()))(l.T), Attempt: 1})
 	return task
 }
 
@@ -89,7 +88,7 @@ func (l *lab) answer(run, task choir.ID, status choir.Status) {
 	if status == choir.StatusFailed {
 		code = choir.ResultCancelled
 	}
-	l.tell(choir.RoleControl, run, task, choir.TaskReturned{Result: choir.AssociateResult{
+	l.appendAs(choir.RoleControl, run, task, choir.TaskReturned{Result: choir.AssociateResult{
 		Version: choir.ContractVersion, TaskID: task, RunID: run, Status: status, Code: code, Summary: "s",
 		FilesChanged: []choir.FileChange{{Path: "a", Change: "modified"}}, CommandsRun: []choir.CommandRun{}, Artifacts: []choir.BlobRef{}, Questions: []choir.Question{},
 		Verify: choir.VerifyOutcome{Mode: choir.VerifyNone, Status: choir.VerifyUnknown},
@@ -99,7 +98,7 @@ func (l *lab) answer(run, task choir.ID, status choir.Status) {
 // work is a whole task that writes files as a program does.
 func (l *lab) work(run choir.ID, files map[string]string) (task choir.ID) {
 	l.T.Helper()
-	task = l.begin(run)
+	task = l.startTask(run)
 	for path, content := range files {
 		l.WriteOutside(path, content)
 	}
@@ -111,14 +110,6 @@ func (l *lab) work(run choir.ID, files map[string]string) (task choir.ID) {
 func (l *lab) rewound(to uint64) Rewound {
 	l.T.Helper()
 	return must(l.Rewind(l.Within(), choir.RoleCLI, to, false))(l.T)
-}
-
-// wantFiles fails the test unless the tree has these files and no others.
-func (l *lab) wantFiles(want map[string]string) {
-	l.T.Helper()
-	if got := l.Files(""); !maps.Equal(got, want) {
-		l.T.Errorf("the tree has %q, want %q", got, want)
-	}
 }
 
 // must ends the test at an error.

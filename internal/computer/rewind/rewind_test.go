@@ -23,11 +23,11 @@ func TestARewindIsAStepForwardThatCanBeRewound(t *testing.T) {
 	now, head := l.Files(""), l.Head()
 
 	would := must(l.Rewind(l.Within(), choir.RoleCLI, then, true))(t)
-	if l.wantFiles(now); l.Head() != head || l.open.stopped != "" {
+	if l.WantFiles(now); l.Head() != head || l.open.stopped != "" {
 		t.Errorf("a dry run wrote %d events and stopped terminals for %q", l.Head()-head, l.open.stopped)
 	}
 	r := l.rewound(then)
-	l.wantFiles(map[string]string{"a": "then\n", "gone": "then\n"})
+	l.WantFiles(map[string]string{"a": "then\n", "gone": "then\n"})
 	if r.To != target || would.To != target || len(would.Changes) != len(r.Changes) || r.Terminals != 2 || would.Terminals != 2 || l.open.stopped != choir.TerminalRewind {
 		t.Errorf("it did %+v, the dry run says %+v", r, would)
 	}
@@ -35,7 +35,7 @@ func TestARewindIsAStepForwardThatCanBeRewound(t *testing.T) {
 		t.Errorf("the settings are %+v", settings)
 	}
 	l.rewound(r.Receipt.Seq - 1)
-	l.wantFiles(now)
+	l.WantFiles(now)
 	if settings := must(l.Log.Settings(l.Within(), 0))(t); len(settings) != 1 {
 		t.Errorf("the settings are %+v", settings)
 	}
@@ -79,7 +79,7 @@ func TestBeforeTheFirstLookIsTheFirstLook(t *testing.T) {
 	if r := l.rewound(1); r.ToSeq != at || r.To != first.Snapshot {
 		t.Errorf("to the beginning: %+v", r)
 	}
-	l.wantFiles(map[string]string{"shipped": "s"})
+	l.WantFiles(map[string]string{"shipped": "s"})
 }
 
 // TestAMomentInsideAChangeIsTheWholeChange: the events of one look at the tree
@@ -91,7 +91,7 @@ func TestAMomentInsideAChangeIsTheWholeChange(t *testing.T) {
 	written := l.All(choir.TypeFileWritten)
 	inside := written[len(written)-2].Seq
 	r := l.rewound(inside)
-	l.wantFiles(map[string]string{"x": "one"})
+	l.WantFiles(map[string]string{"x": "one"})
 	if files := must(l.Log.Files(l.Within(), 0, "x", 1, ""))(t); len(files) != 1 || files[0].Digest != choir.DigestOf([]byte("one")) {
 		t.Errorf("the log says %+v", files)
 	}
@@ -131,7 +131,7 @@ func TestADocumentGoesBackAsANewVersion(t *testing.T) {
 	l := newLab(t)
 	l.Write("x", "x") // before a snapshot there is nothing to go back to
 	run, doc := workspacetest.NewID(t), workspacetest.NewID(t)
-	write := func(p choir.Payload) uint64 { return l.tell(choir.RoleDirector, run, "", p).Seq }
+	write := func(p choir.Payload) uint64 { return l.appendAs(choir.RoleDirector, run, "", p).Seq }
 	is := func(version int, content string) {
 		t.Helper()
 		got := must(l.Log.Document(l.Within(), doc, -1))(t)
@@ -164,7 +164,7 @@ func TestARewindWaitsForTheTasksThatItStops(t *testing.T) {
 	l.Write("x", "then\n")
 	then := l.Head()
 	run := l.prompt()
-	task := l.begin(run)
+	task := l.startTask(run)
 	if would := must(l.Rewind(l.Within(), choir.RoleCLI, then, true))(t); !slices.Equal(would.Stopped, []choir.ID{run}) || len(l.All(choir.TypeRunCancelRequested)) != 0 {
 		t.Fatalf("a dry run would stop %v", would.Stopped)
 	}
@@ -192,7 +192,7 @@ func TestARewindWaitsForTheTasksThatItStops(t *testing.T) {
 	if r.err != nil {
 		t.Fatal(r.err)
 	}
-	l.wantFiles(map[string]string{"x": "then\n"})
+	l.WantFiles(map[string]string{"x": "then\n"})
 	if asked := l.All(choir.TypeRunCancelRequested); len(asked) != 1 || asked[0].Run != run || !slices.Equal(r.Stopped, []choir.ID{run}) {
 		t.Errorf("it stopped %v, the log has %+v", r.Stopped, asked)
 	}

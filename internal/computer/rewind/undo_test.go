@@ -20,7 +20,7 @@ func TestUndoOfARunTakesAllItsTasksBack(t *testing.T) {
 	l.work(run, map[string]string{"a": "1\nzwei\n3\n4\n5\n6\nseven\n8\n", "made": "made\nmore\n"})
 	plan := must(l.Undo(l.Within(), choir.RoleShell, run, true))(t)
 	done := must(l.Undo(l.Within(), choir.RoleShell, run, false))(t)
-	l.wantFiles(map[string]string{"a": "1\n2\n3\n4\n5\n6\nseven\n8\n", "other": "other\n"})
+	l.WantFiles(map[string]string{"a": "1\n2\n3\n4\n5\n6\nseven\n8\n", "other": "other\n"})
 	if told := l.All(choir.TypeTimelineUndone); len(told) != 1 || told[0].Source != choir.SourceUser || len(plan.Changes) != len(done.Changes) {
 		t.Errorf("%+v; planned %d changes, made %d", told, len(plan.Changes), len(done.Changes))
 	}
@@ -44,7 +44,7 @@ func TestAnUndoThatConflictsChangesNothing(t *testing.T) {
 			t.Errorf("%v, conflicts %+v", err, a.Conflicts)
 		}
 	}
-	if l.wantFiles(before); l.Head() != head {
+	if l.WantFiles(before); l.Head() != head {
 		t.Errorf("it wrote %d events", l.Head()-head)
 	}
 }
@@ -55,21 +55,21 @@ func TestUndoKeepsWhatTheOwnerWroteMeanwhile(t *testing.T) {
 	l := newLab(t)
 	l.Write("x", "x\n")
 	run := l.prompt()
-	task := l.begin(run)
+	task := l.startTask(run)
 	l.WriteOutside("task", "task\n")
 	l.Write("mine", "owner\n")
 	l.owners = []string{"mine"}
 	l.answer(run, task, choir.StatusOK)
 	must(l.Undo(l.Within(), choir.RoleCLI, task, false))(t)
-	l.wantFiles(map[string]string{"x": "x\n", "mine": "owner\n"})
+	l.WantFiles(map[string]string{"x": "x\n", "mine": "owner\n"})
 }
 
 func TestUndoOfACallTakesBackThatCall(t *testing.T) {
 	l := newLab(t)
 	l.Write("x", "x\n")
 	run, call := l.prompt(), workspacetest.NewID(t)
-	task := l.begin(run)
-	l.tell(choir.RoleAssociate, run, task, choir.ToolCalled{Call: call, Tool: "bash", Writes: true, Input: choir.ToolInput{Command: "make"}})
+	task := l.startTask(run)
+	l.appendAs(choir.RoleAssociate, run, task, choir.ToolCalled{Call: call, Tool: "bash", Writes: true, Input: choir.ToolInput{Command: "make"}})
 	refused := func(what string, of choir.ID, want choir.Code) {
 		t.Helper()
 		if _, err := l.Undo(l.Within(), choir.RoleCLI, of, false); choir.CodeOf(err) != want {
@@ -79,7 +79,7 @@ func TestUndoOfACallTakesBackThatCall(t *testing.T) {
 	refused("a call that has not returned", call, choir.CodeConflict)
 	l.WriteOutside("call", "call\n")
 	l.Record(nil)
-	l.tell(choir.RoleAssociate, run, task, choir.ToolReturned{Call: call, OK: true})
+	l.appendAs(choir.RoleAssociate, run, task, choir.ToolReturned{Call: call, OK: true})
 	l.WriteOutside("later", "later\n")
 	refused("a call of a task at work", call, choir.CodeConflict)
 	refused("a task that has not ended", task, choir.CodeConflict)
@@ -88,5 +88,5 @@ func TestUndoOfACallTakesBackThatCall(t *testing.T) {
 	refused("nonsense", "nonsense", choir.CodeNotFound)
 	l.answer(run, task, choir.StatusOK)
 	must(l.Undo(l.Within(), choir.RoleCLI, call, false))(t)
-	l.wantFiles(map[string]string{"x": "x\n", "later": "later\n"})
+	l.WantFiles(map[string]string{"x": "x\n", "later": "later\n"})
 }

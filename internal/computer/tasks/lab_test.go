@@ -75,16 +75,16 @@ func (l *lab) start() *task {
 // answer answers the task, as the Associate does.
 func (t *task) answer() {
 	t.T.Helper()
-	t.say(choir.TaskReturned{Result: choir.AssociateResult{
+	t.appendEvent(choir.TaskReturned{Result: choir.AssociateResult{
 		Version: choir.ContractVersion, TaskID: t.TaskID, RunID: t.RunID, Status: choir.StatusOK, Summary: "done",
 		FilesChanged: []choir.FileChange{}, CommandsRun: []choir.CommandRun{}, Artifacts: []choir.BlobRef{}, Questions: []choir.Question{},
 		Verify: choir.VerifyOutcome{Mode: choir.VerifyNone, Status: choir.VerifyUnknown},
 	}})
 }
 
-// say appends an event of the task as the Associate does, with what changed before it. It
+// appendEvent appends an event of the task as the Associate does, with what changed before it. It
 // returns the event's number.
-func (t *task) say(p choir.Payload) uint64 {
+func (t *task) appendEvent(p choir.Payload) uint64 {
 	t.T.Helper()
 	d := must(t.Events.Draft(p))(t.T).ForRun(t.RunID, t.TaskID)
 	return t.append(d)
@@ -102,7 +102,7 @@ func (t *task) append(d choir.Draft) uint64 {
 func (t *task) call(writes bool, effect func()) (called, returned uint64) {
 	t.T.Helper()
 	id := workspacetest.NewID(t.T)
-	called = t.say(choir.ToolCalled{Call: id, Tool: "bash", Writes: writes, Input: choir.ToolInput{Command: "x"}})
+	called = t.appendEvent(choir.ToolCalled{Call: id, Tool: "bash", Writes: writes, Input: choir.ToolInput{Command: "x"}})
 	effect()
 	d := must(t.Events.Draft(choir.ToolReturned{Call: id, OK: true}))(t.T).ForRun(t.RunID, t.TaskID)
 	returned = t.append(d)

@@ -19,7 +19,7 @@ func TestATaskThatIsDeliveredAgainKeepsItsBase(t *testing.T) {
 	}
 	task.call(true, func() { l.WriteOutside("x", "task") })
 	open := workspacetest.NewID(t)
-	task.say(choir.ToolCalled{Call: open, Tool: "bash", Writes: true, Input: choir.ToolInput{Command: "x"}})
+	task.appendEvent(choir.ToolCalled{Call: open, Tool: "bash", Writes: true, Input: choir.ToolInput{Command: "x"}})
 	again := must(l.Start(l.Within(), task.TaskID, ""))(t)
 	if again.Base != base || again.Attempt != 2 || !again.Resumed || !slices.Equal(again.UnfinishedCalls, []choir.ID{open}) {
 		t.Errorf("the second start is %+v", again)

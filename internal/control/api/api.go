@@ -265,8 +265,8 @@ type In struct {
 	Computer choir.ID `path:"computer" doc:"The computer."`
 }
 
-// enter finds the computer and who asks.
-func (a *API) enter(ctx context.Context, id choir.ID) (Computer, auth.Principal, error) {
+// findComputer finds the computer and who asks.
+func (a *API) findComputer(ctx context.Context, id choir.ID) (Computer, auth.Principal, error) {
 	p, ok := auth.Of(ctx)
 	if !ok {
 		return Computer{}, p, ProblemOf(choir.E("api", choir.CodeUnauthenticated, "nobody is logged in"))

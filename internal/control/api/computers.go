@@ -72,7 +72,7 @@ func (a *API) computers(mux *routes, h huma.API) {
 			In
 			Body ForkRequest
 		}) (*body[Forked], error) {
-			c, p, err := a.enter(ctx, r.Computer)
+			c, p, err := a.findComputer(ctx, r.Computer)
 			if err == nil {
 				err = onlyOwner(p)
 			}
@@ -86,7 +86,7 @@ func (a *API) computers(mux *routes, h huma.API) {
 			In
 			With choir.ID `query:"with" required:"true" doc:"The other computer."`
 		}) (*body[Compared], error) {
-			if _, _, err := a.enterBoth(ctx, r.Computer, r.With); err != nil {
+			if _, _, err := a.findBoth(ctx, r.Computer, r.With); err != nil {
 				return nil, err
 			}
 			d, err := a.sys.Compare(ctx, r.Computer, r.With)
@@ -105,9 +105,9 @@ func (a *API) computers(mux *routes, h huma.API) {
 	}.describe(h.OpenAPI())
 }
 
-// enterBoth finds two computers, for the owner, and returns the first.
-func (a *API) enterBoth(ctx context.Context, id, otherID choir.ID) (Computer, auth.Principal, error) {
-	c, p, err := a.enter(ctx, id)
+// findBoth finds two computers, for the owner, and returns the first.
+func (a *API) findBoth(ctx context.Context, id, otherID choir.ID) (Computer, auth.Principal, error) {
+	c, p, err := a.findComputer(ctx, id)
 	if err == nil {
 		err = onlyOwner(p)
 	}
@@ -123,7 +123,7 @@ func (a *API) take(ctx context.Context, r *struct {
 	In
 	Body TakeRequest
 }) (*body[Taken], error) {
-	c, p, err := a.enterBoth(ctx, r.Computer, r.Body.From)
+	c, p, err := a.findBoth(ctx, r.Computer, r.Body.From)
 	if err != nil {
 		return nil, err
 	}
@@ -145,7 +145,7 @@ func (a *API) take(ctx context.Context, r *struct {
 
 // export streams the archive. What lies in it is known before its first byte.
 func (a *API) export(w http.ResponseWriter, r *http.Request) {
-	c, p, err := a.enter(r.Context(), choir.ID(r.PathValue("computer")))
+	c, p, err := a.findComputer(r.Context(), choir.ID(r.PathValue("computer")))
 	if err == nil {
 		err = onlyOwner(p)
 	}

@@ -51,7 +51,7 @@ func (a *API) content(h huma.API) {
 			After  string `query:"after" doc:"Only paths after this one."`
 			Limit  int    `query:"limit" minimum:"1" maximum:"1000" default:"200"`
 		}) (*body[[]choir.FileState], error) {
-			c, _, err := a.enter(ctx, r.Computer)
+			c, _, err := a.findComputer(ctx, r.Computer)
 			if err != nil {
 				return nil, err
 			}
@@ -66,7 +66,7 @@ func (a *API) getBlob(ctx context.Context, r *struct {
 	In
 	Digest choir.Digest `path:"digest"`
 }) (*huma.StreamResponse, error) {
-	c, _, err := a.enter(ctx, r.Computer)
+	c, _, err := a.findComputer(ctx, r.Computer)
 	if err != nil {
 		return nil, err
 	}

@@ -110,7 +110,7 @@ func (a *API) desktop(h huma.API) {
 			In
 			AsOf uint64 `query:"as_of" doc:"Event; 0 for now."`
 		}) (*body[desk.Desktop], error) {
-			c, _, err := a.enter(ctx, r.Computer)
+			c, _, err := a.findComputer(ctx, r.Computer)
 			if err != nil {
 				return nil, err
 			}
@@ -166,7 +166,7 @@ func (a *API) openWindow(ctx context.Context, r *struct {
 	Keyed
 	Body WindowRequest
 }) (*body[WindowPlaced], error) {
-	d, p, err := a.enterDesktop(ctx, r.Computer)
+	d, p, err := a.findDesktop(ctx, r.Computer)
 	if err != nil {
 		return nil, err
 	}
@@ -178,7 +178,7 @@ func (a *API) openWindow(ctx context.Context, r *struct {
 }
 
 func (a *API) changeWindow(ctx context.Context, r *OnWindow, verb string, change desk.WindowChange) (*body[WindowPlaced], error) {
-	d, p, err := a.enterDesktop(ctx, r.Computer)
+	d, p, err := a.findDesktop(ctx, r.Computer)
 	if err != nil {
 		return nil, err
 	}
@@ -190,7 +190,7 @@ func (a *API) setTheme(ctx context.Context, r *struct {
 	Keyed
 	Body ThemeRequest
 }) (*body[DesktopChanged], error) {
-	d, p, err := a.enterDesktop(ctx, r.Computer)
+	d, p, err := a.findDesktop(ctx, r.Computer)
 	if err != nil {
 		return nil, err
 	}
@@ -202,7 +202,7 @@ func (a *API) setSetting(ctx context.Context, r *struct {
 	Keyed
 	Body SettingRequest
 }) (*body[DesktopChanged], error) {
-	d, p, err := a.enterDesktop(ctx, r.Computer)
+	d, p, err := a.findDesktop(ctx, r.Computer)
 	if err != nil {
 		return nil, err
 	}
@@ -210,9 +210,9 @@ func (a *API) setSetting(ctx context.Context, r *struct {
 	return answer(DesktopChanged{seq}, err)
 }
 
-// enterDesktop is enter for changes of the desktop, which come only so often.
-func (a *API) enterDesktop(ctx context.Context, id choir.ID) (deskWindows, auth.Principal, error) {
-	c, p, err := a.enter(ctx, id)
+// findDesktop is findComputer for changes of the desktop, which come only so often.
+func (a *API) findDesktop(ctx context.Context, id choir.ID) (deskWindows, auth.Principal, error) {
+	c, p, err := a.findComputer(ctx, id)
 	if err != nil {
 		return nil, p, err
 	}

@@ -202,7 +202,7 @@ func (a *API) overlays(h huma.API, path string) {
 
 // enterDocuments is enter for requests about documents.
 func (a *API) enterDocuments(ctx context.Context, id choir.ID) (deskDocuments, auth.Principal, error) {
-	c, p, err := a.enter(ctx, id)
+	c, p, err := a.findComputer(ctx, id)
 	if err != nil {
 		return nil, p, err
 	}
@@ -211,7 +211,7 @@ func (a *API) enterDocuments(ctx context.Context, id choir.ID) (deskDocuments, a
 
 // enterOverlays is enter for requests about overlays.
 func (a *API) enterOverlays(ctx context.Context, id choir.ID) (deskOverlays, auth.Principal, error) {
-	c, p, err := a.enter(ctx, id)
+	c, p, err := a.findComputer(ctx, id)
 	if err != nil {
 		return nil, p, err
 	}

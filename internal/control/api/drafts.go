@@ -47,7 +47,7 @@ func (a *API) drafts(h huma.API) {
 	const base = "/api/computers/{computer}/drafts"
 	huma.Register(h, op("listDrafts", http.MethodGet, base, "List what is typed and not saved, without the texts", 200),
 		func(ctx context.Context, r *In) (*body[[]drafts.Draft], error) {
-			c, _, err := a.enter(ctx, r.Computer)
+			c, _, err := a.findComputer(ctx, r.Computer)
 			if err != nil {
 				return nil, err
 			}
@@ -55,7 +55,7 @@ func (a *API) drafts(h huma.API) {
 		})
 	huma.Register(h, op("getDraft", http.MethodGet, base+"/{app}", "Show a text that was typed and not saved; of revision 0 when there is none", 200),
 		func(ctx context.Context, r *OfDraft) (*body[drafts.Draft], error) {
-			c, _, err := a.enter(ctx, r.Computer)
+			c, _, err := a.findComputer(ctx, r.Computer)
 			if err != nil {
 				return nil, err
 			}
@@ -110,7 +110,7 @@ func draftProblem(now drafts.Draft, err error) error {
 
 // enterDrafts is enter for changes of drafts, which come only so often.
 func (a *API) enterDrafts(ctx context.Context, id choir.ID) (deskDrafts, error) {
-	c, _, err := a.enter(ctx, id)
+	c, _, err := a.findComputer(ctx, id)
 	if err != nil {
 		return nil, err
 	}

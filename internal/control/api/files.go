@@ -77,7 +77,7 @@ func (a *API) removeFile(w http.ResponseWriter, r *http.Request) {
 }
 
 func (a *API) edit(r *http.Request, do func(workspaceFiles, choir.Role, string, workspace.Expect) (choir.FileState, error)) (choir.FileState, error) {
-	c, p, err := a.enter(r.Context(), choir.ID(r.PathValue("computer")))
+	c, p, err := a.findComputer(r.Context(), choir.ID(r.PathValue("computer")))
 	if err != nil {
 		return choir.FileState{}, err
 	}

@@ -64,7 +64,7 @@ func (a *API) folders(h huma.API) {
 			Limit int    `query:"limit" minimum:"1" maximum:"10000" default:"1000"`
 			AsOf  uint64 `query:"as_of" doc:"Event; 0 for now."`
 		}) (*body[workspace.FolderPage], error) {
-			c, _, err := a.enter(ctx, r.Computer)
+			c, _, err := a.findComputer(ctx, r.Computer)
 			if err != nil {
 				return nil, err
 			}
@@ -75,7 +75,7 @@ func (a *API) folders(h huma.API) {
 		})
 	huma.Register(h, op("find", http.MethodGet, base+"/find", "Find files by a part of their name or content", 200),
 		func(ctx context.Context, r *findQuery) (*body[guest.Found], error) {
-			c, _, err := a.enter(ctx, r.Computer)
+			c, _, err := a.findComputer(ctx, r.Computer)
 			if err != nil {
 				return nil, err
 			}
@@ -86,7 +86,7 @@ func (a *API) folders(h huma.API) {
 			In
 			Body FolderRequest
 		}) (*body[choir.FileState], error) {
-			c, p, err := a.enter(ctx, r.Computer)
+			c, p, err := a.findComputer(ctx, r.Computer)
 			if err != nil {
 				return nil, err
 			}
@@ -102,7 +102,7 @@ func (a *API) transfer(h huma.API, id, path, summary string, do func(workspaceFo
 			In
 			Body TransferRequest
 		}) (*body[Transferred], error) {
-			c, p, err := a.enter(ctx, r.Computer)
+			c, p, err := a.findComputer(ctx, r.Computer)
 			if err != nil {
 				return nil, err
 			}
@@ -167,7 +167,7 @@ func (a *API) trash(h huma.API) {
 	const base = "/api/computers/{computer}/trash"
 	huma.Register(h, op("listTrash", http.MethodGet, base, "List what lies in the trash", 200),
 		func(ctx context.Context, r *In) (*body[Trash], error) {
-			c, _, err := a.enter(ctx, r.Computer)
+			c, _, err := a.findComputer(ctx, r.Computer)
 			if err != nil {
 				return nil, err
 			}
@@ -181,7 +181,7 @@ func (a *API) trash(h huma.API) {
 			ID   choir.ID `path:"id"`
 			Body RestoreRequest
 		}) (*body[choir.FileState], error) {
-			c, p, err := a.enter(ctx, r.Computer)
+			c, p, err := a.findComputer(ctx, r.Computer)
 			if err != nil {
 				return nil, err
 			}
@@ -192,7 +192,7 @@ func (a *API) trash(h huma.API) {
 			In
 			ID choir.ID `query:"id" doc:"Only this item."`
 		}) (*struct{}, error) {
-			c, p, err := a.enter(ctx, r.Computer)
+			c, p, err := a.findComputer(ctx, r.Computer)
 			if err != nil {
 				return nil, err
 			}
@@ -207,7 +207,7 @@ func (a *API) trashFiles(ctx context.Context, r *struct {
 	In
 	Body TrashRequest
 }) (*body[Trash], error) {
-	c, p, err := a.enter(ctx, r.Computer)
+	c, p, err := a.findComputer(ctx, r.Computer)
 	if err != nil {
 		return nil, err
 	}

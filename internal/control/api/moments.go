@@ -34,7 +34,7 @@ func (a *API) moments(h huma.API) {
 	const base = "/api/computers/{computer}"
 	huma.Register(h, op("getTimeline", http.MethodGet, base+"/timeline", "List the moments worth going back to, newest first", 200),
 		func(ctx context.Context, r *paged) (*body[TimelinePage], error) {
-			c, _, err := a.enter(ctx, r.Computer)
+			c, _, err := a.findComputer(ctx, r.Computer)
 			if err != nil {
 				return nil, err
 			}
@@ -44,7 +44,7 @@ func (a *API) moments(h huma.API) {
 		})
 	huma.Register(h, op("getMoment", http.MethodGet, base+"/at/{seq}", "Describe the computer as it was after an event", 200),
 		func(ctx context.Context, r *atMoment) (*body[moments.Moment], error) {
-			c, _, err := a.enter(ctx, r.Computer)
+			c, _, err := a.findComputer(ctx, r.Computer)
 			if err != nil {
 				return nil, err
 			}
@@ -52,7 +52,7 @@ func (a *API) moments(h huma.API) {
 		})
 	huma.Register(h, op("listFolderAt", http.MethodGet, base+"/at/{seq}/folder", "List a folder of the workspace as it was, exactly", 200),
 		func(ctx context.Context, r *atPath) (*body[[]choir.FileState], error) {
-			c, _, err := a.enter(ctx, r.Computer)
+			c, _, err := a.findComputer(ctx, r.Computer)
 			if err != nil {
 				return nil, err
 			}
@@ -63,7 +63,7 @@ func (a *API) moments(h huma.API) {
 
 // readFileAt streams content as a download, as getBlob does.
 func (a *API) readFileAt(ctx context.Context, r *atPath) (*huma.StreamResponse, error) {
-	c, _, err := a.enter(ctx, r.Computer)
+	c, _, err := a.findComputer(ctx, r.Computer)
 	if err != nil {
 		return nil, err
 	}

@@ -21,7 +21,7 @@ import (
 // Only the desktop may show it, and only what can run nothing: under the shell's
 // origin nothing that agents wrote is rendered.
 func (a *API) readFile(w http.ResponseWriter, r *http.Request) {
-	c, p, err := a.enter(r.Context(), choir.ID(r.PathValue("computer")))
+	c, p, err := a.findComputer(r.Context(), choir.ID(r.PathValue("computer")))
 	if err != nil {
 		WriteProblem(w, err)
 		return

@@ -76,7 +76,7 @@ func readBody(r *http.Request) ([]byte, error) {
 // what it was answered.
 func (rs *replays) once(w http.ResponseWriter, r *http.Request, next http.Handler, key replayKey, request choir.Digest) {
 	for {
-		first, mine := rs.enter(key, request)
+		first, mine := rs.reserve(key, request)
 		if mine {
 			rs.run(w, r, next, key, first)
 			return
@@ -97,7 +97,7 @@ func (rs *replays) once(w http.ResponseWriter, r *http.Request, next http.Handle
 	}
 }
 
-func (rs *replays) enter(key replayKey, request choir.Digest) (first *replay, mine bool) {
+func (rs *replays) reserve(key replayKey, request choir.Digest) (first *replay, mine bool) {
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
 	if first, ok := rs.all[key]; ok {

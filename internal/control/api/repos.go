@@ -19,7 +19,7 @@ func (a *API) repos(mux *routes, h huma.API) {
 	const base = "/api/computers/{computer}/repos"
 	huma.Register(h, op("listRepos", http.MethodGet, base, "List the projects that were added", 200),
 		func(ctx context.Context, r *In) (*body[[]choir.RepoAdded], error) {
-			c, _, err := a.enter(ctx, r.Computer)
+			c, _, err := a.findComputer(ctx, r.Computer)
 			if err != nil {
 				return nil, err
 			}
@@ -38,7 +38,7 @@ func (a *API) repos(mux *routes, h huma.API) {
 }
 
 func (a *API) addRepo(w http.ResponseWriter, r *http.Request) {
-	c, p, err := a.enter(r.Context(), choir.ID(r.PathValue("computer")))
+	c, p, err := a.findComputer(r.Context(), choir.ID(r.PathValue("computer")))
 	if err == nil {
 		var added choir.RepoAdded
 		if added, err = c.Projects.Add(r.Context(), p.Role, projects.NewProject{Name: r.PathValue("name"), Replace: r.URL.Query().Get("replace") == "true"}, r.Body); err == nil {
@@ -53,7 +53,7 @@ func (a *API) addRepo(w http.ResponseWriter, r *http.Request) {
 }
 
 func (a *API) exportRepo(w http.ResponseWriter, r *http.Request) {
-	c, p, err := a.enter(r.Context(), choir.ID(r.PathValue("computer")))
+	c, p, err := a.findComputer(r.Context(), choir.ID(r.PathValue("computer")))
 	if err != nil {
 		a.refuse(w, r, err)
 		return

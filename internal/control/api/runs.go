@@ -72,7 +72,7 @@ func (a *API) runs(h huma.API) {
 	huma.Register(h, op("submitPrompt", http.MethodPost, base+"/prompts", "Begin a run", 202), a.submitPrompt)
 	huma.Register(h, op("listRuns", http.MethodGet, base+"/runs", "List runs, newest first", 200),
 		func(ctx context.Context, r *paged) (*body[[]eventstore.Run], error) {
-			c, _, err := a.enter(ctx, r.Computer)
+			c, _, err := a.findComputer(ctx, r.Computer)
 			if err != nil {
 				return nil, err
 			}
@@ -81,7 +81,7 @@ func (a *API) runs(h huma.API) {
 	huma.Register(h, op("getRun", http.MethodGet, base+"/runs/{run}", "Show a run and its tasks", 200), a.getRun)
 	huma.Register(h, op("cancelRun", http.MethodPost, base+"/runs/{run}/cancel", "Stop a run", 202),
 		func(ctx context.Context, r *InRun) (*struct{}, error) {
-			c, p, err := a.enter(ctx, r.Computer)
+			c, p, err := a.findComputer(ctx, r.Computer)
 			if err != nil {
 				return nil, err
 			}
@@ -89,7 +89,7 @@ func (a *API) runs(h huma.API) {
 		})
 	huma.Register(h, op("hurryRun", http.MethodPost, base+"/runs/{run}/faster", "Play the rest of a paced demo at full speed", 202),
 		func(ctx context.Context, r *InRun) (*struct{}, error) {
-			c, _, err := a.enter(ctx, r.Computer)
+			c, _, err := a.findComputer(ctx, r.Computer)
 			if err != nil {
 				return nil, err
 			}
@@ -97,7 +97,7 @@ func (a *API) runs(h huma.API) {
 		})
 	huma.Register(h, op("dismissRun", http.MethodPost, base+"/runs/{run}/dismiss", "Put away the card of a run that has ended", 202),
 		func(ctx context.Context, r *InRun) (*struct{}, error) {
-			c, p, err := a.enter(ctx, r.Computer)
+			c, p, err := a.findComputer(ctx, r.Computer)
 			if err != nil {
 				return nil, err
 			}
@@ -108,7 +108,7 @@ func (a *API) runs(h huma.API) {
 			InRun
 			Body Words
 		}) (*struct{}, error) {
-			c, p, err := a.enter(ctx, r.Computer)
+			c, p, err := a.findComputer(ctx, r.Computer)
 			if err != nil {
 				return nil, err
 			}
@@ -119,7 +119,7 @@ func (a *API) runs(h huma.API) {
 			InRun
 			Body Words
 		}) (*struct{}, error) {
-			c, p, err := a.enter(ctx, r.Computer)
+			c, p, err := a.findComputer(ctx, r.Computer)
 			if err != nil {
 				return nil, err
 			}
@@ -135,7 +135,7 @@ func (a *API) runs(h huma.API) {
 			In
 			Task choir.ID `path:"task"`
 		}) (*body[eventstore.Task], error) {
-			c, _, err := a.enter(ctx, r.Computer)
+			c, _, err := a.findComputer(ctx, r.Computer)
 			if err != nil {
 				return nil, err
 			}
@@ -155,7 +155,7 @@ func (a *API) submitPrompt(ctx context.Context, r *struct {
 	Key  string `header:"Idempotency-Key" doc:"The same key begins one run."`
 	Body PromptRequest
 }) (*body[Accepted], error) {
-	c, p, err := a.enter(ctx, r.Computer)
+	c, p, err := a.findComputer(ctx, r.Computer)
 	if err != nil {
 		return nil, err
 	}
@@ -190,7 +190,7 @@ func (a *API) getRun(ctx context.Context, r *struct {
 	InRun
 	AsOf uint64 `query:"as_of" doc:"Event; 0 for now."`
 }) (*body[RunView], error) {
-	c, _, err := a.enter(ctx, r.Computer)
+	c, _, err := a.findComputer(ctx, r.Computer)
 	if err != nil {
 		return nil, err
 	}
@@ -207,7 +207,7 @@ func (a *API) getRun(ctx context.Context, r *struct {
 }
 
 func (a *API) listEvents(ctx context.Context, r *eventsIn) (*body[EventPage], error) {
-	c, _, err := a.enter(ctx, r.Computer)
+	c, _, err := a.findComputer(ctx, r.Computer)
 	if err != nil {
 		return nil, err
 	}
@@ -246,7 +246,7 @@ func (a *API) submitTask(ctx context.Context, r *struct {
 	In
 	RawBody []byte `contentType:"application/json"`
 }) (*body[TaskAccepted], error) {
-	c, p, err := a.enter(ctx, r.Computer)
+	c, p, err := a.findComputer(ctx, r.Computer)
 	if err != nil {
 		return nil, err
 	}

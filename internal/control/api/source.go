@@ -48,7 +48,7 @@ func viewUpgrade(u selfsource.Upgraded, dryRun bool) UpgradeView {
 func (a *API) source(h huma.API) {
 	huma.Register(h, op("getDesktopSource", http.MethodGet, "/api/computers/{computer}/desktop/source", "Say what the desktop's origin serves, and what the newest change of its source broke", 200),
 		func(ctx context.Context, r *In) (*body[SourceView], error) {
-			c, _, err := a.enter(ctx, r.Computer)
+			c, _, err := a.findComputer(ctx, r.Computer)
 			if err != nil {
 				return nil, err
 			}
@@ -66,7 +66,7 @@ func (a *API) source(h huma.API) {
 			In
 			Body UpgradeRequest
 		}) (*body[UpgradeView], error) {
-			c, p, err := a.enter(ctx, r.Computer)
+			c, p, err := a.findComputer(ctx, r.Computer)
 			if err != nil {
 				return nil, err
 			}
@@ -78,7 +78,7 @@ func (a *API) source(h huma.API) {
 			In
 			Body BrokeRequest
 		}) (*body[selfsource.Broke], error) {
-			c, p, err := a.enter(ctx, r.Computer)
+			c, p, err := a.findComputer(ctx, r.Computer)
 			if err != nil {
 				return nil, err
 			}

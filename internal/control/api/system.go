@@ -87,7 +87,7 @@ func (a *API) system(h huma.API) {
 		func(ctx context.Context, _ *struct{}) (*body[Health], error) { return answer(a.sys.Health(ctx), nil) })
 	huma.Register(h, op("newBusCredentials", http.MethodPost, "/api/computers/{computer}/bus", "Get an identity for one bus connection", 201),
 		func(ctx context.Context, r *In) (*body[Grant], error) {
-			c, p, err := a.enter(ctx, r.Computer)
+			c, p, err := a.findComputer(ctx, r.Computer)
 			if err != nil {
 				return nil, err
 			}
@@ -129,7 +129,7 @@ func (a *API) startDemo(ctx context.Context, r *struct {
 	In
 	Body DemoParts
 }) (*body[Demo], error) {
-	c, p, err := a.enter(ctx, r.Computer)
+	c, p, err := a.findComputer(ctx, r.Computer)
 	if err != nil {
 		return nil, err
 	}
@@ -145,7 +145,7 @@ func (a *API) startDemo(ctx context.Context, r *struct {
 }
 
 func (a *API) view(ctx context.Context, id choir.ID) (ComputerView, error) {
-	c, _, err := a.enter(ctx, id)
+	c, _, err := a.findComputer(ctx, id)
 	if err != nil {
 		return ComputerView{}, err
 	}

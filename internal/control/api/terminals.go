@@ -102,7 +102,7 @@ func (a *API) terminals(mux *routes, h huma.API) {
 
 // enterTerminals is enter for the terminals of a computer.
 func (a *API) enterTerminals(ctx context.Context, id choir.ID) (Terminals, auth.Principal, error) {
-	c, p, err := a.enter(ctx, id)
+	c, p, err := a.findComputer(ctx, id)
 	if err != nil {
 		return nil, p, err
 	}

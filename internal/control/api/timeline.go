@@ -63,7 +63,7 @@ func (a *API) time(h huma.API) {
 	const base = "/api/computers/{computer}"
 	huma.Register(h, op("listCheckpoints", http.MethodGet, base+"/checkpoints", "List checkpoints, newest first", 200),
 		func(ctx context.Context, r *paged) (*body[[]eventstore.Checkpoint], error) {
-			c, _, err := a.enter(ctx, r.Computer)
+			c, _, err := a.findComputer(ctx, r.Computer)
 			if err != nil {
 				return nil, err
 			}
@@ -74,7 +74,7 @@ func (a *API) time(h huma.API) {
 			In
 			Body CheckpointRequest
 		}) (*body[choir.AssociateResult], error) {
-			c, p, err := a.enter(ctx, r.Computer)
+			c, p, err := a.findComputer(ctx, r.Computer)
 			if err != nil {
 				return nil, err
 			}
@@ -83,7 +83,7 @@ func (a *API) time(h huma.API) {
 	huma.Register(h, op("getDiff", http.MethodGet, base+"/diff", "Compare the computer at two moments: files, documents, desktop, and what happened between", 200), a.diff)
 	huma.Register(h, op("verifyLog", http.MethodPost, base+"/verify", "Check both copies of the log, every hash and the chain", 200),
 		func(ctx context.Context, r *In) (*body[eventstore.Report], error) {
-			c, _, err := a.enter(ctx, r.Computer)
+			c, _, err := a.findComputer(ctx, r.Computer)
 			if err != nil {
 				return nil, err
 			}
@@ -109,7 +109,7 @@ func (a *API) rewind(ctx context.Context, r *struct {
 	In
 	Body RewindRequest
 }) (*body[Rewound], error) {
-	c, p, err := a.enter(ctx, r.Computer)
+	c, p, err := a.findComputer(ctx, r.Computer)
 	if err != nil {
 		return nil, err
 	}
@@ -158,7 +158,7 @@ func viewRewound(ctx context.Context, c Computer, d rewind.Rewound, dry bool) (R
 }
 
 func (a *API) rewindState(ctx context.Context, r *In) (*body[RewindState], error) {
-	c, _, err := a.enter(ctx, r.Computer)
+	c, _, err := a.findComputer(ctx, r.Computer)
 	if err != nil {
 		return nil, err
 	}
@@ -186,7 +186,7 @@ func stateOfRewind(ctx context.Context, c Computer) (RewindState, error) {
 }
 
 func (a *API) cancelRewind(ctx context.Context, r *In) (*body[RewindState], error) {
-	c, _, err := a.enter(ctx, r.Computer)
+	c, _, err := a.findComputer(ctx, r.Computer)
 	if err != nil {
 		return nil, err
 	}

@@ -51,7 +51,7 @@ func (a *API) undo(h huma.API) {
 			In
 			Body UndoRequest
 		}) (*body[Undone], error) {
-			c, p, err := a.enter(ctx, r.Computer)
+			c, p, err := a.findComputer(ctx, r.Computer)
 			if err != nil {
 				return nil, err
 			}
@@ -77,7 +77,7 @@ func (a *API) collect(h huma.API) {
 			In
 			Body CollectRequest
 		}) (*body[collection.Collected], error) {
-			c, _, err := a.enter(ctx, r.Computer)
+			c, _, err := a.findComputer(ctx, r.Computer)
 			if err == nil {
 				err = onlyCLI(ctx)
 			}
@@ -116,7 +116,7 @@ func (a *API) diff(ctx context.Context, r *struct {
 	From uint64 `query:"from" required:"true" doc:"Event."`
 	To   uint64 `query:"to" doc:"Event; 0 for now."`
 }) (*body[MomentsView], error) {
-	c, _, err := a.enter(ctx, r.Computer)
+	c, _, err := a.findComputer(ctx, r.Computer)
 	if err != nil {
 		return nil, err
 	}

@@ -98,7 +98,7 @@ func (e Edge) Compare(ctx context.Context, id, with choir.ID) (copies.Compared, 
 
 // Take takes over the changes of another computer.
 func (e Edge) Take(ctx context.Context, id choir.ID, role choir.Role, from choir.ID, paths []string, dryRun bool) (treemerge.Applied, error) {
-	return take(ctx, e.System, id, role, from, paths, dryRun)
+	return takeChanges(ctx, e.System, id, role, from, paths, dryRun)
 }
 
 // ReaderEdge is a control plane that only reads, as the API reaches it.
@@ -124,7 +124,7 @@ func (e ReaderEdge) Compare(ctx context.Context, id, with choir.ID) (copies.Comp
 
 // Take says what a take would change; without dryRun it is refused by the computer.
 func (e ReaderEdge) Take(ctx context.Context, id choir.ID, role choir.Role, from choir.ID, paths []string, dryRun bool) (treemerge.Applied, error) {
-	return take(ctx, e.Reader, id, role, from, paths, dryRun)
+	return takeChanges(ctx, e.Reader, id, role, from, paths, dryRun)
 }
 
 // finder finds computers.
@@ -148,7 +148,7 @@ func compare(ctx context.Context, f finder, id, with choir.ID) (copies.Compared,
 	return c.Copier().Compare(ctx, other.Copier())
 }
 
-func take(ctx context.Context, f finder, id choir.ID, role choir.Role, from choir.ID, paths []string, dryRun bool) (treemerge.Applied, error) {
+func takeChanges(ctx context.Context, f finder, id choir.ID, role choir.Role, from choir.ID, paths []string, dryRun bool) (treemerge.Applied, error) {
 	c, other, err := both(f, id, from)
 	if err != nil {
 		return treemerge.Applied{}, err

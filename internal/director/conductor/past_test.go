@@ -33,8 +33,8 @@ func (blobLog) Follow(context.Context, uint64, func(choir.Event) error) error { 
 
 func (blobLog) ReadRun(context.Context, choir.ID) (choir.RunReadReply, error) { panic("not used") }
 
-// keep stores a value and gives its digest.
-func (b blobLog) keep(t *testing.T, v any) choir.Digest {
+// putJSON stores a value as JSON and gives its digest.
+func (b blobLog) putJSON(t *testing.T, v any) choir.Digest {
 	t.Helper()
 	raw, err := choir.Canonical(v)
 	if err != nil {
@@ -96,7 +96,7 @@ func TestACallThatWasRefusedIsRefusedAgain(t *testing.T) {
 	}}
 	r := pastOf(log)
 	r.calls.step = 1
-	r.rec.apply(choir.Event{Run: pastRun}, &choir.ModelCalled{Call: r.callID(0, 0), Request: log.keep(t, model.Request{Messages: []model.Message{answers}})})
+	r.rec.apply(choir.Event{Run: pastRun}, &choir.ModelCalled{Call: r.callID(0, 0), Request: log.putJSON(t, model.Request{Messages: []model.Message{answers}})})
 	var carriedOut []string
 	handle := r.refusedAgain(func(_ context.Context, call model.Block) (agentloop.Result, error) {
 		carriedOut = append(carriedOut, call.CallID)

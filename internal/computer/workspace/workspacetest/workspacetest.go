@@ -8,6 +8,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -140,6 +141,14 @@ func (l *Lab) Record(task *eventstore.Task) {
 	}
 	if err != nil {
 		l.T.Fatal(err)
+	}
+}
+
+// WantFiles fails the test unless the tree has these files and no others.
+func (l *Lab) WantFiles(want map[string]string) {
+	l.T.Helper()
+	if got := l.Files(""); !maps.Equal(got, want) {
+		l.T.Errorf("the tree has %q, want %q", got, want)
 	}
 }
 

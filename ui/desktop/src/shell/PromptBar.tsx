@@ -158,7 +158,7 @@ const PROMPT_READY = "prompt-ready";
 /** The shell hands over what was typed before, and says when the keys are ours. */
 function useShell(change: (text: string) => void, box: RefObject<HTMLTextAreaElement | null>): void {
   useLayoutEffect(() => {
-    const end = hearShell((message) => {
+    const stopHearing = hearShell((message) => {
       if (message.kind === "draft") change(message.text);
       else if (document.activeElement !== document.body && document.activeElement?.id !== SKIP) return;
       else if (focusedFrame()) toContent();
@@ -166,6 +166,6 @@ function useShell(change: (text: string) => void, box: RefObject<HTMLTextAreaEle
     });
     performance.mark(PROMPT_READY);
     tellShell({ kind: "ready" });
-    return end;
+    return stopHearing;
   }, [change, box]);
 }

@@ -44,9 +44,9 @@ export function readHeld(raw: string): Held | undefined {
 function shelfOfShell(): Shelf {
   const found = new Promise<Held[]>((done) => {
     setTimeout(() => done([]), PATIENCE_MS);
-    const end = hearShell((message) => {
+    const stopHearing = hearShell((message) => {
       if (message.kind !== "held") return;
-      end();
+      stopHearing();
       done(message.texts.flatMap((raw) => readHeld(raw) ?? []));
     });
   });

@@ -25,8 +25,8 @@ export function arrive(open: (computer: ID, opening: Opening) => void): Arrival 
   const token = location.pathname === "/login" ? location.hash.slice(1) : "";
   // The token is taken out of the address and the history at once.
   if (token) history.replaceState(null, "", "/login");
-  const enter = token ? () => login(token) : undefined;
-  const entered = enter?.();
+  const redeemLink = token ? () => login(token) : undefined;
+  const entered = redeemLink?.();
   const computers = entered ? entered.then(listComputers) : listComputers();
   const { page } = readRoute(location.pathname);
   const wanted = token ? undefined : readComputer(location.search);
@@ -36,7 +36,7 @@ export function arrive(open: (computer: ID, opening: Opening) => void): Arrival 
   };
   // What fails is told by whoever uses the login or the list, or asks for an opening again.
   const opening = openFirst().catch(() => undefined);
-  return { login: entered, loginAgain: enter, computers, opening };
+  return { login: entered, loginAgain: redeemLink, computers, opening };
 }
 
 /** The computer that an address is about: the one it names, else the first. */

@@ -8,7 +8,7 @@ import { shelf } from "../../transport/shelf";
 
 /** Who is logged in, and the way out. */
 export function Who() {
-  const leave = () =>
+  const logOut = () =>
     logout().then(() => {
       shelf.forget();
       location.assign("/login");
@@ -26,7 +26,7 @@ export function Who() {
     >
       <h2>You are the owner of this computer</h2>
       <p>This browser was let in by the one-time link that choir up printed.</p>
-      <Button className="who-out" onClick={() => unawaited(leave())}>
+      <Button className="who-out" onClick={() => unawaited(logOut())}>
         Log out, here and in the desktops
       </Button>
     </Popover>
